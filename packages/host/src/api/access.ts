@@ -90,6 +90,12 @@ export const ACCESS: AccessRules = {
   'POST /v1/host/sample/chain/deferred-expand': ['workflows:write'],
   'POST /v1/host/sample/workflow-chain:expand': ['workflows:write'],
   'POST /v1/host/sample/packs/install-gate': ['packs:read'],
+  'POST /v1/host/sample/oauth/authorize-code-roundtrip': [
+    'packs:install',
+    'credentials:manage',
+    'runs:create',
+  ],
+  'POST /v1/host/sample/oauth/connector-echo': ['packs:install', 'credentials:manage', 'runs:create'],
   'POST /v1/host/sample/connection-packs/install': ['packs:install'],
   'POST /v1/host/sample/connection-packs/resolve': ['packs:read'],
   'POST /v1/host/sample/connection-packs/consent-plan': ['packs:read'],

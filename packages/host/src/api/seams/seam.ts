@@ -18,6 +18,8 @@ const SEAMS = {
   'dispatch/fanout': 'Dispatch workers and join them',
   'governance/approval-gate': 'Answer a governance gate',
   'heartbeat/tick': 'Evaluate a heartbeat once',
+  'oauth/authorize-code-roundtrip': 'Authorize a connection, and let a node use it',
+  'oauth/connector-echo': 'Let a node use a connection whose token is known',
   'scheduling/tick': 'Let a schedule fall due',
   'subrun/attest': 'Merge the outputs of a child',
   'test/llm-cache-key': 'The cache key of a request to a model',

@@ -4,6 +4,7 @@
  */
 import type { Api } from '@gantry/http';
 import type { Credentials } from '../../credentials/credentials.ts';
+import type { OAuth } from '../../oauth/oauth.ts';
 import type { Packs } from '../../packs/packs.ts';
 import type { Surfaces } from '../../surfaces/surfaces.ts';
 import type { ApiDeps } from '../context.ts';
@@ -22,6 +23,7 @@ import { governanceSeam } from './governance.ts';
 import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
 import { installGateSeam } from './install-gate.ts';
 import { llmCacheKeySeam } from './llm-cache-key.ts';
+import { oauthSeams } from './oauth.ts';
 import { runLogSeams } from './run-log.ts';
 import { sandboxSeams } from './sandbox.ts';
 import { type SeamSchedules, schedulingSeam } from './scheduling.ts';
@@ -35,6 +37,7 @@ export interface SeamServices {
   readonly triggers: SeamTriggers;
   readonly credentials: Credentials;
   readonly packs: Packs;
+  readonly oauth: OAuth;
   readonly surfaces: Surfaces;
 }
 
@@ -55,6 +58,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   installGateSeam(app, services.packs);
   connectionPackSeams(app, services.packs);
   credentialSeam(app, deps, drive, services.credentials);
+  oauthSeams(app, services, drive);
   artifactTypeSeams(app, services.packs);
   const outside = membersOutside(deps, services.surfaces);
   sandboxSeams(app, services.packs, outside);
