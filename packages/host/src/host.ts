@@ -113,11 +113,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     log,
     turns: createTurns(),
     redactions,
-    egress: createEgressByPurpose({
-      allow: settings.egressAllow,
-      dnsServers: settings.dnsServers,
-      credentials: { wallTime: now },
-    }),
+    egress: egressOf(settings, now),
     address,
     publicUrl: () => address.url,
   };
@@ -174,6 +170,9 @@ interface Base {
   readonly redactions: Redactions;
   readonly egress: EgressByPurpose;
 }
+
+const egressOf = ({ egressAllow: allow, dnsServers }: Settings, now: () => number): EgressByPurpose =>
+  createEgressByPurpose({ allow, dnsServers, credentials: { wallTime: now } });
 
 const isShared = ({ databaseUrl }: Settings): boolean => databaseUrl !== undefined;
 

@@ -18,9 +18,9 @@ import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
 import type { ToolCalls } from '../tools/tool-calls.ts';
 import { backendMetrics } from './backend-metrics.ts';
-import { callJournal } from './call-journal.ts';
 import { callLog } from './call-log.ts';
 import { CallMetrics } from './call-metrics.ts';
+import { nodeMembers } from './node-members.ts';
 
 export interface SurfacesOptions {
   readonly settings: Pick<Settings, 'dataDir' | 'backends' | 'buckets'>;
@@ -59,27 +59,12 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'heal
 export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.hmac('surface-cursor')('v1');
 
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
-  const {
-    settings,
-    masterKey,
-    secrets,
-    credentials,
-    egress,
-    tools,
-    publicUrl,
-    invocationRetentionMs,
-    now,
-    log,
-  } = options;
+  const { settings, masterKey, tools, publicUrl, now, log } = options;
   const opened = await openAll({
+    ...options,
     dataDir: settings.dataDir,
     backends: settings.backends,
     buckets: settings.buckets,
-    invocationRetentionMs,
-    secrets,
-    credentials,
-    egress,
-    now,
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
     report: (fault) =>
@@ -98,32 +83,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   });
   const families = gate.discovery();
   return {
-    membersFor({ key, workspace = '', principal = '', log: invocations, recorded, warn, ...facts }) {
-      const { nodeId, ordinalBase, attempt, effect, pack, peers, granted, work } = facts;
-      const calls = gate.open(
-        {
-          ...key,
-          workspace,
-          principal,
-          nodeId,
-          ordinalBase,
-          attempt,
-          effect,
-          pack,
-          peers,
-          ...(granted && { granted }),
-          ...(work && { work }),
-        },
-        callJournal(invocations, {
-          tools,
-          caller: { principal: principal || undefined, tell: work?.tell },
-          ...(recorded && { recorded }),
-          ...(warn && { warn }),
-        }),
-      );
-      const call: Members['call'] = (path, args, io) => calls.call(path, args, io);
-      return { table: gate.table, primitives: gate.primitives, call };
-    },
+    membersFor: nodeMembers(gate, tools),
     publicUrl,
     capabilities: gate.capabilities(),
     families,
