@@ -280,7 +280,7 @@ class Compiler {
       return [key.args, this.compile(value, depth)] as const;
     });
     if (new Set(compiled.map(([key]) => key)).size < compiled.length)
-      throw new Error('A key of the map comes twice');
+      throw new Error('The map has a duplicate key');
     return (frame) => {
       pay(frame, compiled.length + 1);
       const result: JsonObject = {};

@@ -7,7 +7,7 @@ export const hostMetrics = ({ clockSkewMs }: Pick<StoreHealth, 'clockSkewMs'>): 
     '# HELP gantry_clock_skew_seconds Clock of this machine minus that of the database, at the last renewal.',
     '# TYPE gantry_clock_skew_seconds gauge',
     `gantry_clock_skew_seconds ${clockSkewMs / 1_000}`,
-    '# HELP gantry_unhandled_rejections_total Rejected promises that nothing handled: bugs, told in the log.',
+    '# HELP gantry_unhandled_rejections_total Rejected promises that nothing handled: bugs, reported in the log.',
     '# TYPE gantry_unhandled_rejections_total counter',
     `gantry_unhandled_rejections_total ${unhandledRejections.count}`,
     '',

@@ -77,7 +77,7 @@ export function uidsOf(text: string | undefined): UidRange {
   const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(text) ?? []).map(Number);
   if (first > 0 && last <= UID_MAX && last - first + 1 >= UIDS_MIN) return { first, last };
   throw new SettingsError(
-    `GANTRY_SANDBOX_UIDS must be a range of at least ${UIDS_MIN} uids that nobody else has, such as 61184-65519, not "${text}".`,
+    `GANTRY_SANDBOX_UIDS must be a range of at least ${UIDS_MIN} unused uids, such as 61184-65519, not "${text}".`,
   );
 }
 

@@ -130,7 +130,7 @@ const OWN = {
   ),
   trustFile: setting(
     'GANTRY_TRUST --trust',
-    'JSON file of whom packs are trusted from (uploads: open; registries: verified)',
+    'JSON file of trusted signers and registries (uploads: open; registries: verified)',
     read.text,
   ),
   packSignatures: setting(

@@ -64,11 +64,11 @@ test('one that is refused fails the node, and says that it was not awaited', asy
     assert.equal(code, 'kv_key_invalid');
     assert.match(
       message,
-      /^kv\.put failed, and nobody awaited it: The key bad is not valid\. Is an `await` missing/,
+      /^kv\.put failed, and its promise was not awaited: The key bad is not valid\. Is an `await` missing/,
     );
   }
   const own = await run(sandbox, `Promise.reject(new Error('own')); return {};`);
-  assert.match(errorOf(own.result).message, /^A promise failed, and nobody awaited it: own /);
+  assert.match(errorOf(own.result).message, /^A promise failed, and its promise was not awaited: own /);
   const denied = await run(sandbox, `fetch('http://127.0.0.1/'); return {};`);
   assert.equal(errorOf(denied.result).code, 'sandbox_capability_denied');
 });

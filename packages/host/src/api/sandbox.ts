@@ -11,7 +11,7 @@ const HEALTH = {
 export function sandboxRoutes(app: Api, sandboxes: Pick<Sandboxes, 'health'>): void {
   app.get('/v1/host/gantry/sandbox', { schema: HEALTH }, async (request) => {
     if (!isOperator(callerOf(request)))
-      throw new OpenwopError('forbidden', { message: 'The sandbox is for who runs this host to look at.' });
+      throw new OpenwopError('forbidden', { message: 'Only the operator of this host may see its sandbox.' });
     return sandboxes.health();
   });
 }

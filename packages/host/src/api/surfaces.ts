@@ -44,5 +44,5 @@ const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${D
 
 function withoutReason({ capability, backend, state }: BackendHealth): BackendHealth {
   if (state === 'up') return { capability, backend, state };
-  return { capability, backend, state, problem: 'It cannot be used now. Ask who runs this host.' };
+  return { capability, backend, state, problem: 'It cannot be used now. Ask the operator of this host.' };
 }

@@ -111,7 +111,7 @@ type Write = (events: readonly EmittedEvent[]) => Promise<boolean>;
 
 const enough: EmittedEvent = {
   type: 'log.appended',
-  payload: { level: 'warn', message: `The node told ${EVENTS_MAX} things; what it tells now is left out.` },
+  payload: { level: 'warn', message: `The node reported ${EVENTS_MAX} events; further events are left out.` },
 };
 
 type Chunk = JsonObject & { chunk: string; isLast: boolean; channel?: string };

@@ -12,7 +12,7 @@ const text = (value: unknown): string => JSON.stringify(value, null, 2);
 
 const BAD: readonly (readonly [string, string, RegExp])[] = [
   ['no JSON', '{\n  "policy": {', /trust\.json:2:14: Expected a key/],
-  ['a key twice', '{ "policy": 1,\n "policy": 2 }', /trust\.json:2:2: .*comes twice/],
+  ['a key twice', '{ "policy": 1,\n "policy": 2 }', /trust\.json:2:2: Duplicate key/],
   ['no policy', '{}', /trust\.json:1:1: .*polic/],
   ['an unknown mode', text({ policy: { mode: 'loose' } }), /trust\.json:3:13: \/policy\/mode: .*open/],
   ['an unknown member', text({ policy: { mode: 'open' }, key: [] }), /trust\.json:5:10: \/key: .*not belong/],

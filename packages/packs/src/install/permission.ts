@@ -3,7 +3,7 @@ import { covers, type RuntimeRequirement } from '../manifest/runtime.ts';
 
 /** What an operator reads before granting, in words that say what could go wrong. */
 const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
-  'net.dns': 'Look up host names. A lookup tells the name server what the pack is interested in.',
+  'net.dns': 'Look up host names. A lookup shows the name server what the pack is interested in.',
   'net.outbound':
     'Send requests to public addresses on the internet, and so send out what it is given. Private networks stay closed.',
   crypto: 'Use keys, signatures and encryption beyond plain hashing.',

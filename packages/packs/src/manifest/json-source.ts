@@ -81,7 +81,7 @@ class Reader {
 
   #acceptKey(key: string, entries: ReadonlyMap<string, Json>, keyOffset: number): void {
     const message = entries.has(key)
-      ? `The key ${JSON.stringify(key.slice(0, 64))} comes twice.`
+      ? `Duplicate key ${JSON.stringify(key.slice(0, 64))}.`
       : 'The key __proto__ is not taken.';
     if (!entries.has(key) && key !== '__proto__') return;
     this.offset = keyOffset;

@@ -79,7 +79,7 @@ function keyProblem(
   known: ReadonlyMap<string, KeychainKey>,
   isTrustedRoot: (key: KeychainKey) => boolean,
 ): string | undefined {
-  if (known.has(key.kid)) return 'comes twice';
+  if (known.has(key.kid)) return 'is a duplicate';
   if (key.algorithm.toLowerCase() !== 'ed25519' || !readPublicKey(key.publicKey))
     return 'is not an Ed25519 key';
   if (Number.isNaN(Date.parse(key.validFrom))) return 'does not say from when it is valid';

@@ -127,7 +127,7 @@ function registryIssues({ registries = [] }: TrustFile, configured?: readonly st
   return registries.flatMap(({ url }, index) => {
     const at = `/registries/${index}/url`;
     if (registries.slice(0, index).some((earlier) => sameRegistry(earlier.url, url)))
-      return [{ path: at, message: `${url} comes twice.` }];
+      return [{ path: at, message: `${url} is listed twice.` }];
     if (!configured || configured.some((one) => sameRegistry(one, url))) return [];
     return [{ path: at, message: `${url} is not one of the registries in GANTRY_REGISTRY_URL.` }];
   });

@@ -37,7 +37,7 @@ export const CHAIN_ERRORS = {
       'Declare `details.variableName` in `producedVariables` under a name of its own.',
     ],
     produced_var_producer_unknown: [
-      'The chain declares a variable whose producer is none of its nodes.',
+      'The chain declares a variable whose producer is not one of its nodes.',
       'Name a node of the chain in `producedBy`.',
     ],
   }),

@@ -13,7 +13,7 @@ export const NODE_ERRORS = {
     ],
     sandbox_escape_attempt: [
       'The pack tried to leave its sandbox and was stopped.',
-      'Remove the pack and tell its publisher.',
+      'Remove the pack and report it to its publisher.',
     ],
     suspension_limit_exceeded: [
       'The pack suspended its node too often.',

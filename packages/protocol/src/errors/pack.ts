@@ -89,7 +89,7 @@ export const PACK_ERRORS = {
     ],
     pack_integrity_failure: [
       'The archive is not the one that was published.',
-      'Fetch it again; if it stays so, do not use it and tell the registry.',
+      'Fetch it again; if the difference remains, do not use it and report it to the registry.',
     ],
     pack_integrity_mismatch: [
       'The archive differs from the one in the lockfile.',
@@ -105,7 +105,7 @@ export const PACK_ERRORS = {
     ],
     pack_manifest_invalid: [
       'The manifest of a pack from a registry is not valid.',
-      'Use another version of the pack, and tell its publisher.',
+      'Use another version of the pack, and report it to its publisher.',
     ],
     pack_lockfile_invalid: [
       'The lockfile is not a valid pack-lock.json.',
@@ -174,7 +174,7 @@ export const PACK_ERRORS = {
       'Use the version in which it is fixed, or pin this one exactly if you must.',
     ],
     pack_dependency_conflict: [
-      'No version of a pack suits everyone who asks for it.',
+      'No version of a pack satisfies every request for it.',
       'Change one of the ranges in `details.conflictingRanges`, or pin the pack in `overrides`.',
     ],
     pack_dependency_cycle: [

@@ -42,7 +42,7 @@ export const RUN_ERRORS = {
     ],
     approval_rejected: [
       'The approval was rejected.',
-      'See who decided in the event log; add an `any_failed` edge to handle rejections.',
+      'The event log names the approver; add an `any_failed` edge to handle rejections.',
     ],
     interrupt_timeout: [
       'Nobody answered the interrupt in time.',

@@ -120,7 +120,7 @@ function notAwaited(invocation, thrown) {
   const error = errorOf(invocation, thrown);
   const what = methodOf(thrown) ?? 'A promise';
   const hint = 'Is an `await` missing, there or where its function is called?';
-  return { ...error, message: `${what} failed, and nobody awaited it: ${error.message} ${hint}` };
+  return { ...error, message: `${what} failed, and its promise was not awaited: ${error.message} ${hint}` };
 }
 
 /** I3. */

@@ -37,7 +37,7 @@ export function refuseReplaced(before: readonly Version[], after: readonly Versi
     const old = before.find((pack) => pack.name === name && pack.version === version);
     if (!old || old.integrity === integrity) continue;
     throw new OpenwopError('pack_integrity_mismatch', {
-      message: `${name}@${version} is locked as ${old.integrity}, and the registry now has ${integrity}. Find out why; to take the new content all the same, delete the entry from the lockfile.`,
+      message: `${name}@${version} is locked as ${old.integrity}, and the registry now has ${integrity}. Find out why; to accept the new content, delete the entry from the lockfile.`,
     });
   }
 }

@@ -85,7 +85,7 @@ export async function installPlanned(call: Call, plan: PackPlan, named?: string)
     )
       throw error;
     throw new OpenwopError('pack_signature_unverifiable', {
-      message: `${error.message} To install it all the same, add --unverified.`,
+      message: `${error.message} To install it without verification, add --unverified.`,
     });
   }
 }

@@ -99,7 +99,7 @@ async function keysAt(location: string, packName: string): Promise<TrustedKey[]>
 }
 
 const SIGNATURE_TEXT: Readonly<Record<SignatureJudgement['state'], string>> = {
-  unsigned: 'there is none',
+  unsigned: 'is missing',
   unverifiable: 'cannot be verified',
   invalid: 'is wrong',
   unauthorized: 'is by a key that may not sign this',

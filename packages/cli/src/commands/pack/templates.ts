@@ -30,7 +30,7 @@ export const GREETING: Template = {
   description: 'Greets people.',
   node: 'hello',
   label: 'Hello',
-  does: 'Greets the one who is named.',
+  does: 'Greets the given name.',
   role: 'pure',
   config: { greeting: { type: 'string', optional: true } },
   inputs: { name: { type: 'string' } },

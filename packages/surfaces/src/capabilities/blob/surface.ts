@@ -84,7 +84,7 @@ export const blobSurface = defineSurface({
       Target,
       { bytes: Bytes, contentType: optional(Type.String()) },
     ),
-    find: reads('The object, or that there is none.', Target, {
+    find: reads('The object, if there is one.', Target, {
       found: Type.Boolean(),
       bytes: optional(Bytes),
       contentType: optional(Type.String()),

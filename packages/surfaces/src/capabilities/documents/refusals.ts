@@ -22,7 +22,7 @@ export const tooManyMatch = (max: number): Refusal =>
   new Refusal('validation_error', {
     message:
       max === 1
-        ? 'More than one row has these values in its key columns. Name columns that tell rows apart.'
+        ? 'More than one row has these values in its key columns. Name columns that identify one row.'
         : `More than ${max} match. Change them in steps, with a narrower filter.`,
   });
 

@@ -86,7 +86,7 @@ export const kvSurface = defineSurface({
   },
   errors: ['kv_key_too_large', 'kv_value_too_large', 'kv_ttl_exceeds_max', 'kv_quota_exhausted'],
   methods: {
-    get: reads('The value, or nothing when there is none or its time is over.', Target, {
+    get: reads('The value, or nothing when it is absent or expired.', Target, {
       value: optional(Json),
       expiresAt: optional(Timestamp),
     }),
@@ -110,7 +110,7 @@ export const kvSurface = defineSurface({
       },
     ),
     atomicIncrement: writes(
-      'Adds `delta` (1) to a number, from 0 where there is none. The time to live stays.',
+      'Adds `delta` (1) to a number, starting at 0. The time to live stays.',
       { ...Target, delta: optional(Type.Number()) },
       { value: Type.Number(), previous: Type.Number() },
       { needs: 'atomicIncrement' },

@@ -49,7 +49,7 @@ export const QUEUE: readonly Spelling[] = [
     to: 'queueBus.streamSubscribe',
     takes: [
       rename({ stream: 'topic' }),
-      unused('consumerGroup', 'who subscribes takes nothing from anybody'),
+      unused('consumerGroup', 'a subscription takes no messages from others'),
     ],
   },
   {

@@ -60,7 +60,7 @@ export const queueSurface = defineSurface({
   spellings: QUEUE,
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
-    'that nobody has published to is empty.',
+    'without messages is empty.',
   journal: 'own',
   opens: opening(queuePort, implementQueue, ({ kind, port, embedded }) => ({
     offers: { queue: port },
@@ -122,7 +122,7 @@ export const queueSurface = defineSurface({
       { needs: 'deadLetter' },
     ),
     streamSubscribe: reads(
-      'Messages as they come, first those that are kept with `fromBeginning`; nobody else gets fewer for it. ' +
+      'Messages as they come, first those that are kept with `fromBeginning`; other readers still get them. ' +
         'With `follow: false` it ends with what is there.',
       {
         topic: Name,

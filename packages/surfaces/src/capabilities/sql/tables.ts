@@ -17,8 +17,7 @@ export function tablesOf(given: Readonly<Record<string, readonly Data[]>>): Sqli
   if (entries.length > TABLES_MAX) throw invalid(`There are more than ${TABLES_MAX} tables.`);
   if (rows > ROWS_MAX) throw invalid(`The tables have more than ${ROWS_MAX} rows in all.`);
   const names = new Set(entries.map(([name]) => name.toLowerCase()));
-  if (names.size < entries.length)
-    throw invalid('Two tables have the same name; SQL does not tell case apart.');
+  if (names.size < entries.length) throw invalid('Two tables have the same name; SQL ignores case.');
   const tables = entries.map(([name, each]) => ({ name, each, columns: columnsOf(name, each) }));
   const cells = tables.reduce((sum, { each, columns }) => sum + each.length * columns.length, 0);
   if (cells > CELLS_MAX)

@@ -108,7 +108,7 @@ function headerOf(block: Buffer): Header {
 /** Octal digits between spaces and NULs; the form for more than 8 GiB is more than is taken. */
 function octal(block: Buffer, start: number, length: number): number {
   const digits = block.toString('latin1', start, start + length).replace(/^ +|[\0 ]+$/g, '');
-  if (!/^[0-7]{1,11}$/.test(digits)) throw damaged('has a header with a number that is none');
+  if (!/^[0-7]{1,11}$/.test(digits)) throw damaged('has a header with an invalid number');
   return Number.parseInt(digits, 8);
 }
 
@@ -181,6 +181,6 @@ function meaningOf(key: string, value: Buffer): Extended {
   if (key.startsWith('GNU.sparse.')) throw damaged('has files with holes; pack it without --sparse');
   if (key !== 'size') return NOTHING_EXTENDED;
   const digits = value.toString('latin1');
-  if (!/^\d{1,15}$/.test(digits)) throw damaged('has a header of PAX with a size that is none');
+  if (!/^\d{1,15}$/.test(digits)) throw damaged('has a PAX header with an invalid size');
   return { size: Number(digits) };
 }
