@@ -7,6 +7,7 @@ import type {
   DebugBundle,
   ForkRunRequest,
   ForkRunResponse,
+  JsonObject,
   PauseRunRequest,
   PauseRunResponse,
   PollEventsResponse,
@@ -72,6 +73,10 @@ export interface Runs {
   explain(runId: string): Promise<RunExplanation>;
   /** A new run from the events of this one: `replay` repeats what is recorded, `branch` goes on anew. */
   fork(runId: string, request: ForkRunRequest, options?: CreateOptions): Promise<ForkRunResponse>;
+  /** A failed run goes on in a new one, from the node that failed, with the current definition. */
+  repair(runId: string, options?: CreateOptions): Promise<ForkRunResponse>;
+  /** The workflow of a run once more, with its inputs and those given here. */
+  again(runId: string, inputs?: JsonObject, options?: CreateOptions): Promise<CreateRunResponse>;
   /** Where two runs part, and what differs in the end. */
   diff(runId: string, against: string): Promise<RunDiffResponse>;
   ancestry(runId: string): Promise<Ancestry>;
@@ -85,6 +90,7 @@ export interface Runs {
 
 export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
   const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`;
+  const hostPath = (runId: string) => `/v1/host/gantry/runs/${encodeURIComponent(runId)}`;
   const { read, send } = createCalls(transport);
   const get: Runs['get'] = (runId, options) => read(runPath(runId), {}, options);
   const events: Runs['events'] = (runId, options) =>
@@ -103,8 +109,10 @@ export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
     bulkCancel: (runIds, request = {}) => send('/v1/runs:bulk-cancel', { runIds, ...request }),
     pause: (runId, request = {}) => send(`${runPath(runId)}:pause`, request),
     resume: (runId, request = {}) => send(`${runPath(runId)}:resume`, request),
-    explain: (runId) => read(`/v1/host/gantry/runs/${encodeURIComponent(runId)}/explain`),
+    explain: (runId) => read(`${hostPath(runId)}/explain`),
     fork: (runId, request, options) => send(`${runPath(runId)}:fork`, request, options),
+    repair: (runId, options) => send(`${hostPath(runId)}:repair`, {}, options),
+    again: (runId, inputs, options) => send(`${hostPath(runId)}:again`, inputs ? { inputs } : {}, options),
     diff: (runId, against) => read(`${runPath(runId)}:diff`, { against }),
     ancestry: (runId) => read(`${runPath(runId)}/ancestry`),
     debugBundle: (runId) => read(`${runPath(runId)}/debug-bundle`),

@@ -30,7 +30,15 @@ export interface Wait {
 }
 
 export interface Action {
-  readonly action: 'resolve' | 'cancel' | 'pause' | 'resume' | 'reconnect' | 'start-again' | 'read-events';
+  readonly action:
+    | 'resolve'
+    | 'cancel'
+    | 'pause'
+    | 'resume'
+    | 'reconnect'
+    | 'repair'
+    | 'run-again'
+    | 'read-events';
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly text: string;
@@ -155,14 +163,21 @@ function actionsOf(run: Run): Action[] {
     text: 'Resume the run.',
   };
   const again: Action = {
-    action: 'start-again',
+    action: 'run-again',
     method: 'POST',
-    path: '/v1/runs',
-    text: `Start a new run of ${run.facts.workflowId}.`,
+    path: `/v1/host/gantry${path.slice('/v1'.length)}:again`,
+    text: `Run ${run.facts.workflowId} again from the start, with inputs that you may change.`,
   };
-  if (isTerminal(run.status)) return [...reconnectActions(run), read, again];
+  if (isTerminal(run.status)) return [...reconnectActions(run), ...repairActions(run), again, read];
   if (run.status === 'paused') return [resume, cancel, read];
   return run.status === 'running' ? [...resolveActions(run), pause, cancel, read] : [cancel, read];
+}
+
+/** A node that failed may go on in a new run, under the definition that is current then. */
+function repairActions({ status, facts, failedNodeId }: Run): Action[] {
+  if (status !== 'failed' || failedNodeId === undefined) return [];
+  const text = `Go on in a new run from ${failedNodeId}, with the current version of ${facts.workflowId}: register a corrected one first, or remove what was in the way.`;
+  return [{ action: 'repair', method: 'POST', path: `/v1/host/gantry/runs/${facts.runId}:repair`, text }];
 }
 
 /** A connection that has to be authorized again: the error says how. */

@@ -32,6 +32,7 @@ export {
   wakeAt,
 } from './queries.ts';
 export { type Redact, redactEvent, redactFacts } from './redact.ts';
+export { recordConflict, repairPoint } from './replay/compatible.ts';
 export { branchRun, type ForkedRun, replayRun, replaySlices } from './replay/fork-run.ts';
 export type { ReplayOptions } from './replay/replay.ts';
 export { EventDiffs, stateDiff } from './replay/run-diff.ts';

@@ -149,7 +149,7 @@ describe('explain', () => {
     assert.equal(summary, 'The run failed at call: refused');
     assert.deepEqual(
       actions.map(({ action }) => action),
-      ['read-events', 'start-again'],
+      ['repair', 'run-again', 'read-events'],
     );
   });
 });

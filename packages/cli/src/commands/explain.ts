@@ -25,7 +25,8 @@ const TYPED: Readonly<Record<string, (runId: string) => string>> = {
   resolve: (runId) => `gantry approvals ${runId}`,
   reconnect: () => 'gantry connections connect <provider>',
   'read-events': (runId) => `gantry events ${runId}`,
-  'start-again': () => 'gantry run <workflow>',
+  repair: (runId) => `gantry repair ${runId} --watch`,
+  'run-again': (runId) => `gantry rerun ${runId} --input k=v --watch`,
 };
 
 function renderExplanation(explanation: RunExplanation, now: number, style: Style): string {

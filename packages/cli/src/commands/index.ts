@@ -17,6 +17,7 @@ import { pack } from './pack/pack.ts';
 import { pause } from './pause.ts';
 import { registry } from './registry/registry.ts';
 import { reject } from './reject.ts';
+import { repair, rerun } from './repair.ts';
 import { resume } from './resume.ts';
 import { run } from './run.ts';
 import { runs } from './runs.ts';
@@ -42,6 +43,8 @@ export const COMMANDS: readonly Command[] = [
   cancel,
   pause,
   resume,
+  repair,
+  rerun,
   fork,
   diff,
   workflows,

@@ -45,7 +45,8 @@ export const run: Command = {
   },
 };
 
-async function watch(
+/** Until the run ends; answers the exit code. */
+export async function watch(
   call: Call,
   workflowId: string,
   runId: string,

@@ -19,6 +19,8 @@ export const ACCESS: AccessRules = {
   'POST /v1/runs/{runId}:resume': ['runs:cancel'],
   'POST /v1/runs:bulk-cancel': ['runs:cancel'],
   'POST /v1/runs/{runId}:fork': ['runs:create', 'runs:read'],
+  'POST /v1/host/gantry/runs/{runId}:repair': ['runs:create', 'runs:read'],
+  'POST /v1/host/gantry/runs/{runId}:again': ['runs:create', 'runs:read'],
   'GET /v1/runs/{runId}:diff': ['runs:read'],
   'POST /v1/runs/{runId}/interrupts/{nodeId}': ['approvals:respond'],
   'POST /v1/runs/{runId}/approvals/{nodeId}': ['approvals:respond'],

@@ -14,17 +14,24 @@ import {
   type JsonObject,
   OpenwopError,
 } from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
 import { createForks, type ForkRequest } from '../runtime/fork.ts';
 import type { PreparedRun, ReadRun } from '../runtime/runtime.ts';
 import { checkConfigurable } from '../workflows/configurable.ts';
 import type { ApiDeps } from './context.ts';
 import { missingRun } from './missing-run.ts';
-import { RUN_URL, RunParams } from './runs.ts';
+import { HOST_RUN_URL, RUN_URL, RunParams } from './runs.ts';
 
 const FORK = {
   summary: 'Fork a run: live it again from its record, or branch off into a new one',
   params: RunParams,
   body: ForkRunRequest,
+  response: { 201: ForkRunResponse },
+};
+
+const REPAIR = {
+  summary: 'Go on with a failed run in a new one, from the node that failed, with the current definition',
+  params: RunParams,
   response: { 201: ForkRunResponse },
 };
 
@@ -66,7 +73,7 @@ function forkedBody({ plan, run }: PreparedRun): string {
 
 export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { runtime, store, now, randomBytes, redactions } = deps;
-  const prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions });
+  const forks = createForks({ runs: store.runs, now, randomBytes, redactions });
 
   async function fork(
     key: { tenant: string; runId: string },
@@ -78,12 +85,48 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     const source = await runtime.read(key);
     if (source === null) throw missingRun(deps, key.runId, { sourceRunId: key.runId, fromSeq });
     const changes = { ...changesOf(source, body), traceparent };
-    const prepared = await prepareFork(source, { mode: body.mode, fromSeq, changes });
+    return adopted(await forks.prepare(source, { mode: body.mode, fromSeq, changes }), record);
+  }
+
+  async function adopted(
+    prepared: PreparedRun,
+    record: RecordAnswer | undefined,
+  ): Promise<Answer | 'duplicate'> {
     const answer = forkedBody(prepared);
     const result = await runtime.adopt(prepared, record && { idempotency: () => record(201, answer) });
     if (result.kind === 'duplicate') return 'duplicate';
     return { status: 201, body: answer, recorded: record !== undefined };
   }
+
+  async function repair(
+    key: RunKey,
+    traceparent: string,
+    record: RecordAnswer | undefined,
+  ): Promise<Answer | 'duplicate'> {
+    const source = await runtime.read(key);
+    if (source === null) throw missingRun(deps, key.runId);
+    if (source.run.status !== 'failed')
+      throw new OpenwopError('conflict', {
+        message: `The run is ${source.run.status}; only failed runs are repaired.`,
+      });
+    const { workflowId } = source.run.facts;
+    const current = await deps.workflows.resolve(key.tenant, workflowId);
+    if (current === null)
+      throw new OpenwopError('not_found', { message: `There is no workflow ${workflowId} any more.` });
+    const {
+      plan,
+      record: { hash },
+    } = current;
+    return adopted(await forks.repair(source, { plan, hash }, { traceparent }), record);
+  }
+
+  app.post(`${HOST_RUN_URL}::repair`, { schema: REPAIR }, (request, reply) => {
+    const { runId } = request.params;
+    const key = { tenant: callerOf(request).tenant, runId };
+    return idempotency.answer(request, reply, `POST /v1/host/gantry/runs/${runId}:repair`, (record) =>
+      repair(key, traceparentOf(request), record),
+    );
+  });
 
   app.post(`${RUN_URL}::fork`, { schema: FORK }, (request, reply) => {
     const { runId } = request.params;

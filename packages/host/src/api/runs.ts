@@ -15,6 +15,7 @@ import {
   CreateRunRequest,
   CreateRunResponse,
   checkRunOptions,
+  closedObject,
   isTerminal,
   type JsonObject,
   OpenwopError,
@@ -37,6 +38,7 @@ const LIST_MAX = 200;
 
 /** Where one run lives. An id has no colon: what follows one is a verb. */
 export const RUN_URL = '/v1/runs/:runId(^[^:/]+)';
+export const HOST_RUN_URL = '/v1/host/gantry/runs/:runId(^[^:/]+)';
 
 export const RunParams = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }) });
 
@@ -157,6 +159,8 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
     },
   );
 
+  againRoute(app, deps, idempotency, commit);
+
   app.get(
     RUN_URL,
     { schema: { summary: 'Read a run', params: RunParams, response: { 200: RunSnapshot } } },
@@ -172,6 +176,40 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
     },
   );
 }
+
+const RunAgainRequest = closedObject({
+  /** They replace those of the run by name. */
+  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+
+const AGAIN = {
+  summary: 'Start the workflow of a run again, with the inputs of the run and those given here',
+  params: RunParams,
+  body: RunAgainRequest,
+  response: { 201: CreateRunResponse },
+};
+
+function againRoute(app: Api, deps: ApiDeps, idempotency: Idempotency, commit: CommitRun): void {
+  app.post(`${HOST_RUN_URL}::again`, { schema: AGAIN }, (request, reply) => {
+    const { runId } = request.params;
+    const caller = callerOf(request);
+    return idempotency.answer(request, reply, `POST /v1/host/gantry/runs/${runId}:again`, async (record) => {
+      const source = await deps.runtime.read({ tenant: caller.tenant, runId });
+      if (source === null) throw missingRun(deps, runId);
+      const { workflowId, inputs, configurable, tags, metadata } = source.run.facts;
+      const body = {
+        workflowId,
+        inputs: { ...inputs, ...request.body.inputs },
+        configurable,
+        tags: [...tags],
+        metadata,
+      };
+      return commit(await toNewRun(deps, caller, body, traceparentOf(request)), record);
+    });
+  });
+}
+
+type CommitRun = (run: NewRun, record: RecordAnswer | undefined) => Promise<Answer | 'duplicate'>;
 
 function listRoute(app: Api, { store }: ApiDeps): void {
   app.get(

@@ -40,7 +40,7 @@ export class DeadLetterService extends ResourceService<
     const { changes, store, now, randomBytes, redactions } = options;
     super(deadLetters, { changes, entries: store.entries, now, services: undefined });
     this.#options = options;
-    this.#prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions });
+    this.#prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions }).prepare;
   }
 
   /** The letter goes in the commit of what is made of it: of two retries one wins. */

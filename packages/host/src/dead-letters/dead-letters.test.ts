@@ -138,7 +138,7 @@ test('a replay of a dead run is the same run, and lists nothing', async (t) => {
   const sourceRunId = await run(rig, 'failing');
   const source = await rig.ended(sourceRunId);
   const { store, clock } = rig;
-  const prepareFork = createForks({
+  const { prepare: prepareFork } = createForks({
     runs: store.runs,
     now: () => clock.at,
     randomBytes,

@@ -1,10 +1,13 @@
 /** A new run made from the log of another: read, lived again or branched off, and committed as a whole. */
 import {
   branchRun,
+  type Plan,
   type ReplayOptions,
   type RunFacts,
+  recordConflict,
   redactEvent,
   redactFacts,
+  repairPoint,
   replaySlices,
 } from '@gantry/engine';
 import { limiter } from '@gantry/limiter';
@@ -41,13 +44,63 @@ export interface ForkRequest {
 
 export type PrepareFork = (source: ReadRun, request: ForkRequest) => Promise<PreparedRun>;
 
-export function createForks(options: ForkOptions): PrepareFork {
+/** A definition that the new run is pinned to instead of its source's. */
+export interface Onto {
+  readonly plan: Plan;
+  readonly hash: string;
+}
+
+export interface Forks {
+  prepare: PrepareFork;
+  /** A branch before the last visit of the node that failed, under another definition where the record allows it. */
+  repair(source: ReadRun, onto: Onto, changes: ForkRequest['changes']): Promise<PreparedRun>;
+}
+
+export function createForks(options: ForkOptions): Forks {
   const forks = limiter({ max: AT_ONCE_MAX });
-  return async (source, request) => {
-    const release = forks.tryAcquire(source.run.facts.owner.tenant);
+  const inTurn = async ({ run }: ReadRun, work: () => Promise<PreparedRun>): Promise<PreparedRun> => {
+    const release = forks.tryAcquire(run.facts.owner.tenant);
     if (!release) throw busy();
-    return prepare(options, source, request).finally(release);
+    return work().finally(release);
   };
+  return {
+    prepare: (source, request) => inTurn(source, () => prepare(options, source, request)),
+    repair: (source, onto, changes) => inTurn(source, () => repair(options, source, onto, changes)),
+  };
+}
+
+async function repair(
+  options: ForkOptions,
+  source: ReadRun,
+  onto: Onto,
+  changes: ForkRequest['changes'],
+): Promise<PreparedRun> {
+  const { facts, failedNodeId, nextSeq } = source.run;
+  const { runId, owner } = facts;
+  const point = { sourceRunId: runId, fromSeq: nextSeq };
+  const events = await readEvents(
+    options.runs,
+    { tenant: owner.tenant, runId },
+    Math.min(nextSeq, EVENTS_MAX + 1),
+  );
+  if (!events) throw tooLong(point);
+  const fromSeq = failedNodeId === undefined ? undefined : repairPoint(events, failedNodeId);
+  if (fromSeq === undefined)
+    throw new OpenwopError('conflict', {
+      message: 'No node of this run has failed, so there is nothing to repair. Run it again instead.',
+    });
+  const conflict = recordConflict(source.plan, onto.plan, events.slice(0, fromSeq));
+  if (conflict !== undefined)
+    throw new OpenwopError('conflict', {
+      message: `The run cannot go on under the current definition: ${conflict}. Run it again from the start instead.`,
+      details: { ...point, fromSeq },
+    });
+  const moved: ReadRun = {
+    ...source,
+    plan: onto.plan,
+    run: { ...source.run, facts: { ...facts, workflowHash: onto.hash } },
+  };
+  return prepare(options, moved, { mode: 'branch', fromSeq, changes });
 }
 
 async function prepare(

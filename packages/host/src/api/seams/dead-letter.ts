@@ -21,7 +21,7 @@ const failing = definition(seamId('exhaust'), [
 
 export function deadLetterSeam(app: Api, deps: ApiDeps, drive: Drive): void {
   const { runtime, store, now, randomBytes, redactions } = deps;
-  const prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions });
+  const prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions }).prepare;
 
   async function isForkable(source: ReadRun): Promise<boolean> {
     try {

@@ -1,0 +1,51 @@
+/** A run that ended is made again: from the node that failed, or from the start. */
+import { type Call, type Command, flag, option } from '../command.ts';
+import { readPairs } from '../values.ts';
+import { watch } from './run.ts';
+
+const OPTIONS = {
+  watch: flag('show the steps until the new run ends', { short: 'w' }),
+  json: flag('print JSON; with --watch one event per line'),
+};
+
+export const repair: Command = {
+  name: 'repair',
+  summary: 'go on with a failed run, from the node that failed',
+  usage: 'repair <runId> [--watch] [--json]',
+  details:
+    'Makes a new run that keeps what happened before the node that failed, and goes on with the current version of the\n' +
+    'workflow. Register a corrected one first, or remove what was in the way. Refused where the new version does not\n' +
+    'fit what has happened.',
+  options: OPTIONS,
+  examples: ['gantry repair RUN --watch'],
+  words: { min: 1, max: 1 },
+  async run(call) {
+    const { runId } = await call.client.runs.repair(call.args.words[0] ?? '');
+    return begun(call, runId);
+  },
+};
+
+export const rerun: Command = {
+  name: 'rerun',
+  summary: 'run a workflow again with the inputs of a run',
+  usage: 'rerun <runId> [--input k=v]... [--watch] [--json]',
+  options: {
+    input: option('K=V', 'another value for one input; may be repeated', { multiple: true, short: 'i' }),
+    ...OPTIONS,
+  },
+  examples: ['gantry rerun RUN --watch', 'gantry rerun RUN --input city=Bern --watch'],
+  words: { min: 1, max: 1 },
+  async run(call) {
+    const inputs = readPairs(call.args.list('input'), '--input');
+    const { runId } = await call.client.runs.again(call.args.words[0] ?? '', inputs);
+    return begun(call, runId);
+  },
+};
+
+async function begun(call: Call, runId: string): Promise<number | undefined> {
+  const { args, io, client } = call;
+  if (args.flag('watch')) return watch(call, (await client.runs.get(runId)).workflowId, runId, undefined);
+  const text = `${runId}\nWatch it: gantry events ${runId} --follow\n`;
+  io.stdout.write(args.flag('json') ? `${JSON.stringify({ runId })}\n` : text);
+  return undefined;
+}
