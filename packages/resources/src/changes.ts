@@ -7,7 +7,6 @@
  * I4  A change that loses is decided again, from the second time on in line with others, for at most `AGAIN_MS_MAX`.
  */
 import { hash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmittedEvent, isKeptRefusal, OpenwopError } from '@gantry/protocol';
 import {
   type CommitPipeline,
@@ -24,7 +23,6 @@ import { Lines } from './lines.ts';
 import { Reads, State } from './state.ts';
 
 const AGAIN_MS_MAX = 2_000;
-const PAUSE_MS_MAX = 50;
 /** A commit whose outcome is unknown is repeated with its record; each repetition may take as long to find out. */
 const DOUBTS_MAX = 2;
 
@@ -88,7 +86,6 @@ export class Changes {
     this.#lines = new Lines({
       decide: (jobs) => this.#attempt(jobs, new State(this.#reads)),
       isAgain: (attempt, { until }) => attempt.kind === 'again' && !attempt.doubt && options.now() <= until,
-      pause: (tries) => sleep((Math.min(2 ** tries, PAUSE_MS_MAX) * (options.randomBytes(1)[0] ?? 0)) / 255),
     });
   }
 

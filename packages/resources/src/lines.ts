@@ -7,7 +7,10 @@
  * I2  After each commit the lines are free for others that wait for one of them.
  * I3  An entry stays hot for a while after its queue is empty: a change that comes then joins the queue at once, instead of losing
  *     to the others first. Callers that repeat come all together.
- * I4  Those that lost (to another process) are decided again together, first, after a pause outside of the lines.
+ * I4  Those that lost (to another process) are decided again together, first and at once. Losing to a lock ends when the
+ *     other has committed, the best moment to read: whoever pauses loses to the one that did not. Measured with two
+ *     processes on PostgreSQL, 25 callers each on one entry: p99 of the slower process 135 to 410 ms with a random pause
+ *     that doubles up to 50 ms, 12 to 17 ms without.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -31,7 +34,6 @@ export interface LinesOptions<J, A> {
   readonly decide: (jobs: readonly J[]) => Promise<readonly A[]>;
   /** Whether the job is to be decided again. */
   readonly isAgain: (attempt: A, job: J) => boolean;
-  readonly pause: (tries: number) => Promise<void>;
 }
 
 export class Lines<J, A> {
@@ -60,11 +62,11 @@ export class Lines<J, A> {
   }
 
   async #work(queue: Queue<J, A>): Promise<void> {
-    const { decide, isAgain, pause } = this.#options;
+    const { decide, isAgain } = this.#options;
     queue.isWorking = true;
     clearTimeout(queue.forget);
     for (const key of queue.keys) this.#queues.set(key, queue);
-    for (let tries = 1; queue.waiting.length > 0; ) {
+    while (queue.waiting.length > 0) {
       // The rest of this turn of the loop may still join
       await nextTurn();
       const leave = await this.#enter(queue.keys);
@@ -74,8 +76,6 @@ export class Lines<J, A> {
       const lost = folded.filter(({ job }, i) => isAgain(attempts[i]!, job));
       for (const [i, each] of folded.entries()) if (!lost.includes(each)) each.settled.resolve(attempts[i]!);
       queue.waiting.unshift(...lost);
-      tries = lost.length > 0 ? tries + 1 : 1;
-      if (lost.length > 0) await pause(tries);
     }
     queue.isWorking = false;
     queue.forget = setTimeout(() => this.#forget(queue), HOT_MS).unref();
