@@ -95,8 +95,15 @@ test('a store whose server is started anew goes on, hears again, and ends', { sk
 
   for (const read of await reads()) assert.equal(read.status, 'fulfilled');
   await heard(({ missed }) => missed === true);
-  await win(there, create('after'));
-  await heard(names('after'));
+  // The answer to a notice may have been lost with the connections, though the notice was heard: then the next one names
+  // no run, and says that something was missed
+  for (let n = 0, isNamed = false; !isNamed; n++) {
+    await win(there, create(`after-${n}`));
+    await heard((change) => {
+      isNamed = names(`after-${n}`)(change);
+      return isNamed || change.missed === true;
+    });
+  }
 });
 
 test('sessions that the server ends one by one are replaced', { skip }, async (t) => {
