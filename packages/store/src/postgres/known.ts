@@ -16,11 +16,16 @@ import {
 } from './decide.ts';
 import { rowsJson, type Tx } from './sql.ts';
 
-export async function lockKnown(tx: Tx, groups: readonly CommitGroup[]): Promise<Known> {
+/** `newRuns: 'presumed'`: ids of new runs are not looked up. One that is taken shows at the insert. */
+export async function lockKnown(
+  tx: Tx,
+  groups: readonly CommitGroup[],
+  newRuns: 'presumed' | 'looked up',
+): Promise<Known> {
   const writes = groups.flat();
   return {
     counts: await lockCounts(tx, writes),
-    runs: await lockRuns(tx, writes),
+    runs: await lockRuns(tx, writes, newRuns),
     idempotency: await lockIdempotency(tx, writes),
     invocations: await lockInvocations(tx, writes),
     entries: await lockEntries(tx, writes),
@@ -30,9 +35,13 @@ export async function lockKnown(tx: Tx, groups: readonly CommitGroup[]): Promise
   };
 }
 
-async function lockRuns(tx: Tx, writes: readonly Write[]): Promise<Known['runs']> {
+async function lockRuns(
+  tx: Tx,
+  writes: readonly Write[],
+  newRuns: 'presumed' | 'looked up',
+): Promise<Known['runs']> {
   const runIds = writes.flatMap((write) => {
-    if (write.kind === 'createRun') return [write.facts.runId];
+    if (write.kind === 'createRun') return newRuns === 'presumed' ? [] : [write.facts.runId];
     return write.kind === 'append' ? [write.runId] : [];
   });
   if (runIds.length === 0) return new Map();
