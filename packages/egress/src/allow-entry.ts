@@ -5,6 +5,7 @@
  * A2 A name opens the public, private and loopback addresses that it has.
  * A3 A range opens those inside it. Link-local, metadata and reserved addresses are opened by their exact address alone.
  * A4 Without a port it is the usual one of the scheme; `*` is every port except those of other protocols.
+ * A5 `smtps` and `smtp` are for mail servers of connectors.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { type AddressKind, canonicalAddress, classifyAddress } from './address.ts';
@@ -12,7 +13,7 @@ import { classifyHostName, plainHostName } from './host-name.ts';
 import { DEFAULT_TENANT, type EgressPurpose, PURPOSES } from './policy.ts';
 import { isOfOtherProtocol } from './port.ts';
 
-export type Scheme = 'https' | 'http';
+export type Scheme = 'https' | 'http' | 'smtps' | 'smtp';
 
 export interface AllowEntry {
   readonly purpose: EgressPurpose;
@@ -28,7 +29,8 @@ export interface AllowEntry {
 
 const FORM = /^([^@=]+)(?:@([^=]*))?=([^:]*):\/\/(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/;
 const EXAMPLE = 'webhook=https://hooks.corp.example:8443 or raw-fetch@acme=https://10.20.0.0/16';
-const USUAL_PORT: Readonly<Record<Scheme, number>> = { https: 443, http: 80 };
+export const USUAL_PORT: Readonly<Record<Scheme, number>> = { https: 443, http: 80, smtps: 465, smtp: 587 };
+const SCHEMES = Object.keys(USUAL_PORT) as Scheme[];
 const ORDINARY: ReadonlySet<AddressKind> = new Set(['public', 'private', 'loopback']);
 
 /** Entries separated by commas. Throws for one that cannot be read, and names what is wrong with it. */
@@ -44,9 +46,9 @@ function readEntry(text: string): AllowEntry {
   return {
     purpose: purposeIn(text, purpose),
     tenant: tenant ?? DEFAULT_TENANT,
-    scheme: schemeIn(text, scheme),
+    scheme: schemeIn(text, scheme, purpose),
     host: hostIn(text, host),
-    port: portIn(text, port, scheme),
+    port: portIn(text, port, schemeIn(text, scheme, purpose)),
   };
 }
 
@@ -65,13 +67,16 @@ const purposeIn = (text: string, given: string): EgressPurpose =>
   PURPOSES.find((purpose) => purpose === given) ??
   wrong(text, `"${given}" is not a purpose; use one of ${PURPOSES.join(', ')}`);
 
-const schemeIn = (text: string, given: string): Scheme =>
-  given === 'https' || given === 'http'
-    ? given
-    : wrong(text, `"${given}" is not a scheme; use https or http`);
+function schemeIn(text: string, given: string, purpose: string): Scheme {
+  // Mail servers are called for connectors alone
+  const known = SCHEMES.filter((scheme) => purpose === 'connector' || !scheme.startsWith('smtp'));
+  const isList = known.length > 2 ? ` or ${known.slice(2).join(' or ')}` : '';
+  const scheme = known.find((each) => each === given);
+  return scheme ?? wrong(text, `"${given}" is not a scheme; use https or http${isList}`);
+}
 
-function portIn(text: string, given: string | undefined, scheme: string): number | '*' {
-  if (given === undefined) return USUAL_PORT[schemeIn(text, scheme)];
+function portIn(text: string, given: string | undefined, scheme: Scheme): number | '*' {
+  if (given === undefined) return USUAL_PORT[scheme];
   if (given === '*') return given;
   const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
   if (port > 0 && port < 65_536) return port;

@@ -1,5 +1,6 @@
 import { limiter } from '@gantry/limiter';
 import { CarriedCredential, type CredentialJudge, type CredentialTerms } from './carried-credential.ts';
+import { type Connection, connect } from './connect.ts';
 import { EgressError, type EgressProblem } from './error.ts';
 import type { Answer } from './exchange.ts';
 import { allowed, type Guard, GuardedRequest, type RedirectLimits } from './guarded-request.ts';
@@ -9,7 +10,14 @@ import { nameLookup } from './name-lookup.ts';
 import { type OutgoingOptions, outgoing } from './outgoing.ts';
 import { DEFAULT_TENANT, type EgressPolicy } from './policy.ts';
 import { type Lookup, resolve, systemLookup } from './resolve.ts';
-import { judgeName, judgeUrl } from './target.ts';
+import {
+  type Judgement,
+  judgeMailServer,
+  judgeName,
+  judgeUrl,
+  type MailTerms,
+  type Target,
+} from './target.ts';
 
 export interface EgressOptions {
   readonly policy: EgressPolicy;
@@ -70,6 +78,10 @@ export interface Egress {
   check(url: string, terms?: EgressTerms): Promise<EgressProblem | undefined>;
   /** The addresses of a name that may be called. Rejects with `EgressError`, also where one of them may not. */
   addresses(name: string, terms?: EgressTerms): Promise<readonly string[]>;
+  /** A connection to a mail server, pinned to a checked address; the caller encrypts and ends it. Rejects with `EgressError`. */
+  connect(url: string, terms?: EgressTerms & MailTerms): Promise<Connection>;
+  /** What is wrong with the URL of a mail server now. */
+  checkMailServer(url: string, terms?: EgressTerms & MailTerms): Promise<EgressProblem | undefined>;
   /** Ends the connections that are kept for later requests. */
   close(): void;
 }
@@ -123,18 +135,9 @@ export function createEgress(options: EgressOptions): Egress {
   return {
     request: (url, terms = {}) => renewing(request, url, terms),
     stream: (url, terms = {}) => renewing(stream, url, terms, ({ body }) => body.cancel()),
-    check: async (url, terms = {}) => {
-      const guard = begin({ timeoutMs: CHECK_TIMEOUT_MS, ...terms });
-      try {
-        await resolve(allowed(guard.judge(url)), guard);
-        return undefined;
-      } catch (error) {
-        if (error instanceof EgressError) return { reason: error.reason, message: error.message };
-        throw error;
-      } finally {
-        guard.clear();
-      }
-    },
+    check: (url, terms = {}) =>
+      problemWith(begin({ timeoutMs: CHECK_TIMEOUT_MS, ...terms }), (guard) => guard.judge(url)),
+    ...mailServers(policy, begin),
     addresses: async (name, terms = {}) => {
       const host = allowed(judgeName(name, policy, terms.tenant));
       const guard = begin(terms);
@@ -142,6 +145,43 @@ export function createEgress(options: EgressOptions): Egress {
     },
     close: () => lines.close(),
   };
+}
+
+function mailServers(
+  policy: EgressPolicy,
+  begin: (terms: EgressTerms) => Guard,
+): Pick<Egress, 'connect' | 'checkMailServer'> {
+  const judge = (url: string, terms: EgressTerms & MailTerms) =>
+    judgeMailServer(url, terms, policy, terms.tenant ?? DEFAULT_TENANT);
+  return {
+    checkMailServer: (url, terms = {}) =>
+      problemWith(begin({ timeoutMs: CHECK_TIMEOUT_MS, ...terms }), () => judge(url, terms)),
+    connect: async (url, terms = {}) => {
+      const target = allowed(judge(url, terms));
+      const guard = begin(terms);
+      try {
+        const addresses = await resolve(target, guard);
+        return await connect(target, { addresses, signal: guard.signal });
+      } finally {
+        guard.clear();
+      }
+    },
+  };
+}
+
+async function problemWith(
+  guard: Guard,
+  judge: (guard: Guard) => Judgement<Target>,
+): Promise<EgressProblem | undefined> {
+  try {
+    await resolve(allowed(judge(guard)), guard);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EgressError) return { reason: error.reason, message: error.message };
+    throw error;
+  } finally {
+    guard.clear();
+  }
 }
 
 const limitsOf = ({ redirects = 0, sensitiveHeaders = [] }: EgressRequest): RedirectLimits => ({

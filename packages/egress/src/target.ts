@@ -1,7 +1,14 @@
 /** The pure half of the guard: everything about a URL that can be judged without asking a resolver. */
 import { isIP } from 'node:net';
 import { classifyAddress } from './address.ts';
-import { type AllowEntry, isOrdinary, opensAddress, opensName, opensPort } from './allow-entry.ts';
+import {
+  type AllowEntry,
+  isOrdinary,
+  opensAddress,
+  opensName,
+  opensPort,
+  USUAL_PORT,
+} from './allow-entry.ts';
 import { type EgressProblem, type EgressReason, egressProblem } from './error.ts';
 import { classifyHostName, plainHostName } from './host-name.ts';
 import { DEFAULT_TENANT, type EgressPolicy } from './policy.ts';
@@ -86,33 +93,75 @@ export function judgeName(
 const hostOf = ({ hostname }: URL): string | undefined =>
   hostname.startsWith('[') ? hostname.slice(1, -1) : plainHostName(hostname);
 
-function entryFor({ purpose }: EgressPolicy, tenant: string, url: URL, host = ''): string | undefined {
+/** What a URL asks for. */
+interface Asked {
+  readonly text: string;
+  /** Read as a web address, whatever its scheme. */
+  readonly url: URL;
+  readonly scheme: string;
+  readonly port: number;
+  /** Public addresses are open without an entry. */
+  readonly isOpen: boolean;
+}
+
+function entryFor({ purpose }: EgressPolicy, tenant: string, { scheme, port }: Asked, host = '') {
   if (purpose === undefined || host === '' || classifyHostName(host) === 'metadata') return undefined;
   const forTenant = tenant === DEFAULT_TENANT ? '' : `@${tenant}`;
-  return `${purpose}${forTenant}=${url.protocol}//${host.includes(':') ? `[${host}]` : host}:${portOf(url)}`;
+  return `${purpose}${forTenant}=${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 export function judgeUrl(text: string, policy: EgressPolicy, tenant = DEFAULT_TENANT): Judgement<Target> {
   const url = text.length > URL_LENGTH_MAX || isAmbiguous(text) ? null : URL.parse(text);
   if (url === null) return refused('url_invalid', 'The URL cannot be read.');
-  const isHttps = url.protocol === 'https:';
-  const host = hostOf(url);
-  const missing = entryFor(policy, tenant, url, host);
-  const ofScheme = ofTenant(policy, tenant).filter(({ scheme }) => url.protocol === `${scheme}:`);
-  if (!isHttps && ofScheme.length === 0)
+  const scheme = url.protocol.slice(0, -1);
+  const asked = { text, url, scheme, port: portOf(url), isOpen: scheme === 'https' };
+  const isWeb = asked.isOpen || scheme === 'http';
+  if (!isWeb || (!asked.isOpen && entriesFor(policy, tenant, asked).length === 0))
     return refused(
       'scheme_not_allowed',
       'The scheme of the URL is not allowed.',
-      url.protocol === 'http:' ? missing : undefined,
+      isWeb ? entryFor(policy, tenant, asked, hostOf(url)) : undefined,
     );
+  return judgeAsked({ ...asked, isOpen: asked.isOpen && !isOfOtherProtocol(asked.port) }, policy, tenant);
+}
+
+export interface MailTerms {
+  /** Nothing will be encrypted: such servers are called only where an entry names them. */
+  readonly plain?: boolean;
+}
+
+/** `smtps://mail.example.com`, or `smtp://mail.example.com` for STARTTLS: open on the usual ports of submission. */
+export function judgeMailServer(
+  text: string,
+  { plain = false }: MailTerms,
+  policy: EgressPolicy,
+  tenant = DEFAULT_TENANT,
+): Judgement<Target> {
+  const [, scheme = '', server = ''] = /^(smtps?):\/\/([^/?#]{1,300})\/?$/.exec(text) ?? [];
+  // The parser takes hosts of other schemes as they are written: `127.1` would be a name.
+  const url = isAmbiguous(text) || server === '' ? null : URL.parse(`http://${server}`);
+  if (url === null) return refused('url_invalid', MAIL_FORM);
+  if (server.includes('@')) return refused('credentials_in_url', 'The URL holds credentials.');
+  const usual = scheme === 'smtps' ? USUAL_PORT.smtps : USUAL_PORT.smtp;
+  const port = url.port === '' ? usual : Number(url.port);
+  return judgeAsked({ text, url, scheme, port, isOpen: !plain && port === usual }, policy, tenant);
+}
+
+const MAIL_FORM =
+  'The URL of a mail server looks like smtps://mail.example.com or smtp://mail.example.com:587.';
+
+const entriesFor = (policy: EgressPolicy, tenant: string, { scheme }: Asked): AllowEntry[] =>
+  ofTenant(policy, tenant).filter((entry) => entry.scheme === scheme);
+
+function judgeAsked(asked: Asked, policy: EgressPolicy, tenant: string): Judgement<Target> {
+  const { text, url, port, isOpen } = asked;
+  const host = hostOf(url);
+  const missing = entryFor(policy, tenant, asked, host);
   if (hasUserInfo(text)) return refused('credentials_in_url', 'The URL holds credentials.');
   if (host === undefined) return refused('url_invalid', 'The host of the URL is not a host name.');
-  const port = portOf(url);
-  const isOpenPort = isHttps && !isOfOtherProtocol(port);
-  const entries = ofScheme.filter((entry) => opensPort(entry, port));
-  if (!isOpenPort && entries.length === 0)
-    return refused('port_not_allowed', `Port ${port} is closed.`, missing);
-  const judgement = judgeHost({ host, isOpen: isOpenPort, entries, missing });
+  const entries = entriesFor(policy, tenant, asked).filter((entry) => opensPort(entry, port));
+  if (!isOpen && entries.length === 0) return refused('port_not_allowed', `Port ${port} is closed.`, missing);
+  const judgement = judgeHost({ host, isOpen, entries, missing });
   if (!judgement.allowed) return judgement;
   url.hash = '';
   return { allowed: true, target: { ...judgement.target, url, port } };
