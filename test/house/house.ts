@@ -165,6 +165,7 @@ export const HOUSE: House = {
       croner: 'cron expressions with time zones',
       fastify: 'HTTP',
       oauth4webapi: 'token requests and callbacks of OAuth',
+      nodemailer: 'mail of connectors',
       pino: 'the log',
       re2js: 'patterns inside those schemas in linear time',
       typebox: 'schemas of routes',
@@ -174,6 +175,7 @@ export const HOUSE: House = {
       ...everyTest,
       '@gantry/client': 'drives the host through the front door',
       'oidc-provider': 'a provider to connect to',
+      'smtp-server': 'a mail server',
     },
   },
   client: {

@@ -1,5 +1,6 @@
 import type { BackendHealth, DiscoveryDocument, SandboxHealth } from '@gantry/protocol';
 import { type Connections, createConnections } from './connections.ts';
+import { type Connectors, createConnectors } from './connectors.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
@@ -39,6 +40,7 @@ export interface Client {
   readonly deadLetters: DeadLetters;
   readonly credentials: Credentials;
   readonly connections: Connections;
+  readonly connectors: Connectors;
   readonly keys: Keys;
   /** What the host can do: `/.well-known/openwop`. */
   discovery(): Promise<DiscoveryDocument>;
@@ -76,6 +78,7 @@ export function createClient(options: ClientOptions): Client {
     deadLetters: createDeadLetters(transport),
     credentials: createCredentials(transport),
     connections: createConnections(transport),
+    connectors: createConnectors(transport),
     keys: createKeys(transport),
     backends: async () => {
       const request = { method: 'GET', path: '/v1/host/gantry/surfaces' } as const;

@@ -1,5 +1,6 @@
 export type { CallOptions, CreateOptions } from './calls.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
+export type { Connectors } from './connectors.ts';
 export type { CredentialPage, Credentials } from './credentials.ts';
 export type { DeadLetterPage, DeadLetters } from './dead-letters.ts';
 export { ApiError, type ClientErrorCode } from './error.ts';

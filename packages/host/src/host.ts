@@ -117,7 +117,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     address,
     publicUrl: () => address.url,
   };
-  // Known before any node runs
+  // Services are made with the surfaces, before any node runs
   const credentials = (): Credentials => services.credentials;
   const surfaces = await openSurfaces({
     ...base,
@@ -126,6 +126,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     credentials: httpCredentials(credentials, redactions),
     tools: createToolCalls(base),
     publicUrl: () => address.known(),
+    messages: { dispatch: (...message) => services.messaging.messages.dispatch(...message) },
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });
   opened.push(surfaces.close);

@@ -10,6 +10,7 @@ import { type Credentials, createCredentials } from './credentials/credentials.t
 import { externalStores } from './credentials/external-stores.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import type { MasterKey } from './master-key.ts';
+import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { Packs } from './packs/packs.ts';
 import type { Redactions } from './redaction/redactions.ts';
@@ -50,6 +51,7 @@ export interface Services {
   readonly heartbeats: Heartbeats;
   readonly credentials: Credentials;
   readonly oauth: OAuth;
+  readonly messaging: Messaging;
   readonly packs: Packs;
   readonly surfaces: Surfaces;
   /** Goes on with everything that earlier processes left, and with what is due. */
@@ -65,6 +67,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     heartbeats.committed(group);
     triggers.committed(group);
     oauth.committed(group);
+    messaging.committed(group);
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
   const oauth = createOAuth({ ...options, changes });
@@ -75,6 +78,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
     stores: externalStores({ variables: settings.secretVariables, folder: settings.secretsDir }),
   });
   const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });
+  const messaging: Messaging = createMessaging({
+    ...options,
+    changes,
+    credentials,
+    egress: options.egress.for('connector'),
+  });
   const triggers: Triggers = createTriggers({
     ...options,
     changes,
@@ -99,18 +108,16 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime });
   workflows.onRegistered(schedules.syncTriggers);
   workflows.onRegistered(triggers.syncTriggers);
-  const timed = [schedules, heartbeats, triggers];
+  const { redactions } = options;
+  const background = { webhooks, triggers, schedules, heartbeats, credentials, oauth, messaging };
+  const services = { redactions, runtime, packs, surfaces, ...background };
+  return { ...services, ...lifetime(services) };
+}
+
+function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 'start' | 'stop'> {
+  const { runtime, webhooks, oauth, packs, surfaces } = services;
+  const timed = [services.schedules, services.heartbeats, services.triggers, services.messaging];
   return {
-    redactions: options.redactions,
-    runtime,
-    webhooks,
-    triggers,
-    schedules,
-    heartbeats,
-    credentials,
-    oauth,
-    packs,
-    surfaces,
     async start() {
       // Subscriptions first: runs that go on at once have something to tell.
       await webhooks.start();

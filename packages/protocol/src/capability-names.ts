@@ -28,6 +28,7 @@ const NAMES = [
   { capability: 'fs', path: 'fs', holds: 'the files' },
   { capability: 'secrets', path: 'secrets', holds: 'the values of credentials' },
   { capability: 'httpClient', path: 'http', holds: 'requests to public servers' },
+  { capability: 'messaging', path: 'messaging', holds: 'messages through the connectors' },
 ] as const satisfies readonly (Omit<SurfaceName, 'aliases' | 'seam'> & Partial<SurfaceName>)[];
 
 export type SurfaceCapability = (typeof NAMES)[number]['capability'];
@@ -43,7 +44,7 @@ const OTHERS = (
   'a2a agentRuntime agents aiEnvelope aiProviders artifactTypes authorization brand budget ' +
   'campaignMessaging canvas chat collaboration connections content conversationPrimitive coordination ' +
   'credentials dataIntegration deadLetter dispatch entities eventLog execClass feedback heartbeat ' +
-  'i18n interrupt kanban knowledge launchStudio mcp media memory messaging multiAgent ' +
+  'i18n interrupt kanban knowledge launchStudio mcp media memory multiAgent ' +
   'multiPartyConversation oauth packs portability production promptLibrary prompts replay sandbox ' +
   'scheduling subWorkflow toolCatalog toolHooks triggerBridge uiPlugins webhooks webResearch ' +
   'webSearch workflowChainPacks workspace'

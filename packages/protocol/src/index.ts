@@ -2,6 +2,7 @@ export * from './act.ts';
 export * from './backend-health.ts';
 export * from './capability-names.ts';
 export * from './connection.ts';
+export * from './connector.ts';
 export * from './credential.ts';
 export * from './dead-letter.ts';
 export * from './debug-bundle.ts';

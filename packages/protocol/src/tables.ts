@@ -55,3 +55,9 @@ export const CONNECTIONS = {
 
 /** Read only. */
 export const ACTS = { path: 'acts', id: 'actId' } as const satisfies Table;
+
+export const CONNECTORS = {
+  path: 'connectors',
+  id: 'connectorId',
+  item: { check: 'read', reconnect: 'write', resend: 'write', deliveries: 'read' },
+} as const satisfies Table;

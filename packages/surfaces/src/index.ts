@@ -7,11 +7,12 @@ export type {
   ReadsKey,
   SeenRead,
 } from './calls/call-journal.ts';
+export { changed } from './calls/change-call.ts';
 export { createCursors } from './calls/cursor.ts';
 export type { Data, DataObject } from './calls/data.ts';
 export type { CallReport, NodeCalls } from './calls/node-calls.ts';
 export { decodeBase64 } from './calls/spelling.ts';
-export type { Invocation, NodeFacts } from './calls/surface-call.ts';
+export type { ChangeCall, Invocation, NodeFacts } from './calls/surface-call.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
 export type { HttpCredentials } from './capabilities/http/credential.ts';
 export { deliveryTokens } from './capabilities/queue/delivery-token.ts';
@@ -20,4 +21,5 @@ export type { SecretReader, SecretsPort } from './capabilities/secrets/surface.t
 export { type BackendSettings, notServed } from './open-port.ts';
 export { type OpenedSurfaces, openSurfaces } from './open-surfaces.ts';
 export type { BlobPort } from './ports/blobs.ts';
+export type { Dispatched, EgressEnvelope, MessagesPort } from './ports/messages.ts';
 export type { ConsumerGroup, QueueDelivery, QueuePort, QueueSubscription } from './ports/queue.ts';

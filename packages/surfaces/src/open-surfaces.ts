@@ -13,6 +13,7 @@ import { openRawFetch } from './capabilities/http/surface.ts';
 import type { SecretsPort } from './capabilities/secrets/surface.ts';
 import { type BackendSettings, DATA_DIR, type OpenDeps, type OpenedSurface } from './open-port.ts';
 import type { BlobPort } from './ports/blobs.ts';
+import type { MessagesPort } from './ports/messages.ts';
 import type { QueuePort } from './ports/queue.ts';
 import { createPostgresPool } from './postgres/connection.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
@@ -37,6 +38,8 @@ export interface SurfacesOptions {
   /** What `ctx.http` sends on behalf of others; without it none. */
   readonly credentials?: HttpCredentials;
   readonly egress: EgressByPurpose;
+  /** Where the host keeps messages; without it `messaging` is absent. */
+  readonly messages?: MessagesPort;
 }
 
 export interface OpenedSurfaces {

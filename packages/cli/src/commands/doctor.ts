@@ -53,6 +53,7 @@ async function checkHost(call: Call): Promise<Finding[]> {
       sandboxFindings(await call.client.sandbox()),
     )),
     ...(await unlessForbidden('connection', CONNECTIONS_FORBIDDEN, () => connectionFindings(call.client))),
+    ...(await unlessForbidden('connectors', CONNECTORS_FORBIDDEN, () => connectorFindings(call))),
   ];
 }
 
@@ -119,6 +120,23 @@ function sandboxFindings({ isolation, filtered, python, problems }: SandboxHealt
   ];
 }
 
+/** Each one connects and logs in, and sends nothing. */
+async function connectorFindings({ client }: Call): Promise<Finding[]> {
+  const { connectors } = await client.connectors.list({ limit: CONNECTORS_CHECKED });
+  const checks = connectors.map(async ({ connectorId: id, type, state, problem }) => {
+    const { ok: works, detail, next } = await client.connectors.check(id, {});
+    const about = `${id} (${type}): ${detail}`;
+    if (!works) return fail('connectors', about, next ?? `gantry connectors check ${id}`);
+    if (state === 'active') return ok('connectors', about);
+    return fail(
+      'connectors',
+      `${about}, but it is disconnected (${problem})`,
+      `gantry connectors reconnect ${id}`,
+    );
+  });
+  return Promise.all(checks);
+}
+
 function storageFindings(backends: readonly BackendHealth[]): Finding[] {
   const findings = backends.flatMap((each) => findingOf(each) ?? []);
   if (backends.length === 0 || findings.some(({ level }) => level === 'fail')) return findings;
@@ -140,6 +158,9 @@ function findingOf(health: BackendHealth): Finding | null {
   }
 }
 
+/** More would keep the doctor busy for long. */
+const CONNECTORS_CHECKED = 50;
+const CONNECTORS_FORBIDDEN = 'this key may not look at connectors; use one with credentials:manage';
 const STORAGE_FORBIDDEN = 'this key may not look at storage; use one with audit:read';
 const SANDBOX_FORBIDDEN = 'this key may not look at the sandbox; use one of the operator with audit:read';
 const CONNECTIONS_FORBIDDEN = 'this key may not look at connections; use one with credentials:manage';

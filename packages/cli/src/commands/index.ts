@@ -4,6 +4,7 @@ import { approvals } from './approvals.ts';
 import { approve } from './approve.ts';
 import { cancel } from './cancel.ts';
 import { connections } from './connections.ts';
+import { connectors } from './connectors.ts';
 import { credentials } from './credentials.ts';
 import { deadLetters } from './dead-letters.ts';
 import { diff } from './diff.ts';
@@ -57,6 +58,7 @@ export const COMMANDS: readonly Command[] = [
   connections,
   deadLetters,
   credentials,
+  connectors,
   keys,
   doctor,
 ];

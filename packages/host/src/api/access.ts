@@ -33,6 +33,7 @@ export const ACCESS: AccessRules = {
   'DELETE /v1/webhooks/{webhookId}': ['webhooks:manage'],
   'POST /v1/host/gantry/webhooks/{webhookId}:rotate-secret': ['webhooks:manage'],
   'POST /v1/host/gantry/webhooks/{webhookId}/deliveries/{deliveryId}:resend': ['webhooks:manage'],
+  'POST /v1/host/gantry/connectors/{connectorId}:resend': ['credentials:manage'],
   'POST /v1/trigger-subscriptions': ['webhooks:manage', 'runs:create'],
   'DELETE /v1/trigger-subscriptions/{subscriptionId}': ['webhooks:manage'],
   'GET /v1/host/gantry/trigger-subscriptions': ['webhooks:manage'],

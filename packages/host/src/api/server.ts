@@ -3,6 +3,7 @@
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
 import {
   actsWire,
+  connectorsWire,
   credentialsWire,
   ErrorEnvelope,
   heartbeatsWire,
@@ -19,6 +20,7 @@ import { artifactSchemaRoute } from './artifact-schemas.ts';
 import { blobLinkRoutes } from './blob-links.ts';
 import { chainRoutes } from './chains.ts';
 import { connectionRoutes } from './connections.ts';
+import { resendRoute } from './connectors.ts';
 import type { ApiDeps } from './context.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { debugBundleRoute } from './debug-bundle.ts';
@@ -56,7 +58,8 @@ function declinedListings(app: Api): void {
 }
 
 function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { webhooks, schedules, heartbeats, credentials, oauth, triggers, packs, surfaces } = deps.services;
+  const { webhooks, schedules, heartbeats, credentials, oauth, messaging, triggers, packs, surfaces } =
+    deps.services;
   const { now } = deps;
   webhookRoutes(app, webhooks.service, idempotency);
   resourceRoutes(app, schedulesWire, schedules.service, idempotency);
@@ -64,6 +67,8 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   resourceRoutes(app, credentialsWire, credentials.service, idempotency);
   connectionRoutes(app, oauth, idempotency);
   resourceRoutes(app, actsWire, credentials.acts, idempotency);
+  resourceRoutes(app, connectorsWire, messaging.connectors, idempotency);
+  resendRoute(app, messaging.connectors, idempotency);
   triggerSubscriptionRoutes(app, triggers.service, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);

@@ -14,6 +14,8 @@ export interface DeliveryLanesOptions extends LanesOptions {
   readonly store: Pick<Store, 'entries' | 'watch'>;
   /** Of pending deliveries. */
   readonly kind: string;
+  /** How long an attempt keeps other processes away. */
+  readonly claimMs?: number;
   /** Another process has changed something. */
   readonly onChange?: (change: StoreChange) => void;
   readonly clock?: Clock;
@@ -36,7 +38,7 @@ export interface DeliveryLanes {
 }
 
 export function createDeliveryLanes(options: DeliveryLanesOptions): DeliveryLanes {
-  const { store, kind, now, onChange } = options;
+  const { store, kind, now, onChange, claimMs = CLAIM_MS } = options;
   const lanes = new Lanes(options);
   const look = () => sweep(options, (key) => lanes.wake(key));
   const clock = new WakeClock(now, look, options.clock);
@@ -57,7 +59,7 @@ export function createDeliveryLanes(options: DeliveryLanesOptions): DeliveryLane
       unwatch = await store.watch((change) => {
         onChange?.(change);
         // The other process sends these itself; we look again when its claims would have ended.
-        if (change.missed || change.kinds.includes(kind)) clock.note(now() + CLAIM_MS);
+        if (change.missed || change.kinds.includes(kind)) clock.note(now() + claimMs);
       });
       clock.note(now());
     },
@@ -71,7 +73,7 @@ export function createDeliveryLanes(options: DeliveryLanesOptions): DeliveryLane
 
 /** Finds deliveries that no process works on, such as those of a process that died. Answers when to look again. */
 async function sweep(
-  { store, kind, noun, now, log }: DeliveryLanesOptions,
+  { store, kind, noun, now, log, claimMs = CLAIM_MS }: DeliveryLanesOptions,
   wake: (key: LaneKey) => void,
 ): Promise<number | null> {
   try {
@@ -79,7 +81,7 @@ async function sweep(
       if (ref !== null) wake({ tenant, ref });
     }
     const next = await store.entries.nextDueAt(kind);
-    return next === null ? null : Math.max(next, now()) + CLAIM_MS;
+    return next === null ? null : Math.max(next, now()) + claimMs;
   } catch (error) {
     log.warn({ err: error }, `due ${noun} deliveries could not be read; trying again`);
     return now() + RETRY_AFTER_ERROR_MS;

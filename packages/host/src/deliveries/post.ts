@@ -16,7 +16,7 @@ export type Outcome<Impossible extends string = never> =
 export async function post(
   egress: Pick<Egress, 'request'>,
   url: string,
-  request: Required<Pick<EgressRequest, 'headers' | 'body' | 'tenant'>>,
+  request: Required<Pick<EgressRequest, 'headers' | 'body' | 'tenant'>> & Pick<EgressRequest, 'credential'>,
 ): Promise<Outcome> {
   try {
     const { status } = await egress.request(url, {

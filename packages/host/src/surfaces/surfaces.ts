@@ -5,6 +5,7 @@ import type { JsonObject } from '@gantry/protocol';
 import {
   createCallGate,
   type HttpCredentials,
+  type MessagesPort,
   type OpenedSurfaces,
   openSurfaces as openAll,
   type SecretsPort,
@@ -32,6 +33,8 @@ export interface SurfacesOptions {
   readonly tools: ToolCalls;
   /** Where links to objects lead; asked when one is made. */
   readonly publicUrl: () => Promise<string>;
+  /** Where messages of nodes are kept. */
+  readonly messages: MessagesPort;
   /** As long as a run may last: a node that goes on must find what it did. */
   readonly invocationRetentionMs: number;
   readonly now: () => number;

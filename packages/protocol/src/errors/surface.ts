@@ -107,10 +107,24 @@ export const SURFACE_ERRORS = {
       'Write words, "phrases", -excluded words or the beginning of a word with * behind it.',
     ],
   }),
+  ...refused(0, {
+    connector_not_found: [
+      'There is no connector with this id.',
+      'Add it with `gantry connectors add`, or name one that `gantry connectors` lists.',
+    ],
+    channel_unsupported: [
+      'The connector does not serve this channel.',
+      'Use a channel of `details.channels`, or another connector.',
+    ],
+  }),
   ...retriable(0, {
     fetch_failed: [
       'The request got no answer, or one that cannot be read.',
       'See `details.reason`; check the address and the server, then try again.',
+    ],
+    connector_disconnected: [
+      'The receiver of the connector does not accept its credential.',
+      'See `gantry connectors check`; put the credential right, then `gantry connectors reconnect`.',
     ],
     queue_backend_unavailable: [
       'The queue backend cannot be used for now.',

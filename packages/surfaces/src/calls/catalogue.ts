@@ -4,6 +4,7 @@ import { cacheSurface } from '../capabilities/cache/surface.ts';
 import { fsSurface } from '../capabilities/fs/surface.ts';
 import { httpSurface } from '../capabilities/http/surface.ts';
 import { kvSurface } from '../capabilities/kv/surface.ts';
+import { messagingSurface } from '../capabilities/messaging/surface.ts';
 import { nosqlSurface } from '../capabilities/nosql/surface.ts';
 import { queueSurface } from '../capabilities/queue/surface.ts';
 import { searchSurface } from '../capabilities/search/surface.ts';
@@ -28,6 +29,7 @@ export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface 
   fsSurface.literal,
   secretsSurface.literal,
   httpSurface.literal,
+  messagingSurface.literal,
 ];
 
 export const SPELLINGS: readonly Spelling[] = SURFACES.flatMap(({ spellings = [] }) => spellings);

@@ -1,0 +1,96 @@
+/** Connectors as a resource: where messages go, and as whom. No value of a credential is in the record. */
+import {
+  CONNECTOR_LIMITS,
+  type Connector,
+  type ConnectorType,
+  connectorsWire,
+  type Owner,
+  type RateLimit,
+} from '@gantry/protocol';
+import { resource, type Stored } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import { callerOwner } from '../credentials/credential-service.ts';
+import { listDeliveries } from '../deliveries/delivery-list.ts';
+import { MESSAGES, messageView } from './message.ts';
+import type { Receivers } from './receivers.ts';
+import { type Target, targetOf, wrong } from './target.ts';
+
+const DELIVERIES_LISTED = 50;
+
+export interface ConnectorRecord {
+  readonly target: Target;
+  /** Null for all. */
+  readonly channels: readonly string[] | null;
+  readonly rateLimit?: RateLimit;
+  /** Its credential is opened by the rights of its creator, not by those of the runs that use it. */
+  readonly owner: Owner;
+  readonly state: 'active' | 'disconnected';
+  readonly problem?: string;
+}
+
+export type StoredConnector = Stored<ConnectorRecord>;
+
+export interface ConnectorReads {
+  readonly entries: Store['entries'];
+  readonly receivers: Pick<Receivers, 'judge' | 'check'>;
+}
+
+const CHANNELS: Readonly<Record<ConnectorType, readonly string[] | null>> = {
+  smtp: ['email'],
+  slack: ['slack'],
+  http: null,
+};
+
+export const connectors = resource<
+  typeof connectorsWire,
+  ConnectorRecord,
+  Pick<ConnectorRecord, 'target' | 'owner'>,
+  ConnectorReads
+>(connectorsWire, {
+  kind: 'connector',
+  idPrefix: 'con',
+  max: CONNECTOR_LIMITS.perTenantMax,
+  prepare: async (input, { receivers }, caller) => {
+    const [target, owner] = [targetOf(input), callerOwner(caller)];
+    const { problem } = await receivers.judge(owner, target);
+    if (problem !== null) throw wrong(problem);
+    return { target, owner };
+  },
+  create: ({ channels, rateLimit }, { target, owner }) => ({
+    target,
+    channels: channels ?? CHANNELS[target.type],
+    ...(rateLimit && { rateLimit }),
+    owner,
+    state: 'active',
+  }),
+  verbs: { reconnect: (connector) => connected(connector) },
+  reads: {
+    check: ({ owner, target }, _, { services }) => services.receivers.check(owner, target),
+    deliveries: (_, { limit = DELIVERIES_LISTED, ...filter }, { stored: { tenant, id }, services }) =>
+      listDeliveries(services.entries, MESSAGES, { tenant, ref: id }, { ...filter, limit }, messageView),
+  },
+  show: viewOf,
+});
+
+export function connected({ problem: _over, ...connector }: ConnectorRecord): ConnectorRecord {
+  return { ...connector, state: 'active' };
+}
+
+export const disconnected = (connector: ConnectorRecord, problem: string): ConnectorRecord => ({
+  ...connector,
+  state: 'disconnected',
+  problem,
+});
+
+function viewOf({ id, createdAt, record }: StoredConnector): Connector {
+  const { target, channels, rateLimit, state, problem } = record;
+  return {
+    connectorId: id,
+    ...target,
+    ...(channels && { channels: [...channels] }),
+    ...(rateLimit && { rateLimit }),
+    state,
+    ...(problem !== undefined && { problem }),
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * Sends what the connectors hold, one message of a connector a turn.
+ *
+ * I1  A message is claimed by compare-and-set before it is sent, together with its place in the rate limit of the
+ *     connector: processes that share a database share the limit. A claim of a process that died ends by itself, and
+ *     the message is sent again with the same id.
+ * I2  The outcome and the state of the connector are one commit.
+ * I3  Messages of a connector that is gone are given up, and can be looked at for a while.
+ */
+import type { Caller, Changes } from '@gantry/resources';
+import { fromEntry } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { claimed, finished, isDue, settleDelivery } from '../deliveries/delivery.ts';
+import type { LaneKey, Next } from '../deliveries/lanes.ts';
+import { AGAIN, IDLE, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import type { Outcome } from '../deliveries/post.ts';
+import { settled } from '../deliveries/settlement.ts';
+import { connected, connectors, disconnected, type StoredConnector } from './connector.ts';
+import { forRecipients, MESSAGES, type Message, type MessageRecord } from './message.ts';
+import { sendTimes, taken } from './rate-limit.ts';
+import type { Receivers, Sent } from './receivers.ts';
+
+/** Twice what the slowest attempt takes. */
+export const CLAIM_MS = 60_000;
+
+export interface MessageLanesOptions {
+  readonly store: Pick<Store, 'entries'>;
+  readonly changes: Pick<Changes, 'run'>;
+  readonly receivers: Pick<Receivers, 'send'>;
+  readonly now: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+export class MessageLanes {
+  readonly #options: MessageLanesOptions;
+  readonly #pages: PendingPages<MessageRecord>;
+
+  constructor(options: MessageLanesOptions) {
+    const { store, now } = options;
+    this.#options = options;
+    this.#pages = new PendingPages({ entries: store.entries, kind: MESSAGES.pending, now });
+  }
+
+  async turn(key: LaneKey): Promise<Next> {
+    const next = await this.#work(key);
+    if (next.next !== 'again') this.#pages.forget(key);
+    return next;
+  }
+
+  async #work(key: LaneKey): Promise<Next> {
+    const { store, now } = this.#options;
+    const entry = await store.entries.get({ kind: connectors.kind, tenant: key.tenant, id: key.ref });
+    const page = await this.#pages.read(key);
+    if (page.length === 0) return IDLE;
+    if (!entry) return this.#giveUp(key, page);
+    const first = page.find((message) => isDue(message, now()));
+    if (!first) return sleepUntilDue(page, now());
+    this.#pages.take(key, first);
+    const claim = await this.#claim(fromEntry(connectors, entry), first);
+    if (claim === null) return AGAIN;
+    if ('until' in claim) return sleep(claim.until);
+    await this.#send(fromEntry(connectors, entry), claim);
+    return AGAIN;
+  }
+
+  /** I3. */
+  async #giveUp(key: LaneKey, page: readonly Message[]): Promise<Next> {
+    const { changes } = this.#options;
+    const giveUp = (message: Message) =>
+      changes.run(callerOf(key.tenant), (change) => {
+        const last = { ...message.record.last, at: change.now, reason: 'connector_removed' };
+        const next = finished({ ...message.record, last }, 'dead', change.now);
+        return settleDelivery(change, MESSAGES, message, next);
+      });
+    await Promise.all(page.map(giveUp));
+    this.#pages.forget(key);
+    return AGAIN;
+  }
+
+  /** I1. Null when another process has it. */
+  #claim(
+    { id, record: { rateLimit } }: StoredConnector,
+    message: Message,
+  ): Promise<Message | { readonly until: number } | null> {
+    const { changes } = this.#options;
+    return changes.run(callerOf(message.tenant), async (change) => {
+      const times = rateLimit && (await change.find(sendTimes, id));
+      const place = rateLimit && taken(times?.record.times ?? [], rateLimit, change.now);
+      if (place && 'until' in place) return place;
+      const record = claimed(message.record, change.now + CLAIM_MS);
+      if (!(await settleDelivery(change, MESSAGES, message, { state: 'pending', record }))) return null;
+      if (place && times) change.replace(times, place);
+      else if (place) change.create(sendTimes, place, id);
+      return { ...message, record, version: message.version + 1 };
+    });
+  }
+
+  async #send({ id, record: { owner, target } }: StoredConnector, message: Message): Promise<void> {
+    const { receivers, changes, random, log } = this.#options;
+    const sent = await receivers.send(owner, target, message.id, message.record);
+    const attempt = { outcome: outcomeOf(sent), random: random() };
+    const left = 'left' in sent && sent.left ? forRecipients(message.record, sent.left) : message.record;
+    await changes.run(callerOf(message.tenant), async (change) => {
+      const next = settled(left, { ...attempt, now: change.now });
+      if (!(await settleDelivery(change, MESSAGES, message, withoutText(next)))) return;
+      // I2. It may have changed during the attempt; then its newest version counts
+      const connector = await change.find(connectors, id);
+      if (!connector) return;
+      if (sent.kind === 'disconnected')
+        change.replace(connector, disconnected(connector.record, sent.reason));
+      if (sent.kind === 'delivered' && connector.record.state === 'disconnected')
+        change.replace(connector, connected(connector.record));
+    });
+    if (sent.kind !== 'delivered')
+      log.debug(
+        { connectorId: id, deliveryId: message.id, outcome: sent.kind, reason: sent.reason },
+        'message not sent',
+      );
+  }
+}
+
+/** A credential that is not accepted may be put right: the message is tried again. */
+const outcomeOf = (sent: Sent): Outcome<string> =>
+  sent.kind === 'disconnected' ? { kind: 'refused', reason: sent.reason, status: 401 } : sent;
+
+type Settled = ReturnType<typeof settled<MessageRecord>>;
+
+function withoutText(next: Settled): Settled {
+  if (next.state !== 'delivered') return next;
+  const { envelope: _sent, ...record } = next.record;
+  return { ...next, record };
+}
+
+const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'messaging' });

@@ -1,0 +1,75 @@
+/** One message on its way to the receiver of a connector, and the key by which a repeat of it is known. */
+import type { MessageDelivery, MessageState } from '@gantry/protocol';
+import type { RecordKind, Stored } from '@gantry/resources';
+import type { EgressEnvelope } from '@gantry/surfaces';
+import { type Attempts, attemptsView, DAY_MS, deliveryKinds } from '../deliveries/delivery.ts';
+import { recipientsOf } from './address.ts';
+import { type Target, wrong } from './target.ts';
+
+/** A key is remembered as long as the message could still be looked at or sent again. */
+const KEPT_MS = 30 * DAY_MS;
+
+export interface MessageRecord extends Attempts {
+  readonly connectorId: string;
+  readonly channel: string;
+  /** Gone once it was delivered: nobody needs the text any more. */
+  readonly envelope?: EgressEnvelope;
+  readonly runId?: string;
+  readonly nodeId?: string;
+}
+
+export type Message = Stored<MessageRecord>;
+
+export const MESSAGES = deliveryKinds<MessageRecord, MessageState>(
+  { kind: 'message', idPrefix: 'msg', ref: ({ connectorId }) => connectorId },
+  { pending: 0, delivered: 7 * DAY_MS, dead: KEPT_MS },
+);
+
+export const messageKeys: RecordKind<{
+  readonly deliveryId: string;
+  readonly digest: string;
+  readonly until: number;
+}> = { kind: 'message-key', idPrefix: 'key', expiresAt: ({ until }) => until };
+
+export const keyEndsAt = (now: number): number => now + KEPT_MS;
+
+export function messageView({ id, record }: Message, state: MessageState): MessageDelivery {
+  const { connectorId, channel, runId, nodeId } = record;
+  return {
+    deliveryId: id,
+    connectorId,
+    channel,
+    state,
+    ...(runId !== undefined && { runId }),
+    ...(nodeId !== undefined && { nodeId }),
+    ...attemptsView(record),
+  };
+}
+
+const isLink = (ref: string): boolean => /^https:\/\/\S+$/.test(ref) && URL.canParse(ref);
+
+/** Refuses what its type cannot send. */
+export function checkEnvelope({ type }: Target, { content, delivery }: EgressEnvelope): void {
+  const { text = '', media = [] } = content;
+  if (text.trim() === '' && media.length === 0) throw wrong('The message has neither `text` nor `media`.');
+  if (type !== 'http' && !media.every(({ ref }) => isLink(ref)))
+    throw wrong(`Media of ${type} messages are sent as links: each \`ref\` must be an https URL.`);
+  if (type === 'smtp' && !recipientsOf(delivery.conversationId))
+    throw wrong('`conversationId` of a mail must be plain addresses, separated by commas, 50 at most.');
+}
+
+/** Text with the links to its media, for receivers that know nothing else. */
+export const textOf = ({ text = '', media = [] }: EgressEnvelope['content']): string =>
+  [text, ...media.map(({ ref }) => ref)].filter((part) => part !== '').join('\n');
+
+/** The message for some of its recipients. */
+export const forRecipients = (record: MessageRecord, left: readonly string[]): MessageRecord =>
+  record.envelope
+    ? {
+        ...record,
+        envelope: {
+          ...record.envelope,
+          delivery: { ...record.envelope.delivery, conversationId: left.join(', ') },
+        },
+      }
+    : record;

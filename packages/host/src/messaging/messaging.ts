@@ -1,0 +1,58 @@
+/** Wires the messages of one process: connectors, what nodes hand to them, and the lanes that send it. */
+import type { Egress } from '@gantry/egress';
+import type { Changes } from '@gantry/resources';
+import type { CommitGroup, Store } from '@gantry/store';
+import type { MessagesPort } from '@gantry/surfaces';
+import type { Logger } from 'pino';
+import type { Credentials } from '../credentials/credentials.ts';
+import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { ConnectorService } from './connector-service.ts';
+import { createMessagesPort } from './dispatch-envelope.ts';
+import { MESSAGES } from './message.ts';
+import { CLAIM_MS, MessageLanes } from './message-lanes.ts';
+import { Receivers } from './receivers.ts';
+
+export interface MessagingOptions {
+  readonly store: Store;
+  readonly changes: Changes;
+  readonly egress: Egress;
+  readonly credentials: Pick<Credentials, 'open'>;
+  readonly clock?: Clock;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly log: Logger;
+}
+
+export interface Messaging {
+  readonly connectors: ConnectorService;
+  readonly messages: MessagesPort;
+  /** To be called with what this process has committed: some of it may be due. */
+  committed(group: CommitGroup): void;
+  /** Does what is due now. */
+  tick(): Promise<void>;
+  /** Goes on with what earlier processes left. */
+  start(): Promise<void>;
+  /** Waits for attempts under way; call before the store closes. */
+  stop(): Promise<void>;
+}
+
+export function createMessaging(options: MessagingOptions): Messaging {
+  const { store, changes, now, randomBytes } = options;
+  const receivers = new Receivers(options);
+  const random = (): number => (randomBytes(1)[0] ?? 0) / 255;
+  const sender = new MessageLanes({ ...options, receivers, random });
+  const lanes = createDeliveryLanes({
+    ...options,
+    noun: 'connector',
+    kind: MESSAGES.pending.kind,
+    claimMs: CLAIM_MS,
+    turn: (key) => sender.turn(key),
+  });
+  const services = { entries: store.entries, receivers };
+  return {
+    ...lanes,
+    connectors: new ConnectorService({ changes, entries: store.entries, now, services }),
+    messages: createMessagesPort({ changes, receivers }),
+  };
+}

@@ -1,0 +1,45 @@
+/** Where a connector sends to, by its type. Pure. */
+import { type ConnectorType, type CreateConnectorRequest, OpenwopError } from '@gantry/protocol';
+import { isAddress } from './address.ts';
+
+export type Target =
+  | {
+      readonly type: 'smtp';
+      readonly url: string;
+      readonly from: string;
+      readonly subject?: string;
+      readonly tls?: 'none';
+      /** Of the kind `basic`. */
+      readonly credential?: string;
+    }
+  /** Its credential is the address: whoever knows it can post. */
+  | { readonly type: 'slack'; readonly credential: string }
+  | { readonly type: 'http'; readonly url: string; readonly credential?: string };
+
+const MEMBERS = ['url', 'from', 'subject', 'tls', 'credential'] as const;
+type Member = (typeof MEMBERS)[number];
+
+const OF_TYPE: Readonly<
+  Record<ConnectorType, { readonly needs: readonly Member[]; readonly takes: readonly Member[] }>
+> = {
+  smtp: { needs: ['url', 'from'], takes: MEMBERS },
+  slack: { needs: ['credential'], takes: ['credential'] },
+  http: { needs: ['url'], takes: ['url', 'credential'] },
+};
+
+export const wrong = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
+
+export function targetOf(input: CreateConnectorRequest): Target {
+  const { type, from = '', tls, credential } = input;
+  const { needs, takes } = OF_TYPE[type];
+  const given = MEMBERS.filter((name) => input[name] !== undefined);
+  const missing = needs.find((name) => !given.includes(name));
+  const foreign = given.find((name) => !takes.includes(name));
+  if (missing) throw wrong(`A connector of the type ${type} needs \`${missing}\`.`);
+  if (foreign) throw wrong(`A connector of the type ${type} takes no \`${foreign}\`. Leave it out.`);
+  if (type === 'smtp' && !isAddress(from))
+    throw wrong('`from` must be one address, such as ops@example.com or Ops <ops@example.com>.');
+  if (tls === 'none' && credential !== undefined)
+    throw wrong('Without encryption others can read the credential. Leave out `tls` or `credential`.');
+  return { type, ...Object.fromEntries(given.map((name) => [name, input[name]])) } as Target;
+}

@@ -1,0 +1,118 @@
+/** Connectors: how messages of runs leave the host. What callers register, and what they see. */
+import Type, { type Static } from 'typebox';
+import { Count, closedObject, optional, Time } from './schema.ts';
+import { CONNECTORS } from './tables.ts';
+import { wire } from './wire.ts';
+
+export const CONNECTOR_LIMITS = {
+  perTenantMax: 200,
+  rateRequestsMax: 1_000,
+  rateSecondsMax: 86_400,
+} as const;
+
+export const CONNECTOR_TYPES = ['smtp', 'slack', 'http'] as const;
+export type ConnectorType = (typeof CONNECTOR_TYPES)[number];
+
+const Url = Type.String({ minLength: 1, maxLength: 2_048 });
+const Channels = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 16 });
+const RateLimit = closedObject({
+  requests: Type.Integer({ minimum: 1, maximum: CONNECTOR_LIMITS.rateRequestsMax }),
+  perSeconds: Type.Integer({ minimum: 1, maximum: CONNECTOR_LIMITS.rateSecondsMax }),
+});
+export type RateLimit = Static<typeof RateLimit>;
+
+export const CreateConnectorRequest = closedObject({
+  /** What workflows name as `connectorInstanceId`. */
+  connectorId: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
+  type: Type.Enum([...CONNECTOR_TYPES]),
+  /** `smtps://`, `smtp://` or `https://`; a `slack` connector has it in its credential. */
+  url: optional(Url),
+  /** The sender of mail. */
+  from: optional(Type.String({ minLength: 3, maxLength: 320 })),
+  /** Of every mail; without it the first line of the text. */
+  subject: optional(Type.String({ minLength: 1, maxLength: 200 })),
+  /** `none` for a relay without encryption, which the operator has to open. */
+  tls: optional(Type.Literal('none')),
+  credential: optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}(@[1-9][0-9]{0,8})?$' })),
+  /** Which it serves; by default `email` and `slack`, and all for `http`. */
+  channels: optional(Channels),
+  rateLimit: optional(RateLimit),
+});
+export type CreateConnectorRequest = Static<typeof CreateConnectorRequest>;
+
+export const Connector = Type.Object({
+  connectorId: Type.String(),
+  type: Type.Enum([...CONNECTOR_TYPES]),
+  url: optional(Type.String()),
+  from: optional(Type.String()),
+  subject: optional(Type.String()),
+  tls: optional(Type.Literal('none')),
+  credential: optional(Type.String()),
+  channels: optional(Type.Array(Type.String())),
+  rateLimit: optional(RateLimit),
+  /** `disconnected`: its receiver does not accept its credential. It takes no messages until it is reconnected. */
+  state: Type.Enum(['active', 'disconnected']),
+  problem: optional(Type.String()),
+  createdAt: Time,
+});
+export type Connector = Static<typeof Connector>;
+
+export const MESSAGE_STATES = ['pending', 'delivered', 'dead'] as const;
+export type MessageState = (typeof MESSAGE_STATES)[number];
+
+/** Holds nothing of the message. */
+export const MessageDelivery = Type.Object({
+  deliveryId: Type.String(),
+  connectorId: Type.String(),
+  channel: Type.String(),
+  state: Type.Enum([...MESSAGE_STATES]),
+  runId: optional(Type.String()),
+  nodeId: optional(Type.String()),
+  attempts: Count,
+  lastStatus: optional(Type.Integer()),
+  lastReason: optional(Type.String()),
+  lastAttemptAt: optional(Time),
+  nextAttemptAt: optional(Time),
+  finishedAt: optional(Time),
+  createdAt: Time,
+});
+export type MessageDelivery = Static<typeof MessageDelivery>;
+
+/** Whether it could send now. Nothing is sent. */
+export const ConnectorCheck = Type.Object({
+  ok: Type.Boolean(),
+  /** What was found. */
+  detail: Type.String(),
+  next: optional(Type.String()),
+});
+export type ConnectorCheck = Static<typeof ConnectorCheck>;
+
+export const connectorsWire = wire(CONNECTORS, {
+  about: 'Add a connector that sends messages of runs',
+  scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
+  input: CreateConnectorRequest,
+  view: Connector,
+  own: ['resend'],
+  methods: {
+    check: {
+      about: 'Whether it could send now; nothing is sent',
+      in: closedObject({}),
+      out: ConnectorCheck,
+    },
+    reconnect: { about: 'Take messages again after its credential was put right', in: closedObject({}) },
+    resend: {
+      about: 'Send a message again that was given up',
+      in: closedObject({ deliveryId: Type.String({ minLength: 1, maxLength: 128 }) }),
+      out: MessageDelivery,
+    },
+    deliveries: {
+      about: 'What became of its messages, newest first',
+      in: closedObject({
+        state: optional(Type.Enum([...MESSAGE_STATES])),
+        cursor: optional(Type.String({ minLength: 1, maxLength: 128 })),
+        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+      }),
+      out: Type.Object({ deliveries: Type.Array(MessageDelivery), nextCursor: optional(Type.String()) }),
+    },
+  },
+});
