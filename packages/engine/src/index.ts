@@ -17,6 +17,7 @@ export { type CompileOptions, compile } from './compile.ts';
 export { type Decision, decide } from './decide.ts';
 export { type Explanation, explain } from './explain.ts';
 export { checkInputs, type InputIssue } from './inputs.ts';
+export { hasTimedOut } from './interrupt/fold-interrupt.ts';
 export * from './interrupt/interrupt.ts';
 export { llmCacheKey } from './llm-cache-key.ts';
 export { DISPATCH_MAX_FAN_OUT } from './nodes/dispatch-config.ts';

@@ -148,6 +148,8 @@ export interface Run {
   readonly interrupts: Table<Interrupt>;
   /** The outside event that last answered each node: another delivery of it is not heard. */
   readonly heard: Table<string>;
+  /** Of each node whose latest interrupt ended by its deadline: how many interrupts it had opened by then. */
+  readonly timedOut: Table<number>;
   /** How many questions each node has asked: keys of later ones continue the count. */
   readonly asked: Table<number>;
   /** Child runs of each node's latest visit. */
@@ -186,6 +188,7 @@ export const newRun = (facts: RunFacts): Run => ({
   waitedMs: 0,
   interrupts: Table.of(),
   heard: Table.of(),
+  timedOut: Table.of(),
   asked: Table.of(),
   children: Table.of(),
   channels: {},
@@ -198,7 +201,16 @@ export const newRun = (facts: RunFacts): Run => ({
 });
 
 type Tables = { [Key in keyof Run as Run[Key] extends Table<infer _> ? Key : never]: Run[Key] };
-const TABLES = ['interrupts', 'heard', 'asked', 'children', 'nodes', 'visits', 'loopbacks'] as const;
+const TABLES = [
+  'interrupts',
+  'heard',
+  'timedOut',
+  'asked',
+  'children',
+  'nodes',
+  'visits',
+  'loopbacks',
+] as const;
 
 /** A run as `JSON.stringify` writes it. */
 export type RunJson = Omit<Run, keyof Tables> & {

@@ -1,5 +1,5 @@
 /** Operations on API keys, with their access checks. */
-import { OpenwopError } from '@gantry/protocol';
+import { isRoleScope, OpenwopError } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret } from './auth.ts';
@@ -53,7 +53,7 @@ const forbidden = (scopeRequired: string): OpenwopError =>
 /** A caller can only manage keys with scopes that it has itself; else it could raise its own rights. */
 function checkScopes(caller: Caller, scopes: readonly string[]): void {
   const mayGive = (scope: string): boolean =>
-    caller.scopes.has(scope) || (scope.startsWith('role:') && caller.scopes.has(HOST_ADMIN));
+    caller.scopes.has(scope) || (isRoleScope(scope) && caller.scopes.has(HOST_ADMIN));
   const missing = scopes.find((scope) => !mayGive(scope));
   if (missing !== undefined) throw forbidden(missing);
 }

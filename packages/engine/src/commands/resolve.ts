@@ -7,7 +7,7 @@ import { answerClarification } from '../interrupt/clarification.ts';
 import { close } from '../interrupt/close.ts';
 import { answerConversation } from '../interrupt/conversation.ts';
 import { hasExpired } from '../interrupt/expire.ts';
-import { eventKey } from '../interrupt/fold-interrupt.ts';
+import { eventKey, hasTimedOut } from '../interrupt/fold-interrupt.ts';
 import type { Interrupt } from '../interrupt/interrupt.ts';
 import { answerLowConfidence } from '../interrupt/low-confidence.ts';
 import { invalid, schemaRefusal } from '../interrupt/refusal.ts';
@@ -91,6 +91,7 @@ const neverAsked: Refusal = {
 
 function closedRefusal(run: Run, { nodeId, resumeValue }: Resolve): Refusal {
   if ((run.asked.get(nodeId) ?? 0) === 0) return neverAsked;
+  if (hasTimedOut(run, nodeId)) return expiredRefusal;
   const ended = run.nodes.get(nodeId)?.status === 'cancelled' && !run.interrupts.get(nodeId);
   if (ended && run.cascadedFrom !== undefined)
     return { code: 'interrupt_gone', message: 'The interrupt was cancelled with the parent run.' };
@@ -113,9 +114,10 @@ function waitRefusal(run: Run, interrupt: Interrupt, now: number): Refusal | und
       message: `The run is ${run.status}; resume it, then answer.`,
       details: { runStatus: run.status },
     };
-  if (hasExpired(interrupt, now)) return { code: 'interrupt_expired', message: 'The interrupt has expired.' };
-  return;
+  return hasExpired(interrupt, now) ? expiredRefusal : undefined;
 }
+
+const expiredRefusal: Refusal = { code: 'interrupt_expired', message: 'The interrupt has expired.' };
 
 const DENIED_MAX = 50;
 

@@ -14,6 +14,7 @@ export interface ApprovalAnswer {
 
 /** Words of older clients and of the governance gate. */
 const ALIASES: Readonly<Record<string, ApprovalAnswer['action']>> = {
+  approve: 'accept',
   approved: 'accept',
   granted: 'accept',
   rejected: 'reject',
@@ -28,8 +29,9 @@ export const asksOverride = (value: Json): boolean => actionIn(value) === 'overr
 
 export function readApproval({ data, rules }: Interrupt, value: Json): ApprovalAnswer | Refusal {
   const said = actionIn(value);
-  if (said === undefined) return invalid('/action', 'an approval needs an `action`.');
   const offered = textsAt(data, 'actions');
+  if (said === undefined)
+    return invalid('/action', `an approval needs an \`action\`: ${offered.join(', ')}.`);
   const read = fieldsOf(isObject(value) ? value : {});
   if ('code' in read) return read;
   const { fields } = read;

@@ -7,9 +7,6 @@ import { emitNode, type Step } from '../step.ts';
 import type { Answer } from './interrupt.ts';
 import { settle } from './outcome.ts';
 
-/** Stands for nobody: what the clock decided. */
-export const BY_TIMEOUT = 'host:timeout';
-
 /** The question is answered: it closes, the node goes on with the answer. One of these for each question. */
 export function close(step: Step, node: PlanNode, answer: Answer): void {
   const { interrupt, rejected } = answer;

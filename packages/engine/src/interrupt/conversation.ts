@@ -15,8 +15,8 @@ import { failNode } from '../node-run.ts';
 import { numberAt, textAt } from '../payload.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitCaused, emitNode, type Refusal, type Step } from '../step.ts';
-import { BY_TIMEOUT, close } from './close.ts';
-import type { Interrupt } from './interrupt.ts';
+import { close } from './close.ts';
+import { BY_TIMEOUT, type Interrupt } from './interrupt.ts';
 import { asError, invalid, schemaRefusal } from './refusal.ts';
 import { nextKey, suspend } from './suspend.ts';
 

@@ -1,8 +1,8 @@
 import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
-import { BY_TIMEOUT, close } from './close.ts';
+import { close } from './close.ts';
 import { timeOutConversation } from './conversation.ts';
-import type { Interrupt } from './interrupt.ts';
+import { BY_TIMEOUT, type Interrupt } from './interrupt.ts';
 
 export const hasExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: Interrupt, now: number): boolean =>
   expiresAt <= now;

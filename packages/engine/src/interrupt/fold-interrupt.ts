@@ -2,7 +2,8 @@ import type { InterruptKind, Json, JsonObject, RunEvent } from '@gantry/protocol
 import type { Draft } from '../apply.ts';
 import { isObject, isReservedName } from '../json.ts';
 import { numberAt, objectAt, textAt } from '../payload.ts';
-import type { Answer, AnswerRules, Interrupt, Vote } from './interrupt.ts';
+import type { Run } from '../run.ts';
+import { type Answer, type AnswerRules, BY_TIMEOUT, type Interrupt, type Vote } from './interrupt.ts';
 import { packAnswer } from './pack-question.ts';
 
 export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject): void {
@@ -14,6 +15,8 @@ export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject):
       break;
     case 'interrupt.resolved':
       hear(run, nodeId, event, payload);
+      if (payload.resolvedBy === BY_TIMEOUT)
+        run.timedOut = run.timedOut.with(nodeId, run.asked.get(nodeId) ?? 0);
       keepAnswer(run, nodeId, event);
       closeInterrupt(run, nodeId);
       break;
@@ -66,6 +69,10 @@ function keepAnswer(run: Draft, nodeId: string, event: RunEvent): void {
   const answer = packAnswer(interrupt, { value, by, at: event.at, rejected });
   run.nodes = run.nodes.with(nodeId, { ...state, answers: { ...state.answers, [packKey]: answer } });
 }
+
+/** Whether the latest interrupt of the node ended by its deadline. */
+export const hasTimedOut = ({ timedOut, asked }: Pick<Run, 'timedOut' | 'asked'>, nodeId: string): boolean =>
+  timedOut.get(nodeId) !== undefined && timedOut.get(nodeId) === asked.get(nodeId);
 
 export function closeInterrupt(run: Draft, nodeId: string): void {
   if (run.interrupts.get(nodeId)) run.interrupts = run.interrupts.with(nodeId, undefined);

@@ -63,6 +63,9 @@ export interface Interrupt {
   };
 }
 
+/** Stands for nobody: what the clock decided. */
+export const BY_TIMEOUT = 'host:timeout';
+
 /** Who answers. */
 export interface Resolver {
   /** Opaque and never empty: an API key, a token's holder. */

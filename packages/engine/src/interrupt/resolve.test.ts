@@ -70,6 +70,13 @@ describe('whether it takes answers now', () => {
     assert.equal(refusalOf(trial, 'gate', accept), undefined);
   });
 
+  test('not when its deadline has ended it', () => {
+    const trial = open({ timeoutMs: 500 });
+    trial.wake(10_000);
+    assert.equal(refusalOf(trial, 'gate', accept), 'interrupt_expired');
+    assertSound(trial);
+  });
+
   test('not when its time is over, even before the clock has said so', () => {
     const trial = open({ timeoutMs: 500 });
     trial.now += 500;

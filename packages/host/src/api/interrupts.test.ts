@@ -83,7 +83,8 @@ test('a token that was changed in any place, or made elsewhere, is no token', as
     other,
     'x'.repeat(2_000),
   ])
-    assertError(await api.bare('POST', bad, ACCEPT), 404, 'interrupt_not_found');
+    for (const body of [ACCEPT, {}])
+      assertError(await api.bare('POST', bad, body), 404, 'interrupt_not_found');
   assert.equal((await api.snapshot()).status, 'waiting-approval');
 });
 
@@ -109,7 +110,8 @@ test('silence rejects: at the deadline the gate fails and nobody can answer any 
   const resolved = events.find(({ type }: { type: string }) => type === 'interrupt.resolved').payload;
   assert.deepEqual([resolved.outcome, resolved.reason], ['rejected', 'timeout']);
   const late = await api.post(`/v1/runs/${runId}/interrupts/gate`, ACCEPT);
-  assert.ok([409, 410].includes(late.statusCode), late.body);
+  assertError(late, 410, 'interrupt_expired');
+  assertError(await api.get(`/v1/runs/${runId}/interrupts/gate`), 410, 'interrupt_expired');
 });
 
 test('an answer is idempotent by its key, and refused once the run is cancelled', async (t) => {
@@ -143,4 +145,29 @@ test('another tenant sees neither the question nor the run', async (t) => {
   assertError(await api.get(url, stranger), 404, 'interrupt_not_found');
   assert.deepEqual((await api.get('/v1/host/gantry/interrupts', stranger)).json(), { interrupts: [] });
   assert.equal((await api.get('/v1/host/gantry/interrupts')).json().interrupts.length, 1);
+});
+
+test('an approval may come bare, and in the words of other clients; what is no answer names the actions', async (t) => {
+  const api = await asking(t);
+  const url = `/v1/runs/${api.runId}/approvals/gate`;
+  const wrong = await api.post(url, { action: 'yes' });
+  assertError(wrong, 400, 'validation_error');
+  assert.match(wrong.json().message, /accept, reject/);
+  assertError(await api.post(url, {}), 400, 'validation_error');
+  assertError(await api.post(url, { resumeValue: 1, more: 2 }), 400, 'validation_error');
+  const done = await api.post(url, { action: 'approve' });
+  assert.deepEqual([done.statusCode, done.json().status], [200, 'completed'], done.body);
+});
+
+test('a group is a scope of a key', async (t) => {
+  const api = await asking(t);
+  await api.registered(
+    workflow('grouped', [node('gate', 'core.approvalGate', { approverGroupRefs: ['finance'] })]),
+  );
+  const runId = await api.start('grouped');
+  const url = `/v1/runs/${runId}/interrupts/gate`;
+  const other = await api.key(['approvals:respond', 'group:sales']);
+  assertError(await api.post(url, ACCEPT, other), 403, 'forbidden');
+  const member = await api.key(['approvals:respond', 'group:finance']);
+  assert.equal((await api.post(url, ACCEPT, member)).statusCode, 200);
 });

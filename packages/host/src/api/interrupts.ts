@@ -1,6 +1,13 @@
 /** Open interrupts of runs: reading and resolving them, with a key or with a signed token. */
 
-import { firstQuestion, type Interrupt, type Refusal, type Resolver, type Run } from '@gantry/engine';
+import {
+  firstQuestion,
+  hasTimedOut,
+  type Interrupt,
+  type Refusal,
+  type Resolver,
+  type Run,
+} from '@gantry/engine';
 import {
   type Answer,
   type Api,
@@ -16,6 +23,7 @@ import {
   ERRORS,
   type ErrorCode,
   type Json,
+  misfit,
   type OpenInterrupt,
   OpenInterrupt as OpenInterruptSchema,
   OpenInterrupts,
@@ -47,6 +55,21 @@ const ListQuery = Type.Object({
 const LIST_DEFAULT = 50;
 const WAITING: readonly RunStatus[] = ['waiting-approval', 'waiting-input', 'waiting-external'];
 
+/** The protocol's `{ resumeValue }`, or the answer alone, as clients of others send approvals. */
+const AnswerBody = Type.Record(Type.String(), Type.Unknown());
+
+/** Checked here and not by the route: a token that is none is answered first. */
+function resumeValueIn(body: Record<string, unknown>): Json {
+  if (!('resumeValue' in body) && 'action' in body) return body as Json;
+  const problem = misfit(ResolveInterruptRequest, body);
+  if (problem)
+    throw new OpenwopError('validation_error', {
+      message: `${problem.path || '/'} ${problem.message}. Send { "resumeValue": … }, or an object with \`action\`.`,
+      details: { path: problem.path },
+    });
+  return body.resumeValue as Json;
+}
+
 const iso = (at: number): string => new Date(at).toISOString();
 
 export function interruptRoutes(
@@ -65,7 +88,7 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
   const schema = {
     summary: 'Resolve the open interrupt of a node',
     params: NodeParams,
-    body: ResolveInterruptRequest,
+    body: AnswerBody,
     response: { 200: ResolveInterruptResponse },
   };
   for (const url of [`${RUN_URL}/interrupts/:nodeId`, `${RUN_URL}/approvals/:nodeId`]) {
@@ -76,7 +99,7 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
       const resolution = {
         key,
         nodeId,
-        resumeValue: request.body.resumeValue as Json,
+        resumeValue: resumeValueIn(request.body),
         by: resolverOf(caller),
       };
       const operation = `POST /v1/runs/${runId}/interrupts/${nodeId}`;
@@ -131,11 +154,11 @@ function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempoten
       schema: {
         summary: 'Resolve an interrupt with a signed token',
         params: TokenParams,
-        body: ResolveInterruptRequest,
+        body: AnswerBody,
         response: { 200: ResolveInterruptResponse },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const claims = tokens.read(request.params.token);
       if (claims.intent !== 'resolve')
         throw new OpenwopError('forbidden', {
@@ -148,7 +171,7 @@ function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempoten
         key: { tenant, runId },
         nodeId,
         interruptId,
-        resumeValue: request.body.resumeValue as Json,
+        resumeValue: resumeValueIn(request.body),
         by: by.resolver,
       };
       const operation = `POST /v1/interrupts/${interruptId}`;
@@ -198,9 +221,13 @@ function refusalError({ code, message, details }: Refusal): OpenwopError {
   return new OpenwopError(code, { message, ...(details && { details }) });
 }
 
+const namedIn = (scopes: ReadonlySet<string>, prefix: 'role:' | 'group:'): string[] =>
+  [...scopes].flatMap((scope) => (scope.startsWith(prefix) ? [scope.slice(prefix.length)] : []));
+
 const resolverOf = ({ keyId, scopes }: Caller): Resolver => ({
   principal: keyId,
-  roles: [...scopes].flatMap((scope) => (scope.startsWith('role:') ? [scope.slice('role:'.length)] : [])),
+  roles: namedIn(scopes, 'role:'),
+  groups: namedIn(scopes, 'group:'),
   scopes: [...scopes],
   authenticated: true,
 });
@@ -224,6 +251,7 @@ async function openInterrupt(
   if (read && interrupt && (interruptId === undefined || interrupt.interruptId === interruptId))
     return { run: read.run, interrupt };
   const asked = (read?.run.asked.get(nodeId) ?? 0) > 0;
+  if (read && asked && hasTimedOut(read.run, nodeId)) throw new OpenwopError('interrupt_expired');
   throw new OpenwopError(asked ? 'interrupt_already_resolved' : 'interrupt_not_found');
 }
 
