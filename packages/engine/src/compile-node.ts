@@ -2,6 +2,7 @@ import type { EdgeCondition, Json, PortValue, WorkflowNode } from '@gantry/proto
 import type { Compilation, DefinitionIssue } from './compilation.ts';
 import type { Expression } from './expression.ts';
 import { asJson, isObject, isReservedName, own } from './json.ts';
+import { checkMembers } from './nodes/config-members.ts';
 import type { Preparation } from './nodes/node-type.ts';
 import type { InputPort, PlanNode, RetryPolicy } from './plan.ts';
 import { PORT_ROOTS } from './scope.ts';
@@ -18,9 +19,9 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
   const type = compilation.typeOf(node.typeId)!;
   const sensitiveOutputs = new Set<string>();
   const channelReads = new Set<string>();
-  const prepared = type.prepare(
-    preparationOf(compilation, node, `${path}/config`, { sensitiveOutputs, channelReads }),
-  );
+  const preparation = preparationOf(compilation, node, `${path}/config`, { sensitiveOutputs, channelReads });
+  if (!type.pack) checkMembers(preparation);
+  const prepared = type.prepare(preparation);
   for (const [port, sensitive] of Object.entries(node.outputSensitivity ?? {})) {
     if (sensitive) sensitiveOutputs.add(port);
     else sensitiveOutputs.delete(port);

@@ -125,7 +125,7 @@ test('asking back keeps the question open and collects, within bounds', () => {
 
 describe('time', () => {
   test('always rejects', () => {
-    const trial = gate({ timeoutMs: 500, onTimeout: 'approve' });
+    const trial = gate({ timeoutMs: 500 });
     assert.equal(wakeAt(trial.plan, trial.run), 1_500);
     trial.wake(1_499);
     assert.equal(trial.status('gate'), 'suspended');

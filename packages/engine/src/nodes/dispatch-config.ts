@@ -17,23 +17,10 @@ export interface Dispatch {
   readonly terms: ChildTerms;
 }
 
-const KEYS = [
-  'askUserRouting',
-  'workerDispatchModel',
-  'fanOutPolicy',
-  'iterationCap',
-  'inputMapping',
-  'outputMapping',
-  'perWorkerInputMappings',
-  'perWorkerOutputMappings',
-  'joinPolicy',
-  'maxConcurrency',
-];
 const JOIN_KEYS = ['mode', 'quorum', 'onChildFailure'];
 
 export function dispatchConfig(preparation: Preparation): Dispatch {
   const { config, definition, issue } = preparation;
-  checkKeys(preparation, '', config, KEYS);
   if (!definition.nodes.some(({ typeId }) => typeId === 'core.orchestrator.supervisor'))
     issue('', 'A dispatch node needs a supervisor whose decisions it carries out');
   choice(preparation, 'workerDispatchModel', config.workerDispatchModel, ['child-run'], 'child-run');

@@ -1,0 +1,103 @@
+/**
+ * What the config of each core node type may hold. A member that is not listed is refused: a typo such as
+ * `requiredAprovals` would change what a workflow does without a word.
+ */
+import { nearest } from '@gantry/protocol';
+import type { Preparation } from './node-type.ts';
+
+const GATE = ['title', 'description', 'artifactId', 'artifactType', 'resumeSchema'];
+
+const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  'core.start': [],
+  'core.end': [],
+  'core.parallel': [],
+  // The last two are read by tests of other hosts, and do nothing here
+  'core.noop': ['nondeterministic', 'phase4Probe'],
+  'core.identity': ['byokSecretId', 'memoryAction', 'probeMemoryRef', 'emitDuplicateMessageId'],
+  'core.conditional': ['type', 'left', 'right', 'expression'],
+  'core.delay': ['delayMs', 'ms', 'durationMs'],
+  'core.loop': ['count', 'maxIterations'],
+  'core.merge': ['mode'],
+  'core.setVariable': ['name', 'value', 'expression', 'variables'],
+  'core.getVariable': ['name'],
+  'core.channelWrite': ['channelName', 'value', 'reducer', 'ttlMs'],
+  'core.subWorkflow': [
+    'workflowId',
+    'waitForCompletion',
+    'onChildFailure',
+    'propagateCancellation',
+    'inputMapping',
+    'outputMapping',
+    'outputAttestation',
+  ],
+  'core.orchestrator.supervisor': [
+    'iterationCap',
+    'mockDispatchPlan',
+    'mockDecisions',
+    'mockPendingDecision',
+    'mockConfidence',
+  ],
+  'core.dispatch': [
+    'askUserRouting',
+    'workerDispatchModel',
+    'fanOutPolicy',
+    'iterationCap',
+    'inputMapping',
+    'outputMapping',
+    'perWorkerInputMappings',
+    'perWorkerOutputMappings',
+    'joinPolicy',
+    'maxConcurrency',
+  ],
+  'core.approvalGate': [
+    ...GATE,
+    'actions',
+    'artifactData',
+    'requiredApprovals',
+    'approversList',
+    'approverGroupRefs',
+    'approverRoleRefs',
+    'rejectionPolicy',
+    'audience',
+    'profile',
+    'timeoutMs',
+  ],
+  'core.openwop.governance.approvalGate': [
+    ...GATE,
+    'quorum',
+    'requiredRole',
+    'requiredScope',
+    'override',
+    'overrideBypassesQuorum',
+    'timeoutSec',
+  ],
+  'core.clarificationGate': ['questions', 'contextType', 'timeoutMs', 'resumeSchema'],
+  'core.interrupt': ['kind', 'data', 'timeoutMs', 'resumeSchema'],
+  'core.conversationGate': [
+    'prompt',
+    'initialPrompt',
+    'lifecycle',
+    'channel',
+    'maxTurns',
+    'outcomeSchema',
+    'timeoutMs',
+    'mockAutoResume',
+    'turnCount',
+  ],
+  'core.fail': ['code', 'message'],
+  'core.conformance.side-effect': ['idempotent', 'effects'],
+};
+
+const NAME_MAX = 64;
+
+/** Reports members that the type does not know. Types that are not listed check their config themselves. */
+export function checkMembers({ node, config, issue }: Preparation): void {
+  const known = Object.hasOwn(CONFIG_MEMBERS, node.typeId) ? CONFIG_MEMBERS[node.typeId] : undefined;
+  if (!known) return;
+  for (const name of Object.keys(config)) {
+    if (known.includes(name)) continue;
+    const meant = name.length <= NAME_MAX ? nearest(name, known) : undefined;
+    const hint = meant === undefined ? '' : `; did you mean ${meant}`;
+    issue(name.slice(0, NAME_MAX), `${node.typeId} has no setting ${name.slice(0, NAME_MAX)}${hint}`);
+  }
+}
