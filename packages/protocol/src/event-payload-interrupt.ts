@@ -26,6 +26,8 @@ export const INTERRUPT_EVENT_PAYLOADS = {
     key: optional(Text),
     reason: optional(Type.String()),
     agentId: optional(AgentId),
+    threshold: optional(Type.Number()),
+    observed: optional(Type.Number()),
   }),
   'node.resumed': Type.Object({
     nodeId: Text,

@@ -29,7 +29,7 @@ export function escalate(
     kind: 'low-confidence',
     data: { agentId, threshold, observed: confidence, decision },
     reason: 'low-confidence',
-    suspendedWith: { agentId },
+    suspendedWith: { agentId, threshold, observed: confidence },
   });
   return true;
 }

@@ -27,7 +27,8 @@ export function dispatchConfig(preparation: Preparation): Dispatch {
   const routings = ['auto', 'clarification', 'conversation'] as const;
   const routing = choice(preparation, 'askUserRouting', config.askUserRouting, routings, 'auto');
   return {
-    askUserRouting: routing === 'conversation' ? 'conversation' : 'clarification',
+    // `auto` is a conversation wherever the host advertises them, as this one does
+    askUserRouting: routing === 'clarification' ? 'clarification' : 'conversation',
     fanOut: fanOutOf(preparation),
     iterationCap: count(preparation, 'iterationCap', config.iterationCap) ?? Number.POSITIVE_INFINITY,
     terms: termsOf(preparation),

@@ -101,11 +101,16 @@ describe('core.dispatch', () => {
 
   test('a question goes to the user, and the answer is the output', () => {
     const ask = { kind: 'ask-user', prompt: 'Which one?' };
-    const asked = play(ask);
+    const asked = play(ask, { askUserRouting: 'clarification' });
     assert.equal(statusOf(asked.parent.plan, asked.parent.run), 'waiting-input');
     asked.answer('send', { answers: { answer: 'blue' } });
     assert.deepEqual(asked.parent.outputs('send'), { output: 'blue' });
-    const talk = play(ask, { askUserRouting: 'conversation' });
+    for (const routing of ['conversation', 'auto'])
+      assert.equal(
+        play(ask, { askUserRouting: routing }).parent.payload('conversation.opened').initialTurn != null,
+        true,
+      );
+    const talk = play(ask);
     const opened = talk.parent.payload('conversation.opened').initialTurn as JsonObject;
     assert.equal(opened.content, 'Which one?');
     talk.answer('send', { operation: 'close', outcome: 'red' });

@@ -67,8 +67,8 @@ describe('a mocked agent', () => {
     const trial = play({ mockConfidence: 0.2 });
     const at = trial.log().indexOf('agent.decided a');
     assert.equal(trial.log()[at + 1], 'node.suspended a');
-    const { reason, agentId } = trial.payload('node.suspended');
-    assert.deepEqual([reason, agentId], ['low-confidence', 'core.some.agent']);
+    const { reason, agentId, threshold, observed } = trial.payload('node.suspended');
+    assert.deepEqual([reason, agentId, threshold, observed], ['low-confidence', 'core.some.agent', 0.7, 0.2]);
     answer(trial, 'a', { action: 'accept' });
     assert.deepEqual(trial.outputs('a'), {});
     const rejected = play({ mockConfidence: 0.2 });

@@ -82,6 +82,16 @@ interface Made {
   readonly etag: string;
 }
 
+/** Members of the root that say what the document is about, and are no families. */
+const ABOUT = ['limits', 'implementation', 'schemaVersions'];
+
+/** Older clients read families under `capabilities`, which v1 tolerates: the root is repeated there. */
+function mirrored(root: object): object {
+  const isFamily = ([name, value]: [string, unknown]): boolean =>
+    typeof value === 'object' && !Array.isArray(value) && !ABOUT.includes(name);
+  return { ...root, capabilities: Object.fromEntries(Object.entries(root).filter(isFamily)) };
+}
+
 export function discoveryRoute(app: Api, deps: ApiDeps): void {
   const { packs, oauth } = deps.services;
   let made: { readonly revision: number; readonly document: Promise<Made> } | undefined;
@@ -91,7 +101,7 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
     const trusted = packsFamily(deps.registry, await packs.trust());
     const providers = await oauth.advertised.list();
     const told = { ...families, ...trusted, oauth: { ...OAUTH_FAMILY, providers } };
-    const body = JSON.stringify({ ...discoveryDocument(deps), ...told });
+    const body = JSON.stringify(mirrored({ ...discoveryDocument(deps), ...told }));
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
   };
   const current = (): Promise<Made> => {

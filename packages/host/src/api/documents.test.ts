@@ -23,6 +23,9 @@ test('discovery is public, cacheable and valid', async () => {
   assertPublic('capabilities.schema.json', doc);
   assert.ok(isDiscovery.Check(doc), JSON.stringify(isDiscovery.Errors(doc)));
   assert.equal(doc.protocolVersion, '1.0');
+  const { capabilities, ...root } = response.json();
+  assert.deepEqual([capabilities.scheduling, capabilities.production], [root.scheduling, root.production]);
+  assert.ok(capabilities.production.supported && !('limits' in capabilities));
   const etag = String(response.headers.etag);
   const same = await api.get('/.well-known/openwop', { ...anonymous, 'if-none-match': etag });
   assert.deepEqual([same.statusCode, same.body], [304, '']);

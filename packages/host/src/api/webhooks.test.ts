@@ -131,6 +131,8 @@ test('what cannot be a receiver is refused when it is registered', async (t) => 
   for (const [url, reason] of Object.entries(refused)) {
     const response = await world.request('POST', '/v1/webhooks', { body: { url, events: EVENTS } });
     assertError(response, 400, 'webhook_url_rejected', { reason });
+    const alone = await world.request('POST', '/v1/webhooks', { body: { url } });
+    assertError(alone, 400, 'webhook_url_rejected', { reason });
     assert.ok(!response.body.includes('pass@'));
   }
   await world.register({ url: 'https://example.com/hook', events: EVENTS, tenantId: 'acme' });

@@ -7,6 +7,7 @@ import {
   WebhookDelivery,
   webhooksWire,
 } from '@gantry/protocol';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { changed, resourceRoutes } from './resources.ts';
@@ -49,7 +50,12 @@ function checkTenant(request: unknown, named: string | undefined): void {
 export function webhookRoutes(app: Api, service: WebhookService, idempotency: Idempotency): void {
   resourceRoutes(app, webhooksWire, service, idempotency);
 
-  app.post(URL, { schema: REGISTER }, async (request, reply) => {
+  // The URL is judged before the rest of the body, as clients expect
+  const judgeUrl = async (request: FastifyRequest): Promise<void> => {
+    const url: unknown = Object(request.body).url;
+    if (typeof url === 'string') await service.checkUrl(callerOf(request).tenant, url);
+  };
+  app.post(URL, { schema: REGISTER, preValidation: judgeUrl }, async (request, reply) => {
     checkTenant(request, request.body.tenantId);
     return changed(request, reply.code(201), idempotency, (caller) => service.register(caller, request.body));
   });

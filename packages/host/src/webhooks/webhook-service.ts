@@ -66,6 +66,11 @@ export class WebhookService extends ResourceService<
   }
 
   /** The secret is in this answer alone: a repeat is refused. */
+  /** Refuses a URL that no subscription may have. */
+  checkUrl(tenant: string, url: string): Promise<void> {
+    return this.#checkUrl(url, tenant);
+  }
+
   async register(caller: Caller, wanted: RegisterWebhookRequest): Promise<RegisterWebhookResponse> {
     const { tenant } = caller;
     const made = await this.#options.changes.run(caller, async (change) => {
