@@ -15,6 +15,7 @@ export { decodeBase64 } from './calls/spelling.ts';
 export type { ChangeCall, Invocation, NodeFacts } from './calls/surface-call.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
 export type { HttpCredentials } from './capabilities/http/credential.ts';
+export { implementHttp } from './capabilities/http/surface.ts';
 export { deliveryTokens } from './capabilities/queue/delivery-token.ts';
 export { groupProblem as queueGroupProblem } from './capabilities/queue/limits.ts';
 export type { SecretReader, SecretsPort } from './capabilities/secrets/surface.ts';

@@ -62,6 +62,7 @@ const orchestrationFamilies = ({ name, retentionSeconds }: FamilyFacts) => ({
   heartbeat: HEARTBEAT_CAPABILITY,
   deadLetter: { supported: true, retentionDays: Math.floor(retentionSeconds / SECONDS_PER_DAY) },
   triggerBridge: TRIGGER_BRIDGE_CAPABILITY,
+  toolHooks: { supported: true, prePostEvents: true, perToolAuthorization: true, perToolRateLimit: true },
 });
 
 /** What pack code may ask of the host, once it is granted. */

@@ -44,6 +44,7 @@ export interface SurfacesOptions {
 export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'health' | 'servePresigned'> {
   /** The members of `ctx` for one node at work. */
   membersFor(facts: SurfaceFacts): Members;
+  readonly tools: ToolCalls;
   readonly capabilities: HostOffer['capabilities'];
   /** Begins the links to objects that this host keeps itself. */
   publicUrl(): Promise<string>;
@@ -87,6 +88,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   const families = gate.discovery();
   return {
     membersFor: nodeMembers(gate, tools),
+    tools,
     publicUrl,
     capabilities: gate.capabilities(),
     families,

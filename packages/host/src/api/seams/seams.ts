@@ -21,6 +21,7 @@ import { createDrive } from './drive.ts';
 import { fanOutSeam } from './fan-out.ts';
 import { governanceSeam } from './governance.ts';
 import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
+import { httpSeams } from './http.ts';
 import { installGateSeam } from './install-gate.ts';
 import { llmCacheKeySeam } from './llm-cache-key.ts';
 import { oauthSeams } from './oauth.ts';
@@ -29,6 +30,7 @@ import { sandboxSeams } from './sandbox.ts';
 import { type SeamSchedules, schedulingSeam } from './scheduling.ts';
 import { membersOutside } from './surfaces/outside-runs.ts';
 import { surfaceSeams } from './surfaces/surface-seam.ts';
+import { toolHookSeam } from './tool-hooks.ts';
 import { type SeamTriggers, triggerBridgeSeam } from './trigger-bridge.ts';
 
 export interface SeamServices {
@@ -63,6 +65,8 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   const outside = membersOutside(deps, services.surfaces);
   sandboxSeams(app, services.packs, outside);
   surfaceSeams(app, services.surfaces, outside);
+  httpSeams(app, deps, services.surfaces, services.packs, drive);
+  toolHookSeam(app, deps);
   runLogSeams(app, deps, drive);
   app.addHook('preClose', async () => waiting.close());
 }

@@ -1,11 +1,11 @@
 /** A host that serves the seams. */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
+import type { Lifetime } from '../../testing/one-per-file.ts';
 import { apiTest } from '../testing.ts';
 
 type SeamTestOptions = Pick<NonNullable<Parameters<typeof apiTest>[1]>, 'settings' | 'now'>;
 
-export async function seamTest(t: TestContext, options: SeamTestOptions = {}) {
+export async function seamTest(t: Lifetime, options: SeamTestOptions = {}) {
   const { settings, ...rest } = options;
   const api = await apiTest(t, { ...rest, settings: { testSeams: true, ...settings } });
   return {

@@ -44,7 +44,7 @@ export const httpSurface = defineSurface({
   },
 });
 
-function implementHttp(egress: Egress, credentials?: HttpCredentials): ImplementedSurface {
+export function implementHttp(egress: Egress, credentials?: HttpCredentials): ImplementedSurface {
   const decisions = ['allowed', 'denied'];
   return httpSurface.implement(
     { safeFetch: (input, call) => exchange(egress, input, call, credentials) },

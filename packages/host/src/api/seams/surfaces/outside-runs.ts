@@ -1,5 +1,7 @@
 /** What nodes may ask of the host, asked outside of any run. */
 import { randomUUID } from 'node:crypto';
+import type { EmittedEvent } from '@gantry/protocol';
+import type { NodeCaller } from '@gantry/resources';
 import { CommitPipeline } from '@gantry/store';
 import type { Members } from '../../../packs/node-controls/members.ts';
 import { InvocationLog } from '../../../runtime/invocation-log.ts';
@@ -13,12 +15,18 @@ export type MembersOutside = (
   signal: AbortSignal,
 ) => Members;
 
-/** Each is a node of a run that there is not: nothing is told, and nothing of one is there for the next. */
+/** Each is a node of a run that there is not, so nothing of one is there for the next. `told` gets its events. */
 export function membersOutside(
   { store, now }: Pick<ApiDeps, 'store' | 'now'>,
   surfaces: Pick<Surfaces, 'membersFor'>,
+  told?: EmittedEvent[],
 ): MembersOutside {
-  const log = new InvocationLog(new CommitPipeline(store), store.records, now);
+  const pipeline = new CommitPipeline(store);
+  const log = new InvocationLog(pipeline, store.records, now);
+  const tell: NodeCaller['tell'] = (events, writes) => {
+    told?.push(...events);
+    return pipeline.commit(writes);
+  };
   return ({ tenant, principal }, signal) =>
     surfaces.membersFor({
       key: { tenant, runId: `seam-${randomUUID()}` },
@@ -32,5 +40,6 @@ export function membersOutside(
       peers: [],
       signal,
       log,
+      ...(told && { work: { epoch: 0, tell } }),
     });
 }

@@ -1,0 +1,108 @@
+/** A tool that does nothing, called as every tool is; and what becomes of a credential on its way out. */
+import { randomUUID } from 'node:crypto';
+import { createEgress, type EgressDecision, PUBLIC_POLICY } from '@gantry/egress';
+import type { Api } from '@gantry/http';
+import { type EmittedEvent, OpenwopError, Values } from '@gantry/protocol';
+import { CommitPipeline } from '@gantry/store';
+import type { CallRecord } from '@gantry/surfaces';
+import Type from 'typebox';
+import { createRedactions } from '../../redaction/redactions.ts';
+import { InvocationLog } from '../../runtime/invocation-log.ts';
+import { keyScopes, RateGate, scopeGate } from '../../tools/gates.ts';
+import { ToolCalls } from '../../tools/tool-calls.ts';
+import type { ApiDeps } from '../context.ts';
+import { pairOf } from './http.ts';
+import { seam } from './seam.ts';
+
+const Text = Type.String({ minLength: 1, maxLength: 256 });
+const Invoke = Type.Object({
+  principal: Text,
+  toolName: Text,
+  requiredScopes: Type.Optional(Type.Array(Text, { maxItems: 50 })),
+  args: Type.Optional(Values),
+  simulateRateLimitExhausted: Type.Optional(Type.Boolean()),
+  simulateToolError: Type.Optional(Type.Boolean()),
+});
+const Pair = Type.Object({ toolCalled: Type.Unknown(), toolReturned: Type.Unknown() });
+
+const Scenario = Type.Object({
+  scenario: Type.Enum(['out-of-audience', 'provenance-unevaluable', 'in-audience', 'canary']),
+});
+const Decided = Type.Object({
+  decision: Type.String(),
+  reason: Type.Optional(Type.String()),
+  destination: Type.String(),
+  credentialAttached: Type.Boolean(),
+  canaryLeaked: Type.Boolean(),
+});
+
+export function toolHookSeam(app: Api, { store, now }: ApiDeps): void {
+  const pipeline = new CommitPipeline(store);
+  const log = new InvocationLog(pipeline, store.records, now);
+  seam(app, 'toolhooks/invoke', [Invoke, Pair], async ({ tenant }, body) => {
+    const { principal, toolName: name, requiredScopes = [], args = {} } = body;
+    const tool = {
+      name,
+      transport: 'native',
+      requiredScopes,
+      args: () => JSON.parse(JSON.stringify(args)),
+    } as const;
+    const rate = new RateGate(1, now);
+    if (body.simulateRateLimitExhausted) await rate.gate({ tenant, principal, tool });
+    const gates = [scopeGate(keyScopes(store, now)), rate.gate];
+    const tools = new ToolCalls({ gates, redactions: createRedactions(), now });
+    const told: EmittedEvent[] = [];
+    const tell = (events: readonly EmittedEvent[], writes: Parameters<CommitPipeline['commit']>[0]) => {
+      told.push(...events);
+      return pipeline.commit(writes);
+    };
+    const method = `seam.${name}`;
+    const place = { tenant, runId: `seam-${randomUUID()}`, nodeId: 'seam', ordinal: 0, providerKey: 'seam' };
+    const call = { ...place, method, fingerprint: '', idempotent: true, tool };
+    await tools.perform({ log, principal, tell }, call, (admit) =>
+      recordOf(method, admit, body.simulateToolError === true),
+    );
+    return pairOf(told);
+  });
+  seam(app, 'egress/decide', [Scenario, Decided], (_, { scenario }) => decided(scenario, now));
+}
+
+async function recordOf(method: string, admit: () => Promise<void>, fails: boolean): Promise<CallRecord> {
+  const about = { method, fingerprint: '' };
+  try {
+    await admit();
+    if (fails) throw new OpenwopError('internal_error');
+    return { ...about, ok: true, value: null };
+  } catch (error) {
+    if (!(error instanceof OpenwopError)) throw error;
+    return { ...about, ok: false, retriable: false, error: { code: error.code, message: error.message } };
+  }
+}
+
+/** To a name that leads nowhere: the decision is made all the same, and nothing leaves. */
+async function decided(scenario: string, now: () => number) {
+  const canary = `canary-${randomUUID()}`;
+  const audiences = { 'provenance-unevaluable': [], 'out-of-audience': ['api.example.com'] }[scenario];
+  const url = 'https://service.example.net/path?query=1';
+  const provenance = {
+    credentialId: 'conformance',
+    issuer: 'host',
+    audiences: audiences ?? [new URL(url).hostname],
+  };
+  const nowhere = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
+  const egress = createEgress({ policy: PUBLIC_POLICY, lookup: nowhere, credentials: { wallTime: now } });
+  const decisions: EgressDecision[] = [];
+  const credential = { provenance, header: 'authorization', value: `Bearer ${canary}` };
+  const onDecision = (decision: EgressDecision) => void decisions.push(decision);
+  const failure = await egress.request(url, { credential, onDecision }).then(() => undefined, String);
+  const [first] = decisions;
+  if (!first) throw new Error('a request with a credential was not judged');
+  const { decision, reason, destination } = first;
+  return {
+    decision,
+    ...(reason !== undefined && { reason }),
+    destination,
+    credentialAttached: decision === 'allowed',
+    canaryLeaked: JSON.stringify([decisions, failure]).includes(canary),
+  };
+}
