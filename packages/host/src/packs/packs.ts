@@ -29,22 +29,7 @@ import { workflowPins } from './workflow-pins.ts';
 
 export interface PacksOptions {
   readonly store: Pick<Store, 'commit' | 'entries' | 'records'>;
-  readonly settings: Pick<
-    Settings,
-    | 'dataDir'
-    | 'packs'
-    | 'registries'
-    | 'registryMirrors'
-    | 'packLock'
-    | 'trustFile'
-    | 'packSignatures'
-    | 'sandbox'
-    | 'sandboxUids'
-    | 'pythonUnfiltered'
-    | 'packMemoryMb'
-    | 'packTimeoutSeconds'
-    | 'packEnvironment'
-  >;
+  readonly settings: Settings;
   readonly surfaces: Surfaces;
   readonly egress: EgressByPurpose;
   readonly redactions: Redactions;
@@ -122,7 +107,7 @@ export function createPacks(options: PacksOptions): Packs {
     receipts,
     surfaces: Object.keys(surfaces.families),
     trust,
-    workflowPins: pinsOf(store),
+    workflowPins: (tenant) => workflowPins(store.records, tenant),
     now,
     changed,
     registry,
@@ -169,12 +154,7 @@ const bindingOf = (records: PackRecords): Pick<Packs, 'pin' | 'typesOf' | 'known
   knownTypes: (tenant) => knownTypes(records, tenant),
 });
 
-const pinsOf =
-  ({ records }: Pick<Store, 'records'>) =>
-  (tenant: string) =>
-    workflowPins(records, tenant);
-
-const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: PacksOptions['settings']): PackLimits => ({
+const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: Settings): PackLimits => ({
   memoryBytes: packMemoryMb * 1024 * 1024,
   wallClockMs: packTimeoutSeconds * 1_000,
 });
