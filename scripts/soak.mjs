@@ -50,6 +50,12 @@ const SOAKS = {
     files: 'packages/host/src/api/slow-readers.test.ts',
     rounds: 1_000,
   },
+  refresh: {
+    about:
+      'two processes and 100 nodes at once on OAuth tokens of five seconds that rotate, then one is killed',
+    files: 'packages/host/src/oauth/testing/refresh-soak.ts',
+    rounds: 20,
+  },
   steady: {
     about: 'the whole suite beside four busy loops, where a file that passes only alone fails too',
     rounds: 5,

@@ -36,6 +36,6 @@ declare module 'oidc-provider' {
       response: ServerResponse,
       result: { readonly login: { readonly accountId: string } },
     ): Promise<void>;
-    on(event: 'grant.success', listener: (context: Context) => void): void;
+    on(event: 'grant.success' | 'grant.error', listener: (context: Context) => void): void;
   }
 }

@@ -13,6 +13,8 @@ export interface ProviderServer {
   readonly tokenUrl: string;
   /** Requests to the token endpoint, by grant type. */
   readonly asked: Readonly<Record<string, number>>;
+  /** How many it refused. */
+  readonly refused: number;
   /** What the token endpoint answers from now on instead; undefined: what it should. */
   answerWith(answer: CannedAnswer | undefined): void;
 }
@@ -45,6 +47,10 @@ export async function providerServer(
     const grant = String(params?.grant_type);
     asked[grant] = (asked[grant] ?? 0) + 1;
   });
+  let refused = 0;
+  provider.on('grant.error', () => {
+    refused++;
+  });
   let canned: CannedAnswer | undefined;
   server.on('request', async (request, response) => {
     if (request.url === '/token' && canned !== undefined) {
@@ -59,6 +65,9 @@ export async function providerServer(
     authorizeUrl: `${origin}/auth`,
     tokenUrl: `${origin}/token`,
     asked,
+    get refused() {
+      return refused;
+    },
     answerWith: (answer) => {
       canned = answer;
     },
