@@ -74,7 +74,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const credentials = createCredentials({
     ...options,
     changes,
-    tokens: oauth.renewal,
+    tokens: oauth.tokens,
     stores: externalStores({ variables: settings.secretVariables, folder: settings.secretsDir }),
   });
   const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });

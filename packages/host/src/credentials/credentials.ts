@@ -39,6 +39,8 @@ export interface Credentials {
 export interface TokenRenewal {
   fresh(stored: StoredCredential): Promise<StoredCredential>;
   renewed(stored: StoredCredential): Promise<StoredCredential>;
+  /** The hosts of its connection pack now; undefined for tokens that are of no connection. */
+  apiHostsOf(stored: StoredCredential): Promise<readonly string[] | undefined>;
 }
 
 export interface CredentialsOptions extends CredentialServiceOptions {
@@ -98,9 +100,11 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const one = await find({ owner, ref, runId: use.runId });
       if ('not' in one) throw new OpenwopError(CODES[one.not]);
       if (!isRenewed(one)) return sendable(one, use);
+      const apiHosts = use.apiHosts ?? (await tokens.apiHostsOf(one.stored));
+      const bound = { ...use, ...(apiHosts && { apiHosts }) };
       const current = withNewest(await tokens.fresh(one.stored));
-      const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), use);
-      return { ...(await sendable(current, use)), renew };
+      const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), bound);
+      return { ...(await sendable(current, bound)), renew };
     },
     async reveal(owner, ref, use) {
       const one = await find({ owner, ref, runId: use.runId });

@@ -33,7 +33,8 @@ test('a person authorizes, and the host sends the token as that person, to the h
     ['acme', 'connected', 'read', ['entries.read'], 'user', 'authorization_code'],
   );
   const owner = ownerOf({ tenant: 'default', principal: view.principal });
-  const { header, value, provenance } = await api.host.services.credentials.open(owner, id);
+  const { header, value, provenance, apiHosts } = await api.host.services.credentials.open(owner, id);
+  assert.deepEqual(apiHosts, ['api.acme.example']);
   assert.equal(header, 'authorization');
   assert.match(value, /^Bearer .{20,}$/);
   assert.deepEqual(provenance.audiences, ['api.acme.example', '*.api.acme.example']);
@@ -162,6 +163,22 @@ test('a client that is authorized itself needs no person', async () => {
   const answer = await api.post(CONNECTIONS_URL, { provider: 'robot', scope: 'workspace' });
   api.provider.answerWith(undefined);
   assertError(answer, 503, 'connector_unavailable');
+});
+
+test('a token of OAuth that somebody stored by hand is sent as it is', async () => {
+  const api = await open();
+  const expiresAt = new Date(Date.now() + 1_000).toISOString();
+  const given = {
+    ref: 'by-hand',
+    kind: 'oauth2',
+    value: 'a-token-of-mine',
+    audiences: ['api.acme.example'],
+    expiresAt,
+  };
+  assert.equal((await api.post('/v1/host/gantry/credentials', given)).statusCode, 201);
+  const owner = ownerOf({ tenant: 'default' });
+  const { value, renew } = await api.host.services.credentials.open(owner, 'by-hand');
+  assert.deepEqual([value, (await renew?.())?.value], ['Bearer a-token-of-mine', 'Bearer a-token-of-mine']);
 });
 
 test('a disconnected service is gone, with its tokens', async () => {

@@ -141,6 +141,24 @@ test('an expired connection fails the node, is told in its run, and says how to 
   assert.equal((await api.ended(await api.start('one'))).status, 'completed');
 });
 
+test('a request that carries an expired connection is not sent, and its run is told the same', async () => {
+  const api = await open();
+  const credentialRef = await api.connected();
+  const body = `
+    const answer = await ctx.http.safeFetch('https://api.acme.example/', { credential: { ref: ctx.config.ref } });
+    return { status: answer.status };`;
+  const type = 'vendor.acme.fetch';
+  await api.install({ name: 'vendor.acme.fetching', nodes: { [type]: { role: 'side-effect', body } } });
+  await api.registered(workflow('fetches', [node('a', type, { ref: credentialRef })]));
+  api.provider.answerWith(INVALID_GRANT);
+  api.outlive();
+  const run = await api.ended(await api.start('fetches'));
+  api.provider.answerWith(undefined);
+  assert.equal((run.error as JsonObject).code, 'connector_auth_expired', JSON.stringify(run));
+  const [told, ...more] = await payloadsOf(api, String(run.runId), 'connector.auth_expired');
+  assert.deepEqual([told?.provider, told?.credentialRef, more], ['acme', credentialRef, []]);
+});
+
 test('discovery names what can be connected to', async () => {
   const api = await open();
   const discovered = (await api.get('/.well-known/openwop')).json();

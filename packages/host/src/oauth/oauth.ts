@@ -1,7 +1,8 @@
 /** OAuth of one process: clients, authorizations, connections, and the renewal of their tokens. */
 import type { Egress, EgressByPurpose } from '@gantry/egress';
-import type { Changes } from '@gantry/resources';
+import { type Changes, fromEntry } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
+import type { TokenRenewal } from '../credentials/credentials.ts';
 import type { MasterKey } from '../master-key.ts';
 import { Connections } from '../packs/connections/connections.ts';
 import { PACK } from '../packs/pack-record.ts';
@@ -9,6 +10,7 @@ import type { Packs } from '../packs/packs.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type AdvertisedProvider, advertisedProviders } from './advertised.ts';
 import { Authorizing } from './authorizing.ts';
+import { connections } from './connection.ts';
 import { ConnectionService } from './connection-service.ts';
 import { NodeConnections } from './node-connections.ts';
 import { OAuthClients, oauthClients } from './oauth-client.ts';
@@ -34,6 +36,7 @@ export interface OAuth {
   readonly authorizing: Authorizing;
   readonly connections: ConnectionService;
   readonly renewal: Renewal;
+  readonly tokens: TokenRenewal;
   readonly nodes: NodeConnections;
   /** The same with another way to the token endpoints. */
   connectionsOver(egress: Pick<Egress, 'stream'>): ConnectionService;
@@ -82,6 +85,16 @@ export function createOAuth(options: OAuthOptions): OAuth {
     authorizing,
     connections: new ConnectionService(parts),
     renewal,
+    tokens: {
+      fresh: (stored) => renewal.fresh(stored),
+      renewed: (stored) => renewal.renewed(stored),
+      async apiHostsOf({ tenant, id }) {
+        const entry = await entries.get({ kind: connections.kind, tenant, id });
+        if (!entry) return undefined;
+        const { provider } = fromEntry(connections, entry).record;
+        return (await described.provider(tenant, provider)).apiHosts ?? [];
+      },
+    },
     nodes: new NodeConnections({ ...parts, renewal }),
     connectionsOver: (way) => new ConnectionService({ ...parts, clientFor: clientOver(way) }),
     advertised: {

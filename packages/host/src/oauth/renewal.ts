@@ -158,7 +158,9 @@ export class Renewal {
   async #begin(change: Change, { id, version }: Asked): Promise<Begun> {
     const credential = await change.get(credentials, id);
     if (newest(credential.record).version !== version) return { kind: 'renewed', credential };
-    const connection = await change.get(connections, id);
+    const connection = await change.find(connections, id);
+    // A token that somebody stored by hand: there is nothing to renew it with
+    if (!connection) return { kind: 'renewed', credential };
     const { state } = connection.record;
     if (state.status === 'expired') return { kind: 'expired', error: expired(connection, state.reason) };
     const held = await change.find(renewals, id);

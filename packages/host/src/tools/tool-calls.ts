@@ -73,7 +73,7 @@ export class ToolCalls {
       called: toolCalled(told),
       returned: (outcome) => {
         const ended = outcome as Recorded | EffectOutcome;
-        return [...decisionsOf(ended), toolReturned(told, endingOf(ended))];
+        return [...decisionsOf(ended), toolReturned(told, endingOf(ended)), ...expiryOf(ended)];
       },
     });
   }
@@ -93,6 +93,13 @@ function endingOf(outcome: Recorded | EffectOutcome): ToolEnding {
 const decisionsOf = (outcome: Recorded | EffectOutcome): EmittedEvent[] => {
   const { decided = [] } = (outcome.ok && (outcome as Recorded).outputs.record.tool) || {};
   return decided.map((payload) => ({ type: 'egress.decided', payload }));
+};
+
+/** A connection that the call was to use has to be authorized again. */
+const expiryOf = (outcome: Recorded | EffectOutcome): EmittedEvent[] => {
+  const record = outcome.ok ? (outcome as Recorded).outputs.record : null;
+  if (!record || record.ok || record.error.code !== 'connector_auth_expired') return [];
+  return [{ type: 'connector.auth_expired', payload: record.error.details ?? {} }];
 };
 
 const codeOf = (code: string): ErrorCode =>

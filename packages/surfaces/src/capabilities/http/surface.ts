@@ -26,6 +26,8 @@ export const httpSurface = defineSurface({
     'credential_not_found',
     'credential_forbidden',
     'credential_unavailable',
+    'connector_auth_expired',
+    'connector_unavailable',
   ],
   methods: {
     safeFetch: {

@@ -34,6 +34,8 @@ export const secretsSurface = defineSurface({
     'secret_revoked',
     'secret_expired',
     'secret_quota_exhausted',
+    'connector_auth_expired',
+    'connector_unavailable',
   ],
   opens: async ({ secrets }) => ({
     backends: [],
