@@ -31,7 +31,7 @@ test('connectors: added, checked, listed and removed, and the doctor looks at ea
   assert.match(listed.out, /relay +active +smtp +email +smtp:\/\/127\.0\.0\.1/);
   assert.match((await gantry('check', 'relay')).out, /^ok 127\.0\.0\.1:\d+ answers/);
   const doctor = await host.gantry('doctor');
-  assert.match(doctor.out, /ok +connectors ops \(slack\): 127\.0\.0\.1/);
+  assert.match(doctor.out, /ok +connectors ops \(slack\): 127\.0\.0\.1:\d+ answers/);
   await host.gantry('credentials', 'revoke', 'hook');
   const ill = await host.gantry('doctor');
   assert.match(ill.out, /fail +connectors ops \(slack\): .*\n +Next: gantry credentials add hook/);

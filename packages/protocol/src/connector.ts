@@ -78,7 +78,7 @@ export const MessageDelivery = Type.Object({
 });
 export type MessageDelivery = Static<typeof MessageDelivery>;
 
-/** Whether it could send now. Nothing is sent. */
+/** Whether it could send now. No message is sent. */
 export const ConnectorCheck = Type.Object({
   ok: Type.Boolean(),
   /** What was found. */
@@ -95,7 +95,7 @@ export const connectorsWire = wire(CONNECTORS, {
   own: ['resend'],
   methods: {
     check: {
-      about: 'Whether it could send now; nothing is sent',
+      about: 'Whether it could send now; no message is sent',
       in: closedObject({}),
       out: ConnectorCheck,
     },

@@ -185,6 +185,19 @@ describe('HTTP', () => {
   });
 });
 
+test('the check says whether the server of a connector answers', async (t) => {
+  const world = createWorld(t, await sqlite(t));
+  const { url, got } = await webReceiver(t, () => 404);
+  const person = { kind: 'person', tenant: 'acme', actor: 'key_1' } as const;
+  const check = async (connectorId: string) =>
+    world.messaging.connectors.read(person, 'check', connectorId, {});
+  await world.add({ connectorId: 'up', type: 'http', url });
+  await world.add({ connectorId: 'down', type: 'http', url: 'http://127.0.0.1:2' });
+  assert.deepEqual(await check('up'), { ok: true, detail: `${new URL(url).host} answers` });
+  assert.match((await check('down')).detail, /No connection to 127\.0\.0\.1 could be made/);
+  assert.equal(got.length, 0);
+});
+
 describe('rate limit', () => {
   test('no window holds more than its requests, whichever process sends', async (t) => {
     const world = createWorld(t, await sqlite(t));

@@ -1,5 +1,11 @@
 /** What is at the other end of a connector: judged, looked at, and sent to. */
-import { decideEgress, type Egress, type EgressCredential, type EgressDecision } from '@gantry/egress';
+import {
+  decideEgress,
+  type Egress,
+  type EgressCredential,
+  type EgressDecision,
+  EgressError,
+} from '@gantry/egress';
 import { type ConnectorCheck, OpenwopError, type Owner } from '@gantry/protocol';
 import type { EgressEnvelope } from '@gantry/surfaces';
 import type { Credentials } from '../credentials/credentials.ts';
@@ -12,6 +18,7 @@ import { type Target, wrong } from './target.ts';
 const PASSING: ReadonlySet<string> = new Set(['resolve_failed', 'timeout']);
 /** The receiver will never take this message. */
 const FINAL: ReadonlySet<number> = new Set([400, 410, 413, 415, 422]);
+const CHECK_TIMEOUT_MS = 5_000;
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403]);
 
 export type Sent =
@@ -66,9 +73,9 @@ export class Receivers {
       if (denied !== null) return { ok: false, detail: denied };
       if (target.type === 'smtp')
         return mailCheck(url, await checkMailServer(this.#mailServer(owner, target, credential)));
-      const problem = await this.#problemOf(owner, target, url);
-      return problem ? { ok: false, detail: problem.message } : { ok: true, detail: destination(url) };
+      return await this.#reached(owner, url);
     } catch (error) {
+      if (error instanceof EgressError) return { ok: false, detail: error.message };
       if (!(error instanceof OpenwopError)) throw error;
       const next = `gantry credentials add ${target.credential ?? 'REF'}, or rotate it`;
       return { ok: false, detail: error.message, ...(error.code.startsWith('credential_') && { next }) };
@@ -105,6 +112,13 @@ export class Receivers {
     const parsed = URL.parse(url);
     if (parsed === null) throw wrong(target.type === 'slack' ? NO_ADDRESS : 'The URL cannot be read.');
     return { url, credential, decision: credential && decideEgress(credential.provenance, parsed, now()) };
+  }
+
+  /** Asks the root of its server for nothing: whatever it answers, it is there. */
+  async #reached({ tenant }: Owner, url: string): Promise<ConnectorCheck> {
+    const root = new URL('/', url).href;
+    await this.#options.egress.request(root, { method: 'HEAD', tenant, timeoutMs: CHECK_TIMEOUT_MS });
+    return { ok: true, detail: `${destination(url)} answers` };
   }
 
   #problemOf({ tenant }: Owner, target: Target, url: string) {

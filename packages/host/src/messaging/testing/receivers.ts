@@ -11,7 +11,7 @@ export interface Got {
   readonly body: string;
 }
 
-/** Answers with what `answer` says, which may wait. */
+/** Answers with what `answer` says, which may wait; what is posted is kept. */
 export async function webReceiver(
   t: TestContext,
   answer: (got: Got) => number | Promise<number> = () => 204,
@@ -24,7 +24,7 @@ export async function webReceiver(
     });
     request.on('end', async () => {
       const message = { url: request.url ?? '', headers: request.headers, body };
-      got.push(message);
+      if (request.method === 'POST') got.push(message);
       response.statusCode = await answer(message);
       response.end();
     });
