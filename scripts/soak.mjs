@@ -15,6 +15,11 @@ const SOAKS = {
     files: 'packages/resources/src/changes-crash.test.ts',
     rounds: 50,
   },
+  guards: {
+    about: 'kills the host while a node calls a server, at every place between two commits',
+    files: 'packages/host/src/tools/tools-crash.test.ts',
+    rounds: 200,
+  },
   walls: {
     about: 'the whole hostile corpus of the sandbox, behind every isolation, as root and as another user',
     files: 'packages/sandbox/src/walls.test.ts',
