@@ -99,9 +99,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const health = watchStore({ store: opening, log, renewEveryMs: lease.renewEveryMs });
   // Processes that share a database must agree on what is due and whose lease has ended
   const now = options.now ?? health.store.now ?? Date.now;
-  const masterKey = await openMasterKey({ settings, store: health.store, now });
-  // Processes of one database must know each other's tokens.
-  if (isShared(settings)) await masterKey.claim();
+  const masterKey = await openMasterKey({ settings, store: health.store, now, log });
   const store = sealedJournal(health.store, masterKey, redactions);
   const address = new PublicAddress(settings.publicUrl);
   const base: Base = {

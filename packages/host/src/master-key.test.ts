@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openSqlite, type Store } from '@gantry/store';
@@ -42,11 +42,12 @@ test('a sealed text opens in its own context only, and unchanged only', async (t
   assert.notEqual(seal('hello', 'here'), sealed);
   assert.equal(open(sealed, 'here'), 'hello');
   assert.equal(open(sealed, 'there'), null);
-  const flipped = Buffer.from(sealed, 'base64url');
+  const [id = '', text = ''] = sealed.split('.');
+  const flipped = Buffer.from(text, 'base64url');
   flipped[flipped.length - 1]! ^= 1;
-  assert.equal(open(flipped.toString('base64url'), 'here'), null);
+  assert.equal(open(`${id}.${flipped.toString('base64url')}`, 'here'), null);
   assert.equal(open('', 'here'), null);
-  assert.ok(!Buffer.from(sealed, 'base64url').includes('hello'));
+  assert.ok(!Buffer.from(text, 'base64url').includes('hello'));
 });
 
 test('each purpose has a key of its own', async (t) => {
@@ -56,17 +57,52 @@ test('each purpose has a key of its own', async (t) => {
   assert.notDeepEqual(hmac('one')('text'), hmac('two')('text'));
 });
 
-test('a database that was used with one key is refused to another', async (t) => {
+test('a database that was used with one key is refused to another, which learns the ids of both', async (t) => {
   const { store, dataDir } = await storeIn(t);
   const open = (letter: string): Promise<MasterKey> =>
     openMasterKey({ settings: { masterKey: letter.repeat(32), dataDir }, store, now });
-  const unused = await open('b');
-  const first = await open('a');
-  await first.claim();
-  await first.claim();
-  await assert.rejects(open('b'), /GANTRY_MASTER_KEY/);
-  await assert.rejects(unused.claim(), /GANTRY_MASTER_KEY/);
-  await (await open('a')).claim();
+  await open('a');
+  await assert.rejects(
+    open('b'),
+    /^Error: This database belongs to the master key with the id ([0-9a-f]{8}), last used from GANTRY_MASTER_KEY\. The key from GANTRY_MASTER_KEY has the id (?!\1)[0-9a-f]{8}\./,
+  );
+  await open('a');
+});
+
+test('another master key takes over at a start with both, and everything sealed and signed stays', async (t) => {
+  const { store, dataDir } = await storeIn(t);
+  const open = (masterKey?: string, masterKeyOld?: string): Promise<MasterKey> =>
+    openMasterKey({ settings: { masterKey, masterKeyOld, dataDir }, store, now });
+  const [a, b] = ['a'.repeat(32), 'b'.repeat(32)];
+  const file = path.join(dataDir, 'master.key');
+  const first = await open();
+  const sealed = first.seal('text', 'here');
+  const token = first.hmac('token')('x');
+  const opens = (key: MasterKey): void => {
+    assert.equal(key.open(sealed, 'here'), 'text');
+    assert.deepEqual(key.hmac('token')('x'), token);
+  };
+  // From the file to a setting, by two processes at once
+  const made = (await readFile(file, 'utf8')).trim();
+  await assert.rejects(open(a), { message: new RegExp(`last used from ${file}\\.`) });
+  for (const key of await Promise.all([open(a, made), open(a, made)])) opens(key);
+  opens(await open(a));
+  opens(first);
+  assert.equal(first.open((await open(a)).seal('new', 'c'), 'c'), 'new', 'a process at work goes on');
+  await assert.rejects(open(), /with the id [0-9a-f]{8}, last used from GANTRY_MASTER_KEY\./);
+  opens(await open(b, a));
+  opens(await open(b));
+  await assert.rejects(open(a), /GANTRY_MASTER_KEY_OLD/);
+  // And back to the file
+  opens(await open(undefined, b));
+  opens(await open());
+  assert.ok((await stat(file)).isFile());
+});
+
+test('a sealed text begins with the id of its key', async (t) => {
+  const { store, dataDir } = await storeIn(t);
+  const key = await openMasterKey({ settings: { masterKey: 'k'.repeat(32), dataDir }, store, now });
+  assert.match(key.seal('text', 'a'), /^[0-9a-f]{8}\.[\w-]+$/);
 });
 
 test('a damaged key file is not replaced', async (t) => {

@@ -1,92 +1,150 @@
 /**
- * The host's one secret. Everything that must be secret at rest, or provably ours, hangs on a key derived from it.
+ * What is secret at rest, or provably ours, hangs on a random root key of the database. The master key, which the
+ * operator keeps, seals the root and nothing else.
  *
  * I1  Each purpose has its own key (HKDF), so no purpose can be played against another.
  * I2  What was sealed opens only with the same `context`: a sealed text moved to another record is refused.
- * I3  One database, one master key: the first use leaves a check in the store, and a process with another key
- *     is refused when it starts or wants to use its key.
+ * I3  The first process that opens a database makes its root. One whose master key does not open it does not start, and
+ *     names the key that does.
+ * I4  Another master key takes over in one commit, which seals the root anew. Nothing else changes: processes at work
+ *     go on with the root that they have, and one that dies here leaves the old or the new.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { link, open as openFile, readFile, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import type { Store } from '@gantry/store';
+import type { Entry, Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { KEY_FILE, keyFromFile } from './key-file.ts';
 import type { Settings } from './settings.ts';
 
-const FILE = 'master.key';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const CHECK = { kind: 'master-key', tenant: '*', id: 'check' } as const;
-const CHECK_TEXT = 'gantry';
+const ID_LENGTH = 8;
+const ROOT = { kind: 'master-key', tenant: '*', id: 'root' } as const;
 
 export interface MasterKey {
   /** `context` says what the text belongs to, such as `webhook/acme/wh_1`. */
   seal(text: string, context: string): string;
-  /** Null when this key did not seal it in this context. */
+  /** Null when it was not sealed in this database and context. */
   open(sealed: string, context: string): string | null;
   /** A keyed hash of its own for each purpose, such as `interrupt-token`. */
   hmac(purpose: string): (text: string) => Buffer;
-  /** I3: call before something sealed is kept. Rejects when the database belongs to another key. */
-  claim(): Promise<void>;
 }
 
 export interface MasterKeyOptions {
-  readonly settings: Pick<Settings, 'masterKey' | 'dataDir'>;
+  readonly settings: Pick<Settings, 'masterKey' | 'dataDir'> & Partial<Pick<Settings, 'masterKeyOld'>>;
   readonly store: Pick<Store, 'entries' | 'commit'>;
   readonly now: () => number;
+  readonly log?: Pick<Logger, 'info'>;
 }
 
-export async function openMasterKey({ settings, store, now }: MasterKeyOptions): Promise<MasterKey> {
-  const secret = settings.masterKey ?? (await keyFromFile(settings.dataDir));
-  const { seal, open } = sealing(secret);
-  const isOurs = (body: string): boolean => open(JSON.parse(body).sealed, CHECK.id) === CHECK_TEXT;
-  let claimed = false;
+/** A master key, and where the operator keeps it. */
+interface Master {
+  readonly secret: string;
+  readonly from: string;
+}
 
-  const check = async (): Promise<boolean> => {
-    const kept = await store.entries.get(CHECK);
-    if (kept !== null && !isOurs(kept.body)) throw new Error(OTHER_KEY);
-    return kept !== null;
-  };
-  const leave = (): Promise<unknown> => {
-    const body = JSON.stringify({ sealed: seal(CHECK_TEXT, CHECK.id) });
-    const entry = { ...CHECK, ref: null, dueAt: null, expiresAt: null, createdAt: now(), body };
-    return store.commit([[{ kind: 'putEntry', entry, expectedVersion: null }]]);
-  };
-  claimed = await check();
+/** As it is stored. `keyId` and `from` are of the master key that seals it. */
+interface RootRecord {
+  readonly keyId: string;
+  readonly from: string;
+  readonly sealed: string;
+}
 
+export async function openMasterKey(options: MasterKeyOptions): Promise<MasterKey> {
+  const [current, ...others] = await mastersOf(options.settings);
+  const kept = (await options.store.entries.get(ROOT)) ?? (await makeRoot(options, current));
+  const record: RootRecord = JSON.parse(kept.body);
+  const master = [current, ...others].find(({ secret }) => keyIdOf(secret) === record.keyId);
+  const root = master && sealing(master.secret).open(record.sealed, ROOT.id);
+  if (!root) throw new Error(otherKey(record, current));
+  if (master !== current) await takeOver(options, kept, root, current);
   return {
-    seal,
-    open,
+    ...sealing(root),
     hmac: (purpose) => {
-      const key = derive(secret, `hmac/${purpose}`);
+      const key = derive(root, `hmac/${purpose}`);
       return (text) => createHmac('sha256', key).update(text).digest();
     },
-    async claim() {
-      if (claimed) return;
-      await leave();
-      claimed = await check();
-    },
   };
 }
 
-const OTHER_KEY =
-  'GANTRY_MASTER_KEY is not the key that this database was first used with. ' +
-  'Start every process of one database with the same GANTRY_MASTER_KEY, or with the same master.key file.';
+/** The first is the one to use from now on. Only one that the operator names may be left behind: a typing error is not a new key. */
+async function mastersOf({
+  masterKey,
+  masterKeyOld: old,
+  dataDir,
+}: MasterKeyOptions['settings']): Promise<[Master, ...Master[]]> {
+  const current =
+    masterKey === undefined
+      ? { secret: await keyFromFile(dataDir), from: path.resolve(dataDir, KEY_FILE) }
+      : { secret: masterKey, from: 'GANTRY_MASTER_KEY' };
+  return [current, ...(old === undefined ? [] : [{ secret: old, from: 'GANTRY_MASTER_KEY_OLD' }])];
+}
+
+/** I3. Of several processes at once, one makes it. */
+async function makeRoot(options: MasterKeyOptions, master: Master): Promise<Entry> {
+  const { store } = options;
+  await store.commit([[putRoot(options, randomBytes(KEY_BYTES).toString('hex'), master, null)]]);
+  const made = await store.entries.get(ROOT);
+  if (!made) throw new Error('the root key of the database was not kept');
+  return made;
+}
+
+/** I4. When another process was first, it did the same or the start after this one says so. */
+async function takeOver(
+  options: MasterKeyOptions,
+  { version, body }: Entry,
+  root: string,
+  master: Master,
+): Promise<void> {
+  const { keyId }: RootRecord = JSON.parse(body);
+  await options.store.commit([[putRoot(options, root, master, version)]]);
+  options.log?.info(
+    { keyId: keyIdOf(master.secret), before: keyId },
+    'the database belongs to another master key now; GANTRY_MASTER_KEY_OLD is no longer needed',
+  );
+}
+
+function putRoot(
+  { now }: MasterKeyOptions,
+  root: string,
+  { secret, from }: Master,
+  expectedVersion: number | null,
+) {
+  const record: RootRecord = { keyId: keyIdOf(secret), from, sealed: sealing(secret).seal(root, ROOT.id) };
+  const times = { ref: null, dueAt: null, expiresAt: null, createdAt: now() };
+  return {
+    kind: 'putEntry',
+    entry: { ...ROOT, ...times, body: JSON.stringify(record) },
+    expectedVersion,
+  } as const;
+}
+
+const otherKey = ({ keyId, from }: RootRecord, current: Master): string =>
+  `This database belongs to the master key with the id ${keyId}, last used from ${from}. ` +
+  `The key from ${current.from} has the id ${keyIdOf(current.secret)}. Start with the key of the database, or give ` +
+  `it as GANTRY_MASTER_KEY_OLD beside the new one in GANTRY_MASTER_KEY.`;
 
 const derive = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'gantry', purpose, KEY_BYTES));
 
+/** Names a key without telling it. */
+const keyIdOf = (secret: string): string => derive(secret, 'id').toString('hex').slice(0, ID_LENGTH);
+
+/** A sealed text begins with the id of its key. */
 function sealing(secret: string): Pick<MasterKey, 'seal' | 'open'> {
   const key = derive(secret, 'seal');
+  const id = `${keyIdOf(secret)}.`;
   return {
     seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
       const bytes = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
-      return Buffer.concat(bytes).toString('base64url');
+      return id + Buffer.concat(bytes).toString('base64url');
     },
     open(sealed, context) {
-      const bytes = Buffer.from(sealed, 'base64url');
+      if (!sealed.startsWith(id)) return null;
+      const bytes = Buffer.from(sealed.slice(id.length), 'base64url');
       if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES));
@@ -99,52 +157,3 @@ function sealing(secret: string): Pick<MasterKey, 'seal' | 'open'> {
     },
   };
 }
-
-/** Made at the first start. The file appears whole or not at all; of two processes, one makes it. */
-async function keyFromFile(dataDir: string): Promise<string> {
-  const file = path.join(dataDir, FILE);
-  const kept = await readKey(file);
-  if (kept !== null) return kept;
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  const handle = await openFile(draft, 'wx', 0o600);
-  try {
-    await handle.writeFile(`${randomBytes(KEY_BYTES).toString('hex')}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
-    await link(draft, file);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  } finally {
-    await unlink(draft);
-  }
-  await syncFolder(dataDir);
-  const made = await readKey(file);
-  if (made === null) throw new Error(`${file} vanished while it was being made`);
-  return made;
-}
-
-async function readKey(file: string): Promise<string | null> {
-  try {
-    const text = (await readFile(file, 'utf8')).trim();
-    if (/^[0-9a-f]{64}$/.test(text)) return text;
-    throw new Error(`${FILE} in the data folder is damaged. Restore it from a backup.`);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await openFile(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;

@@ -119,9 +119,9 @@ export const secretVariablesOf: Read<readonly SecretVariable[]> = (text, name, e
 
 const MASTER_KEY_LENGTH_MIN = 32;
 
-export const masterKeyOf: Read<string | undefined> = (text) => {
+export const masterKeyOf: Read<string | undefined> = (text, name) => {
   if (text === undefined || text.length >= MASTER_KEY_LENGTH_MIN) return text;
-  throw new SettingsError(`GANTRY_MASTER_KEY must have at least ${MASTER_KEY_LENGTH_MIN} random characters.`);
+  throw new SettingsError(`${name} must have at least ${MASTER_KEY_LENGTH_MIN} random characters.`);
 };
 
 /** A test compares them with what the surfaces open. */

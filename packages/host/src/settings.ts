@@ -93,6 +93,11 @@ const OWN = {
     'key of what is encrypted at rest (else master.key in the data folder)',
     masterKeyOf,
   ),
+  masterKeyOld: setting(
+    'GANTRY_MASTER_KEY_OLD',
+    'the master key before, for one start: the database moves to the new one (none)',
+    masterKeyOf,
+  ),
   secretVariables: setting(
     'GANTRY_SECRETS_ENV',
     'environment variables that credentials may name: NAME or NAME@tenant, separated by commas (none)',

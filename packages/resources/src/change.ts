@@ -37,7 +37,6 @@ export class Change {
   readonly #state: State;
   readonly #randomBytes: Chance['randomBytes'];
   readonly #sealer: Sealer | undefined;
-  #hasSealed = false;
   readonly #writes: Write[] = [];
   readonly #events: EmittedEvent[] = [];
   readonly #runs: StartingRun[] = [];
@@ -154,11 +153,6 @@ export class Change {
     for (const run of this.#runs) run.begun();
   }
 
-  /** It writes something that was sealed. */
-  get hasSealed(): boolean {
-    return this.#hasSealed;
-  }
-
   refusalOf(write: Write, reason: LossReason): OpenwopError | null {
     return this.#refusals.get(write)?.(reason) ?? null;
   }
@@ -184,7 +178,6 @@ export class Change {
   #sealed<R extends object, S extends Omit<Stored<R>, 'version'>>(stored: S & Omit<Stored<R>, 'version'>): S {
     const record = sealSecrets(stored, this.#sealer);
     if (record === stored.record) return stored;
-    this.#hasSealed = true;
     return { ...stored, record };
   }
 

@@ -183,7 +183,6 @@ export class Changes {
     const writes = decided.flatMap((each) => each.writes);
     const group = [...writes, ...(await state.preconditions())];
     try {
-      if (decided.some(({ change }) => change.hasSealed)) await this.#options.sealer?.claim();
       const result = await this.#write(decided[0]!, group);
       if (result.won) return decided.map((each) => [each.job, committed(each)]);
       return await this.#lost(decided, state, group[result.write]!, result);

@@ -98,7 +98,6 @@ for (const backend of await backends()) {
     });
 
     test('keeps secrets sealed, and answers none', async () => {
-      const claims: string[] = [];
       const sealer: Sealer = {
         seal: (text, context) => `${context}:${Buffer.from(text).toString('base64')}`,
         open: (sealed, context) =>
@@ -106,7 +105,6 @@ for (const backend of await backends()) {
             ? Buffer.from(sealed.slice(context.length + 1), 'base64').toString()
             : null,
         hmac: (purpose) => (text) => createHmac('sha256', `key/${purpose}`).update(text).digest(),
-        claim: async () => void claims.push('claimed'),
       };
       const vaults: RecordKind<{ readonly name: string; readonly code: Secret }> = {
         kind: 'vault',
@@ -118,13 +116,11 @@ for (const backend of await backends()) {
       const created = await changes.run(caller, async (change) =>
         change.create(vaults, { name: 'a', code: 'open sesame' }),
       );
-      assert.equal(claims.length, 1, 'before the commit');
       assert.doesNotMatch(JSON.stringify(created), /sesame/);
       const renamed = await changes.run(caller, async (change) =>
         change.update(await change.get(vaults, created.id), { name: 'b' }),
       );
       assert.deepEqual(renamed.record.code, created.record.code);
-      assert.equal(claims.length, 1, 'nothing new was sealed');
       assert.doesNotMatch((await store.entries.get({ ...renamed, kind: 'vault' }))!.body, /sesame/);
       assert.equal(openSecret(sealer, renamed, 'code'), 'open sesame');
       assert.equal(openSecret(sealer, { ...renamed, id: 'vlt_other' }, 'code'), null);

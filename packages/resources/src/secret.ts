@@ -10,8 +10,6 @@ export interface Sealer {
   open(sealed: string, context: string): string | null;
   /** A keyed hash of its own for each purpose. */
   hmac(purpose: string): (text: string) => Buffer;
-  /** Before something sealed is kept. Rejects when the database belongs to another key. */
-  claim(): Promise<void>;
 }
 
 /** A secret field: a text when it is given, sealed when it is kept. */

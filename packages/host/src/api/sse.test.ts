@@ -264,7 +264,7 @@ test('past its limit the host opens no stream and says when to come back', async
     workflows: createWorkflows({ store, packs: noPacks, now: Date.now, cacheMs: 0 }),
     store,
     masterKey: await openMasterKey({
-      settings: { masterKey: undefined, dataDir: folder.path },
+      settings: { masterKey: undefined, dataDir: api.dataDir },
       store,
       now: Date.now,
     }),

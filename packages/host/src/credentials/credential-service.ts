@@ -78,7 +78,6 @@ export class CredentialService {
   digest = (text: string): string => this.#options.changes.digest(text);
 
   async create(caller: Caller, input: CreateCredentialRequest): Promise<Shown<Credential>> {
-    await this.#options.masterKey.claim();
     return this.#options.changes.run(caller, async (change) => {
       const record = await this.#recordOf(caller, input);
       count(change, record, 1);
@@ -132,7 +131,6 @@ export class CredentialService {
     input: Verbs[N],
     matching: { readonly version?: number } = {},
   ): Promise<Shown<Credential>> {
-    await this.#options.masterKey.claim();
     return this.#options.changes.run(caller, async (change) => {
       const stored = await this.#managed(change, ref, matching);
       const verbs: { [V in keyof Verbs]: (given: Verbs[V]) => CredentialRecord } = {

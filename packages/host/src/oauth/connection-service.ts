@@ -118,8 +118,7 @@ export class ConnectionService extends ResourceService<
   }
 
   async #connectClient(caller: Caller, { oauth }: Resolved, wished: Wished): Promise<Connecting> {
-    const { changes, clientFor, masterKey } = this.#options;
-    await masterKey.claim();
+    const { changes, clientFor } = this.#options;
     const answer = await clientFor(caller.tenant).clientCredentials(oauth, wished.scopes);
     if (answer.kind !== 'tokens')
       throw new OpenwopError('connector_unavailable', { message: failureOf(oauth.displayName, answer) });
@@ -135,7 +134,7 @@ export class ConnectionService extends ResourceService<
     parameters: URLSearchParams,
     state: string,
   ): Promise<Finished> {
-    const { changes, clientFor, providers, authorizing, masterKey } = this.#options;
+    const { changes, clientFor, providers, authorizing } = this.#options;
     const { tenant, record } = authorization;
     const { provider, workspace, principal, scope, access, scopes, redirectUri } = record;
     const { oauth } = await providers.resolve(tenant, provider);
@@ -146,7 +145,6 @@ export class ConnectionService extends ResourceService<
         kind: 'failed',
         message: `${displayName} did not give access${judged.kind === 'denied' ? ` (${judged.code})` : ': its answer does not come from where it should'}.`,
       };
-    await masterKey.claim();
     const codeVerifier = authorizing.verifierOf(authorization);
     const grant = { callback: judged.callback, redirectUri, codeVerifier };
     const answer = await clientFor(tenant).exchangeCode(oauth, grant);

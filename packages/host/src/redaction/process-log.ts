@@ -8,7 +8,10 @@ import type { Redactions } from './redactions.ts';
 
 export function processLog(
   redactions: Redactions,
-  settings: Pick<Settings, 'logLevel' | 'masterKey' | 'adminKey' | 'databaseUrl' | 'backends'>,
+  settings: Pick<
+    Settings,
+    'logLevel' | 'masterKey' | 'masterKeyOld' | 'adminKey' | 'databaseUrl' | 'backends'
+  >,
   destination?: DestinationStream,
 ): Logger {
   for (const { value, label } of secretsOf(settings)) redactions.noteOwn(value, label);
@@ -23,13 +26,15 @@ export function processLog(
 
 function secretsOf({
   masterKey,
+  masterKeyOld,
   adminKey,
   databaseUrl,
   backends,
-}: Pick<Settings, 'masterKey' | 'adminKey' | 'databaseUrl' | 'backends'>): SecretValue[] {
+}: Pick<Settings, 'masterKey' | 'masterKeyOld' | 'adminKey' | 'databaseUrl' | 'backends'>): SecretValue[] {
   const passwords = [databaseUrl, ...Object.values(backends)].map(passwordIn);
   return [
     { value: masterKey, label: 'master-key' },
+    { value: masterKeyOld, label: 'master-key' },
     { value: adminKey, label: 'admin-key' },
     ...passwords.map((value) => ({ value, label: 'password' })),
   ].filter((secret): secret is SecretValue => Boolean(secret.value));

@@ -14,7 +14,7 @@ const contextOf = (tenant: string, invocationId: string): string => `journal/${t
 /** The same store; also reads what other processes sealed. */
 export function sealedJournal(
   store: Store,
-  masterKey: Pick<MasterKey, 'seal' | 'open' | 'claim'>,
+  masterKey: Pick<MasterKey, 'seal' | 'open'>,
   redactions: Pick<Redactions, 'of'>,
 ): Store {
   const sealed = (tenant: string, invocationId: string, outcome: string): string =>
@@ -40,11 +40,7 @@ export function sealedJournal(
 
   return {
     ...store,
-    async commit(groups) {
-      const kept = groups.map(sealedGroup);
-      if (kept.some((group, index) => group !== groups[index])) await masterKey.claim();
-      return store.commit(kept);
-    },
+    commit: (groups) => store.commit(groups.map(sealedGroup)),
     records: {
       ...store.records,
       async invocation(tenant, invocationId) {

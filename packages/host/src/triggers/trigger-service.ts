@@ -96,12 +96,11 @@ export class TriggerService extends ResourceService<
   }
 
   #register(caller: Caller, body: TriggerSubscriptionRegistration, origin: string): Promise<Registered> {
-    const { changes, masterKey, store } = this.#options;
+    const { changes, store } = this.#options;
     const { tenant } = caller;
     return changes.run(caller, async (change): Promise<Registered> => {
       const wanted = wantedOf(body, caller.actor);
       await this.#checkStartable(tenant, wanted);
-      await masterKey.claim();
       let secret = '';
       const trigger = change.createFor(triggers, (id) => {
         const minted = mintTriggerSecret(this.#options, tenant, id);
@@ -140,12 +139,11 @@ export class TriggerService extends ResourceService<
 
   /** From now on only the new secret counts. */
   async rotateSecret(caller: Caller, id: string, origin: string): Promise<TriggerBinding> {
-    const { changes, masterKey } = this.#options;
+    const { changes } = this.#options;
     return changes.run(caller, async (change) => {
       const trigger = await change.get(triggers, id);
       if (isQueue(trigger))
         throw conflict('It listens to a queue, so nothing is sent to it, and nothing is signed.');
-      await masterKey.claim();
       const { secret, ...sealed } = mintTriggerSecret(this.#options, caller.tenant, id);
       change.answerOnce(SHOWN_ONCE);
       return bindingOf(change.replace(trigger, { ...trigger.record, ...sealed }), secret, origin);

@@ -22,7 +22,7 @@ export const syncSubscriptions = (
   workflow: WorkflowKey,
 ): Promise<void> =>
   syncDefinition(options, SUBSCRIPTION_SYNC, workflow, async (change, current) => {
-    const { store, masterKey } = options;
+    const { store } = options;
     const tenant = runTenantOf(workflow.tenant);
     const asked = current ? [...wantedSubscriptions(current.definition)] : [];
     const wanted = new Map(asked.map(([triggerId, each]) => [idOf(options, tenant, triggerId, each), each]));
@@ -33,7 +33,6 @@ export const syncSubscriptions = (
       change.delete(trigger);
       change.add(finderRemoval(trigger));
     }
-    if (wanted.size > 0) await masterKey.claim();
     for (const [id, each] of wanted) {
       const before = await change.find(triggers, id);
       if (!before) {

@@ -129,7 +129,6 @@ export class WebhookService extends ResourceService<
 
   /** New secrets of the tenant's webhooks, by their id. */
   async #secrets(tenant: string): Promise<(webhookId: string) => SigningSecret> {
-    await this.#options.masterKey.claim();
     return (webhookId) => mintSecret(this.#options, secretContext(tenant, webhookId), fingerprintOf);
   }
 
