@@ -55,3 +55,35 @@ test('credentials: what is missing is named, and short values are warned of', as
     /no store "PATH"\. One of: env, files/,
   );
 });
+
+test('doctor: a line for each credential that does not work, with what to type', async (t) => {
+  const host = await realHost(t, []);
+  const add = (ref: string, ...more: string[]) => host.piping(VALUE, 'credentials', 'add', ref, ...more);
+  const audience = ['--audience', 'api.example.com'];
+  ok(await add('good', ...audience));
+  ok(await add('late', ...audience, '--expires', '2001-01-01T00:00:00Z'));
+  ok(await add('nowhere'));
+  ok(await add('absent', ...audience, '--source', 'env:CRM_TOKEN'));
+  ok(await add('ended', ...audience));
+  ok(await host.gantry('credentials', 'revoke', 'ended'));
+  assert.match(ok(await host.gantry('credentials', 'ls')), /absent +unreadable/);
+  const { out } = await host.gantry('doctor');
+  const lines = out
+    .split('\n')
+    .flatMap((line, at, all) => (/ credential /.test(line) ? [line, all[at + 1]] : []));
+  assert.deepEqual(
+    lines.map((line) => line?.trim().replace(/ +/g, ' ')),
+    [
+      'ok credential 1 can be used',
+      lines[1]?.trim().replace(/ +/g, ' '),
+      'warn credential nowhere: has no audience, so it is sent nowhere',
+      'Next: Type: gantry credentials rm nowhere, then: gantry credentials add nowhere --audience HOST',
+      'warn credential late: expired at 2001-01-01T00:00:00.000Z',
+      'Next: Type: gantry credentials rotate late',
+      'warn credential ended: was revoked',
+      'Next: Type: gantry credentials rm ended',
+      'warn credential absent: its value is not in env:CRM_TOKEN',
+      'Next: Start the host with CRM_TOKEN in its environment and in GANTRY_SECRETS_ENV.',
+    ],
+  );
+});

@@ -93,7 +93,8 @@ export const Credential = Type.Object({
   runId: optional(Type.String()),
   audiences: Type.Array(Type.String()),
   header: Type.String(),
-  state: Type.Enum(['active', 'expired', 'revoked']),
+  /** `unreadable`: its value is not where it should be. Looked for when the credential is read. */
+  state: Type.Enum(['active', 'expired', 'revoked', 'unreadable']),
   expiresAt: optional(Time),
   source: optional(Source),
   /** The newest first; each can be used as `ref@version` until it ends. */

@@ -13,7 +13,6 @@ import {
 } from '@gantry/protocol';
 import { type Caller, type Change, type Changes, fromEntry, type Shown } from '@gantry/resources';
 import type { EntryFilter, Store } from '@gantry/store';
-import type { MasterKey } from '../master-key.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import {
   accessOf,
@@ -21,12 +20,14 @@ import {
   type CredentialVersion,
   contextOf,
   credentials,
+  newest,
   readersOf,
   type StoredCredential,
   shareOf,
   viewOf,
   withVersion,
 } from './credential.ts';
+import { storedValue, type ValueOptions } from './value.ts';
 
 const {
   perTenantMax,
@@ -47,10 +48,9 @@ const PLACES: Readonly<Record<CredentialKind, { header: string; prefix: string }
   oauth2: { header: 'authorization', prefix: 'Bearer ' },
 };
 
-export interface CredentialServiceOptions {
+export interface CredentialServiceOptions extends ValueOptions {
   readonly store: Pick<Store, 'entries' | 'runs'>;
   readonly changes: Changes;
-  readonly masterKey: MasterKey;
   readonly redactions: Pick<Redactions, 'note'>;
   readonly now: () => number;
 }
@@ -101,7 +101,7 @@ export class CredentialService {
     if (!entry) throw new OpenwopError('credential_not_found');
     const stored = fromEntry(credentials, entry);
     if (!accessOf(callerOwner(caller), stored.record)) throw new OpenwopError('credential_forbidden');
-    return shown(stored, this.#options.now());
+    return this.#checked(stored);
   }
 
   /** Those that the caller may use, by ref, the highest first. */
@@ -109,7 +109,7 @@ export class CredentialService {
     caller: Caller,
     filter: EntryFilter,
   ): Promise<{ readonly shown: Shown<Credential>[]; readonly hasMore: boolean }> {
-    const { store, now } = this.#options;
+    const { store } = this.#options;
     const limit = filter.limit + 1;
     const lists = readersOf(callerOwner(caller)).map((value) =>
       store.entries.list(credentials.kind, caller.tenant, {
@@ -120,8 +120,8 @@ export class CredentialService {
     );
     const found = new Map((await Promise.all(lists)).flat().map((entry) => [entry.id, entry]));
     const sorted = [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
-    const page = sorted.slice(0, filter.limit).map((entry) => shown(fromEntry(credentials, entry), now()));
-    return { shown: page, hasMore: sorted.length > filter.limit };
+    const page = sorted.slice(0, filter.limit).map((entry) => this.#checked(fromEntry(credentials, entry)));
+    return { shown: await Promise.all(page), hasMore: sorted.length > filter.limit };
   }
 
   async call<N extends keyof Verbs>(
@@ -154,6 +154,16 @@ export class CredentialService {
       count(change, stored.record, -1);
       return shown(stored, change.now);
     });
+  }
+
+  /** Its value is looked for, so that whoever reads this learns of it before a run does. */
+  async #checked(stored: StoredCredential): Promise<Shown<Credential>> {
+    const { view, version } = shown(stored, this.#options.now());
+    const isThere = async () =>
+      (await storedValue(this.#options, { stored, version: newest(stored.record) })) !== null;
+    return view.state !== 'active' || (await isThere())
+      ? { view, version }
+      : { view: { ...view, state: 'unreadable' }, version };
   }
 
   async #managed(

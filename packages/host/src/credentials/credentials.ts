@@ -8,12 +8,12 @@ import { fromEntry, ResourceService } from '@gantry/resources';
 import type { Logger } from 'pino';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type ActRecord, acts } from './act.ts';
-import { contextOf, credentials, newest, provenanceOf, type StoredCredential } from './credential.ts';
+import { credentials, newest, provenanceOf, type StoredCredential } from './credential.ts';
 import { CredentialService, type CredentialServiceOptions } from './credential-service.ts';
-import type { ExternalStores } from './external-stores.ts';
-import { type Found, found, type Lookup } from './lookup.ts';
+import { found, type Lookup } from './lookup.ts';
 import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
+import { type Chosen, storedValue } from './value.ts';
 
 export interface CredentialUse {
   /** Of the connection pack that the credential is used for. */
@@ -46,7 +46,6 @@ export interface TokenRenewal {
 export interface CredentialsOptions extends CredentialServiceOptions {
   readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
-  readonly stores: ExternalStores;
   readonly log: Logger;
 }
 
@@ -56,8 +55,6 @@ const CODES = {
   revoked: 'credential_not_found',
   ended: 'credential_not_found',
 } as const;
-
-type Chosen = Pick<Found, 'stored' | 'version'>;
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { store, changes, redactions, tokens, now } = options;
@@ -116,16 +113,12 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 }
 
 const valueReader =
-  ({ masterKey, stores, log }: CredentialsOptions) =>
-  async ({ stored, version: { version, material } }: Chosen): Promise<string> => {
-    const { tenant, id } = stored;
-    const value =
-      'sealed' in material
-        ? masterKey.open(material.sealed, contextOf(stored, version))
-        : await stores[material.store](tenant, material.name);
+  (options: CredentialsOptions) =>
+  async (chosen: Chosen): Promise<string> => {
+    const value = await storedValue(options, chosen);
     if (value !== null) return value;
-    const where = 'sealed' in material ? 'the master key does not open it' : `not in ${material.store}`;
-    log.warn({ tenant, ref: id, where }, 'the value of a credential cannot be read');
+    const { tenant, id } = chosen.stored;
+    options.log.warn({ tenant, ref: id }, 'the value of a credential cannot be read; gantry doctor says why');
     throw new OpenwopError('credential_unavailable', { details: { ref: id } });
   };
 
