@@ -24,6 +24,7 @@ import { Idempotency } from './idempotency.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { createTracer, parseTraceparent } from './trace.ts';
+import { ignoreUnknownQuery } from './unknown-query.ts';
 import { validatorCompiler } from './validation.ts';
 
 /** Signed tokens are the longest. */
@@ -41,6 +42,8 @@ export interface ServerOptions {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
+  /** Paths of the protocol whose capability this server does not have. */
+  readonly unserved?: readonly { readonly path: RegExp; readonly capability: string }[];
   /** For errors, before they are sent to a known caller. */
   readonly redact?: Redact;
   /** Shared with whatever else works on this thread. Default: the server's own. */
@@ -69,8 +72,9 @@ export function createServer(options: ServerOptions): Server {
     if (access === 'token') route.onRequest = authenticateIfPresent(auth);
     else if (access !== 'public') route.onRequest = authenticate(auth, access);
   });
+  app.addHook('preValidation', ignoreUnknownQuery);
   app.setNotFoundHandler((request) => {
-    throw noRoute(routes, request);
+    throw noRoute(options, routes, request);
   });
   return { app, routes, keys, idempotency: new Idempotency(store, now) };
 }
@@ -149,8 +153,11 @@ const idsIn = (params: unknown): object =>
   );
 
 /** Why no route took the request: wrong method, unknown path, or a path outside the versioned API. */
-function noRoute(routes: Routes, request: FastifyRequest): OpenwopError {
+function noRoute({ unserved = [] }: ServerOptions, routes: Routes, request: FastifyRequest): OpenwopError {
   const path = request.url.split('?', 1)[0]!;
+  const absent = unserved.find((family) => family.path.test(path));
+  if (absent)
+    return new OpenwopError('capability_not_provided', { details: { capability: absent.capability } });
   const methods = routes.methodsOf(path);
   if (methods.length > 0) {
     return new OpenwopError('method_not_allowed', { headers: { allow: methods.join(', ') } });

@@ -50,6 +50,7 @@ export const ACCESS: AccessRules = {
   'GET /v1/host/gantry/authorize/callback/{provider}': 'public',
   'POST /v1/host/gantry/dead-letters/{deadLetterId}:retry': ['runs:create', 'runs:read'],
   'GET /v1/host/gantry/runs': ['runs:read'],
+  'GET /v1/runs': ['runs:read'],
   'GET /v1/host/gantry/runs/{runId}/explain': ['runs:read'],
   'GET /v1/host/gantry/workflows': ['manifest:read'],
   'POST /v1/host/gantry/workflows': ['workflows:write'],

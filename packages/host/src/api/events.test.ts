@@ -89,14 +89,7 @@ test('closing the host sends waiting readers home', async (t) => {
 test('bad queries are refused', async () => {
   const api = await openApi();
   const runId = await api.start('slow');
-  for (const query of [
-    'timeout=0',
-    'timeout=61',
-    'timeout=1.5',
-    'lastSequence=-1',
-    'lastSequence=x',
-    'odd=1',
-  ]) {
+  for (const query of ['timeout=0', 'timeout=61', 'timeout=1.5', 'lastSequence=-1', 'lastSequence=x']) {
     assertError(await api.get(`/v1/runs/${runId}/events/poll?${query}`), 400, 'validation_error');
   }
   assertError(await api.get('/v1/runs/absent/events/poll'), 404, 'not_found');

@@ -27,6 +27,9 @@ const Sequence = Type.Optional(Type.Integer({ minimum: 0 }));
 const PollQuery = closedObject({
   lastSequence: Sequence,
   since: Sequence,
+  /** As other clients ask: the first event wanted, and how many. */
+  fromSequence: Sequence,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
   timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: WAIT_MAX_SECONDS })),
 });
 
@@ -122,8 +125,8 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
     },
     async (request, reply) => {
       const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
-      const { lastSequence, since, timeout = WAIT_DEFAULT_SECONDS } = request.query;
-      const last = lastSequence ?? since ?? -1;
+      const { lastSequence, since, fromSequence = 0, limit, timeout = WAIT_DEFAULT_SECONDS } = request.query;
+      const last = lastSequence ?? since ?? fromSequence - 1;
       // Subscribed before the first read, so that a commit in between is not missed.
       const wait = waiting.start(key, last, timeout * 1000);
       reply.raw.once('close', wait.giveUp);
@@ -134,7 +137,8 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
           part = await readLog(deps.store, key, last + 1);
         }
         if (part === null) throw missingRun(deps, key.runId);
-        return await readPayload(request, reply, pollAnswer(part, last));
+        const { row, events } = part;
+        return await readPayload(request, reply, pollAnswer({ row, events: events.slice(0, limit) }, last));
       } finally {
         wait.stop();
       }

@@ -50,15 +50,11 @@ const RunSummary = Type.Object({
   endedAt: Type.Optional(Type.String()),
 });
 
-const ListQuery = Type.Object(
-  {
-    status: Type.Optional(RunStatus),
-    workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    before: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
-  },
-  { additionalProperties: false },
-);
+const LIST_FILTERS = {
+  status: Type.Optional(RunStatus),
+  workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
+};
 
 /**
  * Written by hand: ids and statuses need no escaping, and this is the busiest answer of the host. A short run
@@ -128,7 +124,7 @@ const summary = (row: RunRow) => ({
 export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempotency: Idempotency): void {
   const { runtime, store } = deps;
   const scopes = createScopeGuard(store.runs);
-  listRoute(app, deps);
+  listRoutes(app, deps);
 
   async function commit(run: NewRun, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
     const idempotency =
@@ -211,29 +207,38 @@ function againRoute(app: Api, deps: ApiDeps, idempotency: Idempotency, commit: C
 
 type CommitRun = (run: NewRun, record: RecordAnswer | undefined) => Promise<Answer | 'duplicate'>;
 
-function listRoute(app: Api, { store }: ApiDeps): void {
-  app.get(
-    '/v1/host/gantry/runs',
-    {
-      schema: {
-        summary: 'List runs, newest first',
-        querystring: ListQuery,
-        response: {
-          200: Type.Object({ runs: Type.Array(RunSummary), nextBefore: Type.Optional(Type.String()) }),
+/** The host's own list, and the one that clients of others expect: the same, with the cursor under another name. */
+function listRoutes(app: Api, { store }: ApiDeps): void {
+  for (const [url, from, next] of [
+    ['/v1/host/gantry/runs', 'before', 'nextBefore'],
+    ['/v1/runs', 'cursor', 'nextCursor'],
+  ] as const)
+    app.get(
+      url,
+      {
+        schema: {
+          summary: 'List runs, newest first',
+          querystring: Type.Object(
+            { ...LIST_FILTERS, [from]: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) },
+            { additionalProperties: false },
+          ),
+          response: {
+            200: Type.Object({ runs: Type.Array(RunSummary), [next]: Type.Optional(Type.String()) }),
+          },
         },
       },
-    },
-    async (request, reply) => {
-      const { status, workflowId, before, limit = LIST_DEFAULT } = request.query;
-      const rows = await store.runs.list(callerOf(request).tenant, {
-        ...(status !== undefined && { status }),
-        ...(workflowId !== undefined && { workflowId }),
-        ...(before !== undefined && { beforeRunId: before }),
-        limit: limit + 1,
-      });
-      const page = rows.slice(0, limit);
-      const next = rows.length > limit ? { nextBefore: page.at(-1)!.runId } : {};
-      return readPayload(request, reply, JSON.stringify({ runs: page.map(summary), ...next }));
-    },
-  );
+      async (request, reply) => {
+        const { status, workflowId, limit = LIST_DEFAULT } = request.query;
+        const before = (request.query as Record<string, string | undefined>)[from];
+        const rows = await store.runs.list(callerOf(request).tenant, {
+          ...(status !== undefined && { status }),
+          ...(workflowId !== undefined && { workflowId }),
+          ...(before !== undefined && { beforeRunId: before }),
+          limit: limit + 1,
+        });
+        const page = rows.slice(0, limit);
+        const more = rows.length > limit ? { [next]: page.at(-1)!.runId } : {};
+        return readPayload(request, reply, JSON.stringify({ runs: page.map(summary), ...more }));
+      },
+    );
 }

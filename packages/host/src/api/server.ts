@@ -84,12 +84,20 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   if (deps.seams) seamRoutes(app, deps, deps.services);
 }
 
+/** What the protocol lays down and this host does not advertise. */
+const UNSERVED = [
+  { path: /^\/v1\/runs\/[^/]+\/annotations$/, capability: 'feedback' },
+  { path: /^\/v1\/content(\/|$)/, capability: 'content' },
+  { path: /^\/v1\/host\/workspace\/files(\/|$)/, capability: 'workspace' },
+];
+
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { maxRequestBodyBytes } = deps.info.limits;
   const { app, routes, keys, idempotency } = createServer({
     ...deps,
     access: { ...ACCESS, ...deps.registry?.access },
     maxRequestBodyBytes,
+    unserved: UNSERVED,
     redact: (tenant, value) => deps.redactions.of(tenant).redactJson(value),
   });
   const waiting = createWaiting(deps.runtime);

@@ -1,0 +1,27 @@
+/**
+ * Reads of the protocol take query parameters that other hosts know: unknown ones are ignored, and named in a header.
+ * Those of the host's own routes are refused, as everything unknown is.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const WARNING = 'gantry-warning';
+const NAMES_MAX = 10;
+/** What may stand in a header as it is. */
+const NAME = /^[\w.-]{1,64}$/;
+
+const isProtocolRead = ({ method, routeOptions }: FastifyRequest): boolean =>
+  method === 'GET' &&
+  routeOptions.url?.startsWith('/v1/') === true &&
+  !routeOptions.url.startsWith('/v1/host/');
+
+export async function ignoreUnknownQuery(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (!isProtocolRead(request)) return;
+  const schema: unknown = request.routeOptions.schema?.querystring;
+  const known = Object.keys(Object(Object(schema).properties));
+  const query = request.query as Record<string, unknown>;
+  const unknown = Object.keys(query).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  for (const name of unknown) delete query[name];
+  const named = unknown.filter((name) => NAME.test(name)).slice(0, NAMES_MAX);
+  void reply.header(WARNING, `unknown query parameters ignored: ${named.join(', ')}`);
+}
