@@ -15,7 +15,11 @@ export class Connections {
 
   /** This host knows no provider by itself; `builtInVersion` asks what would be if it did. */
   async resolve(tenant: string, providerId: string, builtInVersion?: string): Promise<Resolution> {
-    return resolveProvider(await this.#describing(tenant, providerId), builtInVersion);
+    const installed = await installedProviders(this.#records, tenant);
+    return resolveProvider(
+      installed.filter(({ provider }) => provider.id === providerId),
+      builtInVersion,
+    );
   }
 
   async provider(tenant: string, providerId: string): Promise<Provider> {
@@ -25,16 +29,15 @@ export class Connections {
     const packs = 'packs' in resolution ? [...resolution.packs] : [];
     throw new OpenwopError(resolution.code, { details: { provider: providerId, packs } });
   }
+}
 
-  async #describing(tenant: string, providerId: string): Promise<InstalledProvider[]> {
-    const packs = await declaredPacks(this.#records, tenant, 'connection');
-    return packs
-      .filter(({ declared }) => declared.provider.id === providerId)
-      .map(({ name, version, tenant: owner, declared }) => ({
-        packName: name,
-        version,
-        shared: owner === SHARED,
-        provider: declared.provider,
-      }));
-  }
+/** What installed packs say of providers, own ones first, the last installed first. */
+export async function installedProviders(records: PackRecords, tenant: string): Promise<InstalledProvider[]> {
+  const packs = await declaredPacks(records, tenant, 'connection');
+  return packs.map(({ name, version, tenant: owner, declared }) => ({
+    packName: name,
+    version,
+    shared: owner === SHARED,
+    provider: declared.provider,
+  }));
 }

@@ -2,9 +2,9 @@
 import type { NodePackManifest } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { SHARED } from '../../workflows/shared.ts';
-import { declaredPacks } from '../binding.ts';
 import type { Declared, PackNode } from '../pack-record.ts';
 import type { PackRecords } from '../pack-records.ts';
+import { installedProviders } from './connections.ts';
 import { type InstalledProvider, isOAuth, resolveProvider, scopesOf } from './provider.ts';
 
 /** The provider that a node signs in with, and the scopes that it needs there. */
@@ -42,7 +42,7 @@ export async function refuseUnknownAuth(
     nodes.flatMap(({ typeId, needs }) => (needs?.auth ? [{ typeId, auth: needs.auth }] : [])),
   );
   if (asking.length === 0) return;
-  const known = await providersOf(records, tenant, arriving);
+  const known = [...broughtBy(tenant, arriving), ...(await installedProviders(records, tenant))];
   for (const { typeId, auth } of asking)
     checkAuth(
       typeId,
@@ -51,26 +51,13 @@ export async function refuseUnknownAuth(
     );
 }
 
-async function providersOf(
-  records: PackRecords,
-  tenant: string,
-  arriving: readonly Arriving[],
-): Promise<InstalledProvider[]> {
-  const brought = arriving.flatMap(({ name: packName, version, declared }) =>
+/** What the packs that arrive say of providers. */
+const broughtBy = (tenant: string, arriving: readonly Arriving[]): InstalledProvider[] =>
+  arriving.flatMap(({ name: packName, version, declared }) =>
     declared?.kind === 'connection'
       ? [{ packName, version, shared: tenant === SHARED, provider: declared.provider }]
       : [],
   );
-  const installed = (await declaredPacks(records, tenant, 'connection')).map(
-    ({ name: packName, version, tenant: owner, declared: { provider } }) => ({
-      packName,
-      version,
-      shared: owner === SHARED,
-      provider,
-    }),
-  );
-  return [...brought, ...installed];
-}
 
 function checkAuth(typeId: string, auth: NodeAuth, candidates: readonly InstalledProvider[]): void {
   const resolution = resolveProvider(candidates);
