@@ -21,6 +21,7 @@ import { sandbox } from './sandbox.ts';
 import { type Settings, settingsFor } from './settings.ts';
 import { surfaces } from './surfaces.ts';
 import { throughput } from './throughput.ts';
+import { toolCall } from './tool-call.ts';
 import { vectors } from './vectors.ts';
 
 const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> = {
@@ -38,6 +39,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   changes,
   sandbox,
   egress,
+  'tool-call': toolCall,
   registry,
   surfaces,
   vectors,
