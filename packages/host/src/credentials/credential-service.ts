@@ -20,13 +20,16 @@ import {
   type CredentialVersion,
   contextOf,
   credentials,
+  isLive,
   newest,
+  RUN_MS_MAX,
   readersOf,
   type StoredCredential,
   shareOf,
   viewOf,
   withVersion,
 } from './credential.ts';
+import { removedCredentials } from './recall.ts';
 import { storedValue, type ValueOptions } from './value.ts';
 
 const {
@@ -49,6 +52,8 @@ const PLACES: Readonly<Record<CredentialKind, { header: string; prefix: string }
 };
 
 export interface CredentialServiceOptions extends ValueOptions {
+  /** How long ended runs are kept. */
+  readonly retentionMs: number;
   readonly store: Pick<Store, 'entries' | 'runs'>;
   readonly changes: Changes;
   readonly redactions: Pick<Redactions, 'note'>;
@@ -151,6 +156,11 @@ export class CredentialService {
     return this.#options.changes.run(caller, async (change) => {
       const stored = await this.#managed(change, ref, matching);
       change.delete(stored);
+      const { versions, revealedAt } = stored.record;
+      if (revealedAt !== undefined) {
+        const until = change.now + RUN_MS_MAX + this.#options.retentionMs;
+        change.create(removedCredentials, { ref, versions, until });
+      }
       count(change, stored.record, -1);
       return shown(stored, change.now);
     });
@@ -231,8 +241,12 @@ export class CredentialService {
     const { overlapSeconds = overlapSecondsDefault } = input;
     const next = record.versions[0]!.version + 1;
     const added = this.#version(stored, next, input);
-    const rotated = withVersion(record, added, { now, overlapMs: overlapSeconds * 1_000 }).record;
-    if (rotated.versions.length > versionsMax)
+    const rotated = withVersion(record, added, {
+      now,
+      overlapMs: overlapSeconds * 1_000,
+      retentionMs: this.#options.retentionMs,
+    }).record;
+    if (rotated.versions.filter((each) => isLive(each, now)).length > versionsMax)
       throw new OpenwopError('conflict', {
         message: `${versionsMax} values are in use already, the limit. Wait until one ends, or use overlapSeconds 0.`,
         details: { limit: versionsMax },

@@ -10,10 +10,11 @@ import type { Redactions } from '../redaction/redactions.ts';
 import { type ActRecord, acts } from './act.ts';
 import { credentials, newest, provenanceOf, type StoredCredential } from './credential.ts';
 import { CredentialService, type CredentialServiceOptions } from './credential-service.ts';
-import { found, type Lookup } from './lookup.ts';
+import { type Found, found, type Lookup } from './lookup.ts';
+import { createRecall } from './recall.ts';
 import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
-import { type Chosen, storedValue } from './value.ts';
+import { storedValue } from './value.ts';
 
 export interface CredentialUse {
   /** Of the connection pack that the credential is used for. */
@@ -31,6 +32,8 @@ export interface Credentials {
   open(owner: Owner, ref: string, use?: CredentialUse): Promise<EgressCredential>;
   /** To be given to pack code: see `reveal.ts`. */
   reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed>;
+  /** This process knows every value that pack code of the tenant has seen: see `recall.ts`. */
+  recall(tenant: string): Promise<void>;
   /** The credential that a node asks for by its own name for it. */
   required(...args: Parameters<ReturnType<typeof requiredCredential>>): Promise<StoredCredential>;
 }
@@ -55,6 +58,8 @@ const CODES = {
   revoked: 'credential_not_found',
   ended: 'credential_not_found',
 } as const;
+
+type Chosen = Pick<Found, 'stored' | 'version'>;
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { store, changes, redactions, tokens, now } = options;
@@ -93,6 +98,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     service: new CredentialService(options),
     acts: new ResourceService(acts, { changes, entries: store.entries, now, services: undefined }),
     required: requiredCredential(store.entries, now),
+    recall: createRecall(options),
     async open(owner, ref, use = {}) {
       const one = await find({ owner, ref, runId: use.runId });
       if ('not' in one) throw new OpenwopError(CODES[one.not]);
