@@ -6,7 +6,8 @@ import { EXIT, UsageError } from './io.ts';
 export interface Action {
   /** What follows its name: `<word>` is needed, `[word]` is not; options may be named as well. */
   readonly takes?: string;
-  act(call: Call, ...words: string[]): Promise<void>;
+  /** Answers the exit code where it is another than 0. */
+  act(call: Call, ...words: string[]): Promise<unknown>;
 }
 
 export type Actions = Readonly<Record<string, Action>>;
@@ -32,8 +33,8 @@ export async function runAction(command: string, actions: Actions, call: Call): 
   const usage = `Usage: gantry ${command} ${name} ${takes}`.trimEnd();
   if (words.length < min) throw new UsageError(usage);
   if (words.length > max) throw new UsageError(`"${words[max]}" is too much. ${usage}`);
-  await action.act(call, ...words);
-  return EXIT.ok;
+  const code = await action.act(call, ...words);
+  return typeof code === 'number' ? code : EXIT.ok;
 }
 
 /** @example usageOf('keys', { ls, revoke }) // 'keys [ls | revoke <keyId>]' */

@@ -18,6 +18,11 @@ export interface RegisteredWorkflow extends WorkflowSummary {
   current: boolean;
 }
 
+export interface WorkflowCheck {
+  valid: boolean;
+  issues: { path: string; nodeId?: string; message: string }[];
+}
+
 /** A chain of an installed pack, or one among the chains given. */
 export interface FromChain {
   chainId: string;
@@ -41,6 +46,8 @@ export interface Workflows {
    * nothing; other content under the same version is refused without `replace`.
    */
   register(definition: unknown, terms?: { readonly replace?: boolean }): Promise<RegisteredWorkflow>;
+  /** Everything for which the definition would not be registered. */
+  check(definition: unknown): Promise<WorkflowCheck>;
   /** Expands a workflow chain and registers what comes of it. */
   fromChain(request: FromChain): Promise<ChainWorkflow>;
   list(): Promise<WorkflowSummary[]>;
@@ -55,6 +62,7 @@ export function createWorkflows(transport: Transport): Workflows {
   return {
     register: (definition, { replace = false } = {}) =>
       send(replace ? `${REGISTRY}?replace=true` : REGISTRY, definition),
+    check: (definition) => send(`${REGISTRY}:check`, definition),
     fromChain: (request) => send(`${REGISTRY}/from-chain`, request),
     list: async () => (await read<{ workflows: WorkflowSummary[] }>(REGISTRY)).workflows,
     get: (workflowId) => read(`/v1/workflows/${encodeURIComponent(workflowId)}`),

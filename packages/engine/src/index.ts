@@ -20,6 +20,7 @@ export { checkInputs, type InputIssue } from './inputs.ts';
 export { hasTimedOut } from './interrupt/fold-interrupt.ts';
 export * from './interrupt/interrupt.ts';
 export { llmCacheKey } from './llm-cache-key.ts';
+export { CONFIG_MEMBERS } from './nodes/config-members.ts';
 export { DISPATCH_MAX_FAN_OUT } from './nodes/dispatch-config.ts';
 export { NODE_TYPES } from './nodes/index.ts';
 export type { PackEffect, PackNodeType, PackTypes } from './nodes/pack-node.ts';

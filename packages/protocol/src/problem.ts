@@ -1,5 +1,6 @@
 /** What is wrong with a value by its schema, in words for its sender. Values are never repeated. */
 import type { TSchema } from 'typebox';
+import { nearest } from './did-you-mean.ts';
 
 /** `field` is a pointer, empty for the value itself; `problem` is as in `must be string`. */
 export type Problem = { readonly field: string; readonly problem: string };
@@ -20,7 +21,9 @@ interface SchemaError {
 export function problemsIn(schema: TSchema, errors: Iterable<SchemaError>): Problem[] {
   const reported = new Map<string, { readonly field: string; readonly problem: string | Set<unknown> }>();
   for (const error of errors) {
-    const { instancePath: field, message } = error;
+    if (isRepeated(error)) continue;
+    const { instancePath: field } = error;
+    const message = unknownMembers(schema, error) ?? error.message;
     const choices = choicesOf(schema, error);
     const key = `${field} ${choices ? 'choices' : message}`;
     const before = reported.get(key)?.problem;
@@ -32,6 +35,25 @@ export function problemsIn(schema: TSchema, errors: Iterable<SchemaError>): Prob
     field,
     problem: problem instanceof Set ? inWords([...problem]) : problem,
   }));
+}
+
+/** Of an unknown member TypeBox reports the member, and then the object that does not have it. */
+const isRepeated = ({ keyword, schemaPath }: SchemaError): boolean =>
+  keyword === 'boolean' && schemaPath.endsWith('/additionalProperties');
+
+const NAME_MAX = 64;
+
+function unknownMembers(schema: TSchema, { keyword, schemaPath, params }: SchemaError): string | undefined {
+  if (keyword !== 'additionalProperties' || !('additionalProperties' in params)) return undefined;
+  let at: unknown = schema;
+  for (const name of schemaPath.split('/').slice(1)) at = memberOf(at, name);
+  const known = Object.keys(Object(memberOf(at, 'properties')));
+  const named = [params.additionalProperties].flat().map((name) => {
+    const shown = String(name).slice(0, NAME_MAX);
+    const meant = nearest(shown, known);
+    return meant === undefined ? `"${shown}"` : `"${shown}" (did you mean "${meant}"?)`;
+  });
+  return `has no member ${named.join(', ')}`;
 }
 
 const inWords = (choices: readonly unknown[]): string => {

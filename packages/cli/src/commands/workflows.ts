@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Actions, runAction, wordsMax } from '../actions.ts';
-import { type Command, flag } from '../command.ts';
+import { type Call, type Command, flag } from '../command.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { print, printJson } from '../output.ts';
+import { printable } from '../style.ts';
 import { readJson } from '../values.ts';
 
 const ACTIONS: Actions = {
@@ -15,6 +18,8 @@ const ACTIONS: Actions = {
       });
     },
   },
+  new: { takes: '<id>', act: (call, id = '') => writeNew(call, id) },
+  check: { takes: '<file>', act: (call, file = '') => checkFile(call, file) },
   show: { takes: '<id>', act: async (call, id = '') => printJson(call, await call.client.workflows.get(id)) },
   versions: {
     takes: '<id>',
@@ -43,15 +48,78 @@ const ACTIONS: Actions = {
   },
 };
 
+/** A file to begin with; editors find its schema at the host. */
+const starter = (id: string, schema: string) => ({
+  $schema: schema,
+  id,
+  name: id,
+  version: '1.0.0',
+  variables: [{ name: 'name', type: 'string', defaultValue: 'world' }],
+  nodes: [
+    { id: 'start', typeId: 'core.start', name: 'Start', position: { x: 0, y: 0 }, config: {}, inputs: {} },
+    {
+      id: 'greet',
+      typeId: 'core.end',
+      name: 'Greet',
+      position: { x: 200, y: 0 },
+      config: {},
+      inputs: { greeting: { type: 'expression', expression: "'Hello, ' + variables.name + '!'" } },
+    },
+  ],
+  edges: [{ id: 'start-greet', sourceNodeId: 'start', targetNodeId: 'greet' }],
+  triggers: [{ id: 'manual', type: 'manual', enabled: true }],
+  metadata: {},
+  settings: {},
+});
+
+const SCHEMA = '/v1/host/gantry/workflow-schema.json';
+const ID = /^[a-z][a-z0-9_-]{0,127}$/;
+
+async function writeNew({ io, settings, args }: Call, id: string): Promise<void> {
+  if (!ID.test(id))
+    throw new UsageError(
+      `"${id}" is not an id: use lower-case letters, digits, - and _, beginning with a letter.`,
+    );
+  const file = `${id}.json`;
+  const text = JSON.stringify(starter(id, new URL(SCHEMA, settings.url).href), null, 2);
+  try {
+    await writeFile(path.resolve(io.cwd, file), `${text}\n`, { flag: 'wx' });
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw exists ? new UsageError(`${file} exists already. Choose another id.`) : error;
+  }
+  if (args.flag('json')) io.stdout.write(`${JSON.stringify({ file })}\n`);
+  else
+    io.stdout.write(
+      `${file}\nCheck it: gantry workflows check ${file}\nRun it: gantry run ./${file} --watch\n`,
+    );
+}
+
+async function checkFile(call: Call, file: string): Promise<number | undefined> {
+  const found = await call.client.workflows.check(await readJson(path.resolve(call.io.cwd, file)));
+  const lines = found.issues.map(({ path: at, nodeId, message }) => {
+    const where = nodeId === undefined ? at || '/' : `node ${nodeId} (${at})`;
+    return `${file}: ${printable(`${where}: ${message}`)}\n`;
+  });
+  print(call, found, found.valid ? `${file} is valid.\n` : lines.join(''));
+  return found.valid ? undefined : EXIT.failed;
+}
+
 export const workflows: Command = {
   name: 'workflows',
-  summary: 'list, show and register workflows',
-  usage: 'workflows [ls | show <id> | versions <id> | register <file>] [--replace] [--json]',
+  summary: 'write, check, register and list workflows',
+  usage:
+    'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id>] [--replace] [--json]',
   options: {
     json: flag('print JSON'),
     replace: flag('take the place of a registered version, or of a higher one'),
   },
-  examples: ['gantry workflows', 'gantry workflows register ./flows/report.json'],
+  examples: [
+    'gantry workflows',
+    'gantry workflows new report',
+    'gantry workflows check ./report.json',
+    'gantry workflows register ./report.json',
+  ],
   words: { min: 0, max: wordsMax(ACTIONS) },
   run: (call) => runAction('workflows', ACTIONS, call),
 };

@@ -7,7 +7,7 @@ import type { Preparation } from './node-type.ts';
 
 const GATE = ['title', 'description', 'artifactId', 'artifactType', 'resumeSchema'];
 
-const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'core.start': [],
   'core.end': [],
   'core.parallel': [],

@@ -7,6 +7,8 @@ export const ACCESS: AccessRules = {
   'GET /readyz': 'public',
   'GET /.well-known/openwop': 'public',
   'GET /v1/openapi.json': 'public',
+  'GET /v1/host/gantry/workflow-schema.json': 'public',
+  'POST /v1/host/gantry/workflows:check': ['workflows:write'],
   'GET /v1/workflows/{workflowId}': ['manifest:read'],
   'POST /v1/runs': ['runs:create'],
   'GET /v1/runs/{runId}': ['runs:read'],

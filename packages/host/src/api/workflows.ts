@@ -1,8 +1,9 @@
 import { type Api, callerOf, type Idempotency, notModified, readPayload } from '@gantry/http';
-import { OpenwopError, optional, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
+import { OpenwopError, optional, Values, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
 import { Check } from 'typebox/value';
+import { workflowSchema } from '../workflows/workflow-schema.ts';
 import { SHARED } from '../workflows/workflows.ts';
 import type { ApiDeps } from './context.ts';
 
@@ -35,6 +36,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
   const { store, workflows } = deps;
   const { records } = store;
   versionRoutes(app, deps);
+  checkRoutes(app, deps);
 
   app.get(
     '/v1/workflows/:workflowId',
@@ -94,6 +96,35 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
       }),
   );
 }
+
+const Issue = Type.Object({ path: Type.String(), nodeId: optional(Type.String()), message: Type.String() });
+
+function checkRoutes(app: Api, { workflows }: ApiDeps): void {
+  app.post(
+    '/v1/host/gantry/workflows::check',
+    {
+      schema: {
+        summary: 'Find everything that is wrong with a definition, without registering it',
+        body: Type.Record(Type.String(), Type.Unknown()),
+        response: { 200: Type.Object({ valid: Type.Boolean(), issues: Type.Array(Issue) }) },
+      },
+    },
+    async (request) => {
+      const issues = await workflows.check(callerOf(request).tenant, request.body);
+      return { valid: issues.length === 0, issues };
+    },
+  );
+
+  const schema = JSON.stringify(workflowSchema());
+  app.get(
+    SCHEMA_URL,
+    { schema: { summary: 'The JSON Schema of definitions, for editors', response: { 200: Values } } },
+    (request, reply) => readPayload(request, reply, schema),
+  );
+}
+
+/** Where a file finds the schema by which editors complete and check it. */
+const SCHEMA_URL = '/v1/host/gantry/workflow-schema.json';
 
 function versionRoutes(app: Api, { store: { records } }: ApiDeps): void {
   app.get(

@@ -11,6 +11,7 @@ import type {
 } from '@gantry/protocol';
 import type { StartingRun } from '@gantry/resources';
 import type { IdempotencyRecord, RunKey, WorkflowRecord, Write } from '@gantry/store';
+import type { Issue } from '../workflows/refusal.ts';
 import type { CommandRecord } from './command-answer.ts';
 
 export interface ResolvedWorkflow {
@@ -118,6 +119,8 @@ export interface Workflows {
    * content under a registered version is a `conflict`, and a lower version than the current one is only kept.
    */
   register(tenant: string, definition: unknown, terms?: RegistrationTerms): Promise<RegisteredWorkflow>;
+  /** Everything for which it would not be registered. */
+  check(tenant: string, definition: unknown): Promise<readonly Issue[]>;
   /** All or none of them. */
   registerAll(
     tenant: string,

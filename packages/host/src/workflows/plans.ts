@@ -56,7 +56,7 @@ export function createPlans(store: Pick<Store, 'commit' | 'records'>, packs: Pac
     try {
       return { hash: exact.hash, plan: await planOf(exact.hash), definition };
     } catch (error) {
-      if (error instanceof DefinitionError) throw refusal(error);
+      if (error instanceof DefinitionError) throw refusal(definition, error);
       throw error;
     }
   }
@@ -86,7 +86,7 @@ export async function checkPlan(
   try {
     compileWith(exact, await packs.typesOf(exact));
   } catch (error) {
-    if (error instanceof DefinitionError) throw refusal(error);
+    if (error instanceof DefinitionError) throw refusal(definition, error);
     throw error;
   }
 }

@@ -1,27 +1,50 @@
-/** What is wrong with a definition, as the API tells it. */
+/** What is wrong with a definition, as the API reports it. */
 import type { DefinitionError } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 
 const ISSUES_MAX = 50;
 
-interface Issue extends JsonObject {
+export interface Issue extends JsonObject {
   path: string;
   message: string;
 }
 
-export function invalid(issues: Issue[]): OpenwopError {
-  const [first] = issues;
+const NODE = /^\/nodes\/(\d+)(.*)$/;
+
+/** With the id of the node that it is about: people do not count nodes. */
+function located(definition: unknown, issue: Issue): Issue {
+  const [, index = ''] = NODE.exec(issue.path) ?? [];
+  const { nodes } = Object(definition) as { readonly nodes?: unknown };
+  const { id } = Object(Array.isArray(nodes) ? nodes[Number(index)] : undefined) as { readonly id?: unknown };
+  return index !== '' && typeof id === 'string' ? { ...issue, nodeId: id } : issue;
+}
+
+const inWords = ({ path, message, nodeId }: Issue): string =>
+  nodeId === undefined
+    ? `${path || '/'} ${message}`
+    : `node ${nodeId}${NODE.exec(path)?.[2] ? `, ${NODE.exec(path)?.[2]}` : ''}: ${message}`;
+
+export function invalid(definition: unknown, found: readonly Issue[]): OpenwopError {
+  const issues = found.slice(0, ISSUES_MAX).map((issue) => located(definition, issue));
+  const [first = { path: '', message: 'is wrong' }] = issues;
   return new OpenwopError('validation_error', {
-    message: `The workflow definition is not valid: ${first?.path || '/'} ${first?.message}.`,
-    details: { issues: issues.slice(0, ISSUES_MAX) },
+    message: `The workflow definition is not valid: ${inWords(first)}.`,
+    details: { issues },
   });
 }
 
-export function refusal(error: DefinitionError): OpenwopError {
+export function refusal(definition: unknown, error: DefinitionError): OpenwopError {
+  const issues = error.issues.map(({ path, message }) => ({ path, message }));
   const gated = error.issues.find((issue) => issue.code === 'capability_required');
-  if (!gated) return invalid(error.issues.map(({ path, message }) => ({ path, message })));
+  if (!gated) return invalid(definition, issues);
   return new OpenwopError('capability_required', {
     message: `This host can't run the workflow: ${gated.message}.`,
-    details: { ...gated.details, issues: error.issues.map(({ path, message }) => ({ path, message })) },
+    details: { ...gated.details, issues: issues.map((issue) => located(definition, issue)) },
   });
+}
+
+/** The issues of a refusal; one without a list of them is an issue itself. */
+export function issuesIn({ message, details }: OpenwopError): Issue[] {
+  const issues = details?.issues;
+  return Array.isArray(issues) ? (issues as Issue[]) : [{ path: '', message }];
 }

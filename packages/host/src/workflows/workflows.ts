@@ -17,7 +17,7 @@ import { triggerIssues } from '../triggers/definition-triggers.ts';
 import { roomForDefinitions } from '../triggers/queue-source/room.ts';
 import { configurableSchemaIssues } from './configurable.ts';
 import { canonical, checkPlan, createPlans } from './plans.ts';
-import { invalid } from './refusal.ts';
+import { type Issue, invalid, issuesIn } from './refusal.ts';
 import { remember } from './remember.ts';
 
 export { SHARED } from './shared.ts';
@@ -72,7 +72,7 @@ export function createWorkflows(options: {
     definitions: readonly unknown[],
     terms: RegistrationTerms = { replace: true },
   ): Promise<RegisteredWorkflow[]> {
-    const checked = definitions.map((definition) => check(definition, now()));
+    const checked = definitions.map((definition) => read(definition, now()));
     for (const definition of checked) await checkPlan(packs, tenant, definition);
     const entries = await keepAll({ store, tenant, now, terms }, checked);
     forget();
@@ -87,6 +87,15 @@ export function createWorkflows(options: {
     planOf: plans.planOf,
     resolve,
     registerAll,
+    async check(tenant, given) {
+      const misshapen = await refusals(() => shaped(given));
+      if (misshapen.length > 0) return misshapen;
+      const definition = shaped(given);
+      return [
+        ...(await refusals(() => read(definition, now()))),
+        ...(await refusals(() => checkPlan(packs, tenant, definition))),
+      ];
+    },
     async register(tenant, definition, terms) {
       const [record] = await registerAll(tenant, [definition], terms);
       return record!;
@@ -167,15 +176,45 @@ const taken = ({ workflowId, version, hash }: WorkflowRecord): OpenwopError =>
     details: { workflowId, version, hash },
   });
 
-/** Everything that is wrong with a definition by itself, at once. */
-function check(definition: unknown, now: number): WorkflowDefinition {
-  if (!shape.Check(definition)) {
-    const problems = problemsIn(WorkflowDefinition, shape.Errors(definition));
-    throw invalid(problems.map(({ field, problem }) => ({ path: field, message: problem })));
-  }
-  const triggers = [...scheduleTriggerIssues(definition, now), ...triggerIssues(definition)];
-  if (triggers.length > 0) throw invalid(triggers.map(({ path, message }) => ({ path, message })));
-  const schema = configurableSchemaIssues(definition);
-  if (schema.length > 0) throw invalid(schema.map((message) => ({ path: '/configurableSchema', message })));
+/** A file may name the schema by which editors check it; it is no part of the workflow. */
+function withoutSchema(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || !('$schema' in given)) return given;
+  const { $schema: _, ...definition } = given;
   return definition;
+}
+
+/** The definition, or everything that is wrong with it by itself. */
+function read(given: unknown, now: number): WorkflowDefinition {
+  const definition = shaped(given);
+  const issues = [
+    ...scheduleTriggerIssues(definition, now),
+    ...triggerIssues(definition),
+    ...configurableSchemaIssues(definition).map((message) => ({ path: '/configurableSchema', message })),
+  ];
+  if (issues.length === 0) return definition;
+  throw invalid(
+    definition,
+    issues.map(({ path, message }) => ({ path, message })),
+  );
+}
+
+function shaped(given: unknown): WorkflowDefinition {
+  const definition = withoutSchema(given);
+  if (shape.Check(definition)) return definition;
+  const problems = problemsIn(WorkflowDefinition, shape.Errors(definition));
+  throw invalid(
+    definition,
+    problems.map(({ field, problem }) => ({ path: field, message: problem })),
+  );
+}
+
+/** What `work` is refused for; nothing when it is not. */
+async function refusals(work: () => unknown): Promise<Issue[]> {
+  try {
+    await work();
+    return [];
+  } catch (error) {
+    if (error instanceof OpenwopError) return issuesIn(error);
+    throw error;
+  }
 }

@@ -1,0 +1,69 @@
+/** `workflows:check` and the schema for editors. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '@gantry/protocol';
+import { Ajv } from 'ajv';
+import { node, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
+import { testHost } from '../testing/test-host.ts';
+
+const openHost = onePerFile(testHost);
+
+const good = workflow('good', [node('ask', 'core.approvalGate', { requiredApprovals: 2 })]);
+
+async function check(payload: object): Promise<{ valid: boolean; issues: JsonObject[] }> {
+  const { request } = await openHost();
+  const answer = await request({ method: 'POST', url: '/v1/host/gantry/workflows:check', payload });
+  assert.equal(answer.statusCode, 200, answer.body);
+  return answer.json();
+}
+
+test('a definition without faults is valid, also with the schema that it names, and is not registered', async () => {
+  assert.deepEqual(await check({ $schema: 'http://x/schema.json', ...good }), { valid: true, issues: [] });
+  const { request } = await openHost();
+  assert.equal((await request({ url: '/v1/workflows/good' })).statusCode, 404);
+});
+
+test('all faults come at once, with the id of their node and the member that is unknown', async () => {
+  const wrong = {
+    ...good,
+    nodes: [node('ask', 'core.approvalGate', { requiredAprovals: 2 }), node('wait', 'core.delay', {})],
+    triggers: [{ id: 't', type: 'schedule', config: { cron: '99 * * * *' } }],
+  };
+  const { valid, issues } = await check(wrong);
+  assert.equal(valid, false);
+  const found = issues.map(({ path, nodeId = null }) => [path, nodeId]);
+  assert.ok(
+    issues.some(({ path, nodeId }) => path === '/nodes/0/config/requiredAprovals' && nodeId === 'ask'),
+    JSON.stringify(found),
+  );
+  assert.ok(
+    issues.some(({ path }) => path === '/triggers/0/config'),
+    JSON.stringify(found),
+  );
+  assert.match(
+    String(issues.find(({ nodeId }) => nodeId === 'ask')?.message),
+    /did you mean requiredApprovals/,
+  );
+
+  const unknown = await check({ ...good, nodes: [node('what', 'core.nothing', {})] });
+  assert.deepEqual([unknown.issues[0]?.path, unknown.issues[0]?.nodeId], ['/nodes/0/typeId', 'what']);
+
+  const misspelt = { ...good, nodes: [{ ...node('ask', 'core.noop'), nmae: 'x' }], edgse: [] };
+  const shape = await check(misspelt);
+  const texts = shape.issues.map(({ nodeId = '', message }) => `${nodeId} ${message}`);
+  assert.ok(texts.includes('ask has no member "nmae" (did you mean "name"?)'), texts.join());
+  assert.ok(texts.includes(' has no member "edgse" (did you mean "edges"?)'), texts.join());
+});
+
+test('the schema for editors takes what the host takes, and refuses a misspelt setting', async () => {
+  const { request } = await openHost();
+  const answer = await request({
+    url: '/v1/host/gantry/workflow-schema.json',
+    headers: { authorization: '' },
+  });
+  const validate = new Ajv({ strict: false }).compile(answer.json());
+  assert.ok(validate({ $schema: 'http://x', ...good }), JSON.stringify(validate.errors));
+  assert.ok(!validate({ ...good, nodes: [node('ask', 'core.approvalGate', { requiredAprovals: 2 })] }));
+  assert.ok(validate({ ...good, nodes: [node('mine', 'vendor.acme.send', { anything: 1 })] }));
+});
