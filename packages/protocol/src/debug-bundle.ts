@@ -30,6 +30,7 @@ export const DebugBundle = Type.Object({
     version: Text,
     vendor: optional(Type.String()),
   }),
+  runId: optional(Type.String()),
   run: RunSnapshot,
   events: Type.Array(RunEventDocSchema),
   spans: Type.Array(Span),

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Api, callerOf, readPayload } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import {
+  closedObject,
   DEBUG_BUNDLE_BYTES_MAX,
   DEBUG_BUNDLE_TRUNCATED_REASON,
   DEBUG_BUNDLE_VERSION,
@@ -11,6 +12,7 @@ import {
   OpenwopError,
   type StoredEvent,
 } from '@gantry/protocol';
+import Type from 'typebox';
 import type { ReadRun } from '../runtime/runtime.ts';
 import { inTurn } from '../turns.ts';
 import type { ApiDeps, HostInfo } from './context.ts';
@@ -70,6 +72,7 @@ function headText(
     bundleVersion: DEBUG_BUNDLE_VERSION,
     generatedAt: new Date(generatedAt).toISOString(),
     host: { name: info.name, version: info.version },
+    runId: snapshot.runId,
     run: snapshot,
     metrics: { openwopCost: null, nodeCount: definition.nodes.length, eventCount: count },
     // What is sealed is what readers see masked.
@@ -99,6 +102,7 @@ export function debugBundleRoute(app: Api, deps: ApiDeps): void {
       schema: {
         summary: 'Export what is known of a run',
         params: RunParams,
+        querystring: closedObject({ maxEvents: Type.Optional(Type.Integer({ minimum: 1 })) }),
         response: { 200: DebugBundle },
       },
     },
@@ -108,7 +112,8 @@ export function debugBundleRoute(app: Api, deps: ApiDeps): void {
         const read = await deps.runtime.read(key);
         const log = read && (await readLog(deps.store, key, 0, DEBUG_BUNDLE_BYTES_MAX));
         if (!read || !log) throw new OpenwopError('not_found');
-        const source = { read, events: log.events, more: log.events.length < log.row.nextSeq };
+        const events = log.events.slice(0, request.query.maxEvents);
+        const source = { read, events, more: events.length < log.row.nextSeq };
         return debugBundle(deps.info, deps.now(), source, DEBUG_BUNDLE_BYTES_MAX);
       });
       void reply.header('cache-control', 'no-store');

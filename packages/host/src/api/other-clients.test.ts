@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertError } from './testing.ts';
+import { apiTest, assertError, assertPublic } from './testing.ts';
 
 const openApi = onePerFile(apiTest);
 
@@ -53,4 +53,13 @@ test('routes of capabilities that are not served say so', async () => {
     assertError(await api.get(url), 501, 'capability_not_provided');
   assertError(await api.post('/v1/runs/any/annotations', {}), 501, 'capability_not_provided');
   assertError(await api.get('/v1/nothing'), 404, 'not_found');
+});
+
+test('the debug bundle names its run, and holds no more events than asked for', async () => {
+  const api = await openApi();
+  const runId = await api.start('three');
+  await api.ended(runId);
+  const bundle = (await api.get(`/v1/runs/${runId}/debug-bundle?maxEvents=2`)).json();
+  assert.deepEqual([bundle.runId, bundle.events.length, bundle.truncated], [runId, 2, true]);
+  assertPublic('debug-bundle.schema.json', bundle);
 });
