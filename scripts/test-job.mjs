@@ -13,6 +13,7 @@ const DRAIN_MS = 2_000;
 /** The counts of one process; the runner prints the sums. */
 const COUNTS = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) .*\n/gm;
 const RESULTS = path.resolve(import.meta.dirname, 'test-results.mjs');
+const WATCH = new URL('watch-sockets.mjs', import.meta.url).href;
 
 /** One test may be slow, the others are not. */
 const limitOf = (files) => TEST_MS_MAX + files.length * FILE_MS_MAX;
@@ -35,6 +36,7 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
   const started = performance.now();
   const words = [
     ...(files.length > 1 ? ['--test', '--test-isolation=none'] : []),
+    `--import=${WATCH}`,
     `--test-timeout=${TEST_MS_MAX}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',

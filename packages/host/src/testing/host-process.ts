@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 export const TEST_KEY = 'gk_test_admin_0123456789abcdef0123456789abcdef';
 const MAIN = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
+/** Ends a host that connects by other ways than egress. */
+const WATCH = new URL('../../../../scripts/watch-sockets.mjs?host', import.meta.url).href;
 const STARTED = /serving on (http:\/\/\S+)/;
 
 export interface HostProcess {
@@ -29,7 +31,7 @@ export async function startHostProcess(options: {
   env?: Readonly<Record<string, string>>;
 }): Promise<HostProcess> {
   const { dataDir, workflowsDir, port = 0, wrapper = [], env = {} } = options;
-  const words = [...wrapper, process.execPath, MAIN];
+  const words = [...wrapper, process.execPath, `--import=${WATCH}`, MAIN];
   const args = ['--data', dataDir, '--workflows', workflowsDir, '--port', String(port), '--log', 'error'];
   const child = spawn(words[0]!, [...words.slice(1), ...args], {
     env: {

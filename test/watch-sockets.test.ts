@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+
+const SCRIPT = fileURLToPath(new URL('../scripts/watch-sockets.mjs', import.meta.url));
+const { filesIn, mayConnect } = await import(SCRIPT);
+const run = promisify(execFile);
+
+const EGRESS = 'packages/egress/src/connect.ts';
+const DRIVER = 'packages/postgres/src/wire.ts';
+const PRODUCT = 'packages/host/src/webhooks/send.ts';
+const TEST = 'packages/host/src/webhooks/send.test.ts';
+const LIBRARY = 'node_modules/some-client/index.js';
+
+test('egress and drivers may connect; other code of a host may not', () => {
+  for (const isHost of [true, false]) {
+    assert.equal(mayConnect([EGRESS, PRODUCT], isHost), true);
+    assert.equal(mayConnect([LIBRARY, EGRESS, PRODUCT, TEST], isHost), true);
+    assert.equal(mayConnect([DRIVER], isHost), true);
+    assert.equal(mayConnect([PRODUCT], isHost), false);
+    assert.equal(mayConnect([PRODUCT, TEST], isHost), false);
+    assert.equal(mayConnect([LIBRARY, PRODUCT], isHost), false);
+    assert.equal(mayConnect([LIBRARY], isHost), false);
+  }
+});
+
+test('tests and clients connect in test processes only', () => {
+  for (const files of [[TEST], ['packages/client/src/client.ts', TEST], [LIBRARY, TEST], []])
+    assert.deepEqual([mayConnect(files, false), mayConnect(files, true)], [true, false]);
+});
+
+test('files are read from stacks', () => {
+  const stack =
+    'Error: x\n    at f (file:///r/packages/a.ts:1:2)\n    at node:net:1:1\n    at /r/test/b.ts:3:4';
+  assert.deepEqual(filesIn(stack, '/r'), ['packages/a.ts', 'test/b.ts']);
+});
+
+for (const [name, code] of Object.entries({
+  socket: `require('node:net').connect(1, '127.0.0.1').on('error', () => {})`,
+  request: `require('node:http').get('http://127.0.0.1:1').on('error', () => {})`,
+  fetch: `fetch('http://127.0.0.1:1').catch(() => {})`,
+}))
+  test(`a host that connects by ${name} fails and says why`, async () => {
+    const preload = `--import=${pathToFileURL(SCRIPT)}`;
+    await run(process.execPath, [preload, '-e', code]);
+    const failure = await run(process.execPath, [`${preload}?host`, '-e', code]).catch((error) => error);
+    assert.match(String(failure.stderr), /opened by other code than packages\/egress/);
+  });
