@@ -13,6 +13,7 @@ import type { MasterKey } from './master-key.ts';
 import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { Packs } from './packs/packs.ts';
+import { createGivenSecrets } from './redaction/given-secrets.ts';
 import type { Redactions } from './redaction/redactions.ts';
 import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
 import { PoisonGuard } from './runtime/poison.ts';
@@ -71,12 +72,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
   const oauth = createOAuth({ ...options, changes });
-  const credentials = createCredentials({
-    ...options,
-    changes,
-    tokens: oauth.tokens,
-    stores: externalStores({ variables: settings.secretVariables, folder: settings.secretsDir }),
-  });
+  const credentials = openCredentials(options, changes, oauth);
   const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });
   const messaging: Messaging = createMessaging({
     ...options,
@@ -134,6 +130,26 @@ function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 's
       await oauth.stop();
     },
   };
+}
+
+/** Another process may have given a value to pack code. */
+const SECRETS_LOOK_AGAIN_MS = 2_000;
+
+function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAuth): Credentials {
+  const { settings, redactions, retentionMs, runtime } = options;
+  const given = createGivenSecrets({
+    ...options,
+    keptMs: retentionMs + runtime.limits.maxRunDurationMs,
+    lookAgainMs: settings.databaseUrl === undefined ? null : SECRETS_LOOK_AGAIN_MS,
+  });
+  redactions.readyBy(given.known);
+  return createCredentials({
+    ...options,
+    changes,
+    given,
+    tokens: oauth.tokens,
+    stores: externalStores({ variables: settings.secretVariables, folder: settings.secretsDir }),
+  });
 }
 
 function both(first: Outbox, second: Outbox): Outbox {

@@ -6,7 +6,7 @@ import type { EgressCredential } from '@gantry/egress';
 import { type actsWire, type CredentialKind, OpenwopError, type Owner } from '@gantry/protocol';
 import { fromEntry, ResourceService } from '@gantry/resources';
 import type { Logger } from 'pino';
-import type { Redactions } from '../redaction/redactions.ts';
+import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import { type ActRecord, acts } from './act.ts';
 import { credentials, newest, provenanceOf, type StoredCredential } from './credential.ts';
 import { CredentialService, type CredentialServiceOptions } from './credential-service.ts';
@@ -47,7 +47,7 @@ export interface TokenRenewal {
 }
 
 export interface CredentialsOptions extends CredentialServiceOptions {
-  readonly redactions: Pick<Redactions, 'note' | 'keep'>;
+  readonly given: Pick<GivenSecrets, 'give'>;
   readonly tokens: TokenRenewal;
   readonly log: Logger;
 }

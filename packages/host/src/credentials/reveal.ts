@@ -7,7 +7,7 @@
  */
 import { type ActType, CREDENTIAL_LIMITS, OpenwopError, type Owner } from '@gantry/protocol';
 import type { Change, Changes, RecordKind } from '@gantry/resources';
-import type { Redactions } from '../redaction/redactions.ts';
+import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import { acts } from './act.ts';
 import { credentials, newest, type StoredCredential } from './credential.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
@@ -31,7 +31,7 @@ export interface Revealed {
 
 export interface RevealOptions {
   readonly changes: Changes;
-  readonly redactions: Pick<Redactions, 'keep'>;
+  readonly given: Pick<GivenSecrets, 'give'>;
   readonly readValue: (found: Found) => Promise<string>;
   readonly now: () => number;
 }
@@ -47,7 +47,7 @@ const GIVEN: RecordKind<Given> = { kind: 'secrets-given', idPrefix: 'sg', endsWi
 const WINDOW_MS = 60_000;
 const { revealedPerMinuteMax: GIVEN_MAX } = CREDENTIAL_LIMITS;
 
-export function createReveal({ changes, redactions, readValue, now }: RevealOptions) {
+export function createReveal({ changes, given: givenSecrets, readValue, now }: RevealOptions) {
   return (owner: Owner, ref: string, use: Revealing): Promise<Revealed> => {
     const caller = { kind: 'system', tenant: owner.tenant, actor: `${use.runId}/${use.nodeId}` } as const;
     return changes.run(caller, async (change) => {
@@ -57,7 +57,7 @@ export function createReveal({ changes, redactions, readValue, now }: RevealOpti
       const value = await readValue(one);
       const { stored, version } = one;
       // R2
-      if (!redactions.keep(owner.tenant, value, stored.id)) throw notRedactable();
+      if (!(await givenSecrets.give(change, { value, label: stored.id }))) throw notRedactable();
       await count(change, use.runId);
       if (stored.record.revealedAt === undefined) change.update(stored, { revealedAt: change.now });
       const { pack, ...about } = use;

@@ -7,6 +7,8 @@ export type Redacting = (plan: Plan, tenant: string) => Plan;
 export const redactingPlans =
   (redactions: Redactions): Redacting =>
   (plan, tenant) => {
+    // A run that stays in memory for long hears of new values too: by the decision after this one.
+    void redactions.ready(tenant)?.catch(() => {});
     const redactor = redactions.of(tenant);
     return redactor.isEmpty ? plan : { ...plan, redact: (value) => redactor.redactJson(value) };
   };

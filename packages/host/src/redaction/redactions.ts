@@ -13,11 +13,16 @@ export interface Redactions {
   keep(tenant: string, value: string, label: string): boolean;
   /** A secret of the host itself. */
   noteOwn(value: string, label: string): void;
+  /** Before a run of the tenant is worked on. Undefined when everything is known that pack code was given in it. */
+  ready(tenant: string): Promise<void> | undefined;
+  /** How `ready` finds out. */
+  readyBy(known: Redactions['ready']): void;
 }
 
 export function createRedactions(): Redactions {
   const tenants = new Map<string, ValueSet>();
   const everything = new ValueSet();
+  let known: Redactions['ready'] = () => undefined;
   const setOf = (tenant: string): ValueSet => {
     const set = tenants.get(tenant) ?? new ValueSet();
     tenants.set(tenant, set);
@@ -39,5 +44,9 @@ export function createRedactions(): Redactions {
       return true;
     },
     noteOwn: (value, label) => everything.add({ value, label }),
+    ready: (tenant) => known(tenant),
+    readyBy: (by) => {
+      known = by;
+    },
   };
 }

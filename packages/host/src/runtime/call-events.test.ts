@@ -65,6 +65,7 @@ async function processOn(store: Store, { calls, commit, called }: ProcessOptions
   const actors: RunActors = new RunActors({
     store,
     planOf: async () => plan,
+    secretsKnown: () => undefined,
     log,
     host: {
       ...opening,

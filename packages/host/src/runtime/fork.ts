@@ -112,6 +112,7 @@ async function prepare(
   const point: JsonObject = { sourceRunId: source.facts.runId, fromSeq };
   if (fromSeq > source.nextSeq)
     throw new OpenwopError('fork_point_invalid', { details: { ...point, maxFromSeq: source.nextSeq } });
+  await redactions.ready(source.facts.owner.tenant);
   const createdAt = now();
   const given = forkFacts(source.facts, request, nextRunId(now, randomBytes), createdAt);
   const redacting = redactingPlans(redactions);

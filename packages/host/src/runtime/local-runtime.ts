@@ -118,6 +118,7 @@ export class LocalRuntime implements Runtime {
     return new RunActors({
       store,
       planOf,
+      secretsKnown: (tenant) => this.#options.redactions.ready(tenant),
       log,
       host: {
         ...opening,
@@ -163,13 +164,18 @@ export class LocalRuntime implements Runtime {
   }
 
   create(request: NewRun, options: CreateOptions = {}): Promise<CreateResult> {
-    return this.#options.turns.take(request.owner.tenant, () =>
-      this.#commitNew(() => this.#started(request), request.scopeId ?? null, options),
-    );
+    const { turns, redactions } = this.#options;
+    const { tenant } = request.owner;
+    const create = (): Promise<CreateResult> =>
+      turns.take(tenant, () =>
+        this.#commitNew(() => this.#started(request), request.scopeId ?? null, options),
+      );
+    return redactions.ready(tenant)?.then(create) ?? create();
   }
 
   async prepare(from: NewRun | PreparedRun): Promise<StartingRun> {
     this.#checkCapacity();
+    if ('owner' in from) await this.#options.redactions.ready(from.owner.tenant);
     const prepared =
       'plan' in from ? from : await this.#options.turns.take(from.owner.tenant, () => this.#started(from));
     const opened = openRun(this.#opening, prepared, ('scopeId' in from && from.scopeId) || null);

@@ -2,6 +2,7 @@
 import type { Plan, Run } from '@gantry/engine';
 import type { RunKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { Redactions } from '../redaction/redactions.ts';
 import type { ActorHost } from './actor-host.ts';
 import { RunActor } from './run-actor.ts';
 import { OwnedElsewhereError } from './run-errors.ts';
@@ -13,6 +14,8 @@ const RETRY_MS_MAX = 30_000;
 export interface RunActorsOptions {
   readonly store: Pick<Store, 'runs'>;
   readonly planOf: (workflowHash: string) => Promise<Plan>;
+  /** Before a run of the tenant is worked on. */
+  readonly secretsKnown: Redactions['ready'];
   readonly host: Omit<ActorHost, 'parked' | 'lost'>;
   readonly log: Logger;
   readonly onWait: (wakeAt: number) => void;
@@ -115,6 +118,7 @@ export class RunActors {
     const { owner } = loaded.row;
     if (owner !== null && owner !== this.#host.epoch) throw new OwnedElsewhereError(key.runId);
     const plan = await this.#options.planOf(loaded.row.workflowHash);
+    await this.#options.secretsKnown(key.tenant);
     const present = this.get(key);
     if (present) return present;
     const snapshotSeq = loaded.snapshot?.nextSeq ?? 0;

@@ -1,0 +1,89 @@
+/** What pack code was given in one process is known in every other, before its first run of the tenant. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
+import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
+import type { Settings } from '../settings.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
+
+const TYPE = 'vendor.acme.resolves';
+const MASTER_KEY = 'one-key-for-every-process-of-this-database';
+const CREDENTIALS = '/v1/host/gantry/credentials';
+const given = [{ name: 'given', type: 'string' as const }];
+
+/** A host of its own on the same data. */
+async function opened(settings: Partial<Settings>, now?: () => number) {
+  const closes: (() => unknown)[] = [];
+  const lifetime = { after: (close: () => unknown) => void closes.push(close) };
+  const api = await packTest(lifetime, {
+    settings: { masterKey: MASTER_KEY, ...settings },
+    ...(now && { now }),
+  });
+  const close = async (): Promise<void> => {
+    for (const each of closes.splice(0).toReversed()) await each();
+  };
+  return { api, close };
+}
+
+/** Gives the value to pack code, and removes its credential. */
+async function give(api: PackTest, ref: string, value: string): Promise<void> {
+  const made = await api.post(CREDENTIALS, { ref, value });
+  assert.equal(made.statusCode, 201, made.body);
+  await api.registered(workflow('resolves', [node('a', TYPE, { ref })]));
+  const run = await api.ended(await api.start('resolves'));
+  assert.deepEqual(run.outputs, { length: value.length }, JSON.stringify(run));
+  const removed = await api.request({ method: 'DELETE', url: `${CREDENTIALS}/${ref}` });
+  assert.equal(removed.statusCode, 200, removed.body);
+}
+
+async function install(api: PackTest): Promise<void> {
+  const body = `
+    const { plaintext } = await ctx.secrets.resolve({ ref: ctx.config.ref, purpose: 'to test' });
+    return { length: plaintext.length };`;
+  const manifest = { peerDependencies: { 'secrets.resolveInPack': 'supported' } };
+  await api.install({ nodes: { [TYPE]: { role: 'side-effect', body } }, manifest });
+}
+
+async function shown(api: PackTest, value: string): Promise<unknown> {
+  const { variables } = await api.ended(await api.start('echoes', { inputs: { given: value } }));
+  return (variables as { given: unknown }).given;
+}
+
+const echoes = workflow('echoes', [node('a', 'core.noop')], { variables: given });
+
+test('after a restart', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const settings = { dataDir: folder.path };
+  const first = await opened(settings);
+  t.after(first.close);
+  await install(first.api);
+  await first.api.registered(echoes);
+  await give(first.api, 'gone', 'given-before-the-restart');
+  await first.close();
+  const second = await opened(settings);
+  t.after(second.close);
+  assert.equal(await shown(second.api, 'given-before-the-restart'), '[REDACTED:gone]');
+});
+
+test('in a second process on PostgreSQL, also what is given later', async (t: TestContext) => {
+  const database = await freshDatabase();
+  if ('skip' in database) return t.skip(database.skip);
+  const settings = { databaseUrl: database.url };
+  const first = await opened(settings);
+  let aheadMs = 0;
+  const second = await opened(settings, () => Date.now() + aheadMs);
+  t.after(async () => {
+    await first.close();
+    await second.close();
+    await database.drop();
+  });
+  await install(first.api);
+  await first.api.registered(echoes);
+  await give(first.api, 'early', 'given-before-its-first-run');
+  assert.equal(await shown(second.api, 'given-before-its-first-run'), '[REDACTED:early]');
+  await give(first.api, 'late', 'given-after-its-first-run');
+  aheadMs = 2_001;
+  assert.equal(await shown(second.api, 'given-after-its-first-run'), '[REDACTED:late]');
+});
