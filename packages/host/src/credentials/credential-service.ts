@@ -25,6 +25,7 @@ import {
   RUN_MS_MAX,
   readersOf,
   type StoredCredential,
+  secretParts,
   shareOf,
   viewOf,
   withVersion,
@@ -87,7 +88,7 @@ export class CredentialService {
       const record = await this.#recordOf(caller, input);
       count(change, record, 1);
       const of = (id: string): CredentialRecord => {
-        const first = this.#version({ tenant: caller.tenant, id }, 1, input);
+        const first = this.#version({ tenant: caller.tenant, id }, 1, { ...input, kind: record.kind });
         return { ...record, versions: [{ ...first, version: 1, createdAt: change.now }] };
       };
       const { ref } = input;
@@ -240,7 +241,7 @@ export class CredentialService {
       });
     const { overlapSeconds = overlapSecondsDefault } = input;
     const next = record.versions[0]!.version + 1;
-    const added = this.#version(stored, next, input);
+    const added = this.#version(stored, next, { ...input, kind: record.kind });
     const rotated = withVersion(record, added, {
       now,
       overlapMs: overlapSeconds * 1_000,
@@ -257,14 +258,15 @@ export class CredentialService {
   #version(
     of: Pick<StoredCredential, 'tenant' | 'id'>,
     version: number,
-    { value, source, expiresAt }: Pick<CreateCredentialRequest, 'value' | 'source' | 'expiresAt'>,
+    given: Pick<CreateCredentialRequest, 'value' | 'source' | 'expiresAt'> & { kind: CredentialKind },
   ): Omit<CredentialVersion, 'version' | 'createdAt'> {
+    const { value, source, expiresAt, kind } = given;
     const ends = expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) };
     if (source && value === undefined) return { material: source, ...ends };
     if (value === undefined || source) throw wrong('Give either value or source.');
     if (Buffer.byteLength(value) > valueBytesMax)
       throw wrong(`The value has more than ${valueBytesMax} bytes.`);
-    this.#options.redactions.note(of.tenant, value, of.id);
+    for (const part of secretParts(kind, value)) this.#options.redactions.note(of.tenant, part, of.id);
     const sealed = this.#options.masterKey.seal(value, contextOf(of, version));
     return { material: { sealed }, ...ends, ...(value.length < redactableMin && { isShort: true }) };
   }

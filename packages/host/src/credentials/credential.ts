@@ -164,6 +164,12 @@ export function withVersion(
   return { record: { ...record, versions: [version, ...[ending, ...older].filter(isKept)] } };
 }
 
+/** A password may stand alone where it should not. */
+export const secretParts = (kind: CredentialKind, value: string): readonly [string, ...string[]] => {
+  const colon = value.indexOf(':');
+  return kind === 'basic' && colon >= 0 ? [value, value.slice(colon + 1)] : [value];
+};
+
 const isoTime = (at: number): string => new Date(at).toISOString();
 
 export function provenanceOf(

@@ -3,12 +3,13 @@
  * process.
  */
 import type { EgressCredential } from '@gantry/egress';
-import { type actsWire, type CredentialKind, OpenwopError, type Owner } from '@gantry/protocol';
+import { type actsWire, OpenwopError, type Owner } from '@gantry/protocol';
 import { fromEntry, ResourceService } from '@gantry/resources';
 import type { Logger } from 'pino';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import { type ActRecord, acts } from './act.ts';
-import { credentials, newest, provenanceOf, type StoredCredential } from './credential.ts';
+import { credentials, newest, provenanceOf, type StoredCredential, secretParts } from './credential.ts';
 import { CredentialService, type CredentialServiceOptions } from './credential-service.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
 import { createRecall } from './recall.ts';
@@ -48,6 +49,7 @@ export interface TokenRenewal {
 
 export interface CredentialsOptions extends CredentialServiceOptions {
   readonly given: Pick<GivenSecrets, 'give'>;
+  readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
   readonly log: Logger;
 }
@@ -127,12 +129,6 @@ const valueReader =
     options.log.warn({ tenant, ref: id }, 'the value of a credential cannot be read; gantry doctor says why');
     throw new OpenwopError('credential_unavailable', { details: { ref: id } });
   };
-
-/** A password may stand alone where it should not. */
-const secretParts = (kind: CredentialKind, value: string): string[] => {
-  const colon = value.indexOf(':');
-  return kind === 'basic' && colon >= 0 ? [value, value.slice(colon + 1)] : [value];
-};
 
 /** A version that was named is sent as it is. */
 const isRenewed = ({ stored, version }: Chosen): boolean =>

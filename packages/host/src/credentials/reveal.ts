@@ -9,7 +9,7 @@ import { type ActType, CREDENTIAL_LIMITS, OpenwopError, type Owner } from '@gant
 import type { Change, Changes, RecordKind } from '@gantry/resources';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import { acts } from './act.ts';
-import { credentials, newest, type StoredCredential } from './credential.ts';
+import { credentials, newest, type StoredCredential, secretParts } from './credential.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
 
 /** For what, and by which code. */
@@ -57,7 +57,9 @@ export function createReveal({ changes, given: givenSecrets, readValue, now }: R
       const value = await readValue(one);
       const { stored, version } = one;
       // R2
-      if (!(await givenSecrets.give(change, { value, label: stored.id }))) throw notRedactable();
+      const [whole, ...parts] = secretParts(stored.record.kind, value);
+      if (!(await givenSecrets.give(change, { value: whole, label: stored.id }))) throw notRedactable();
+      for (const part of parts) await givenSecrets.give(change, { value: part, label: stored.id });
       await count(change, use.runId);
       if (stored.record.revealedAt === undefined) change.update(stored, { revealedAt: change.now });
       const { pack, ...about } = use;

@@ -22,6 +22,7 @@ export async function testHost(
     store?: Store;
     now?: () => number;
     lease?: HostOptions['lease'];
+    logTo?: HostOptions['logTo'];
   } = {},
 ): Promise<TestHost> {
   const folder = await temporaryFolder();
@@ -36,6 +37,7 @@ export async function testHost(
     ...(options.store && { store: options.store }),
     ...(options.now && { now: options.now }),
     ...(options.lease && { lease: options.lease }),
+    ...(options.logTo && { logTo: options.logTo }),
   });
   await host.services.start();
   t.after(async () => {

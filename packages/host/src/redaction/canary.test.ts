@@ -1,0 +1,210 @@
+/**
+ * One value is planted at each place where a secret enters. Pack code then leaks all that it gets, by every way that it
+ * has. None of them may be found wherever text leaves the host, or on its disk, in any encoding and split anywhere.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { RunEventDoc } from '@gantry/protocol';
+import { formsOf } from '@gantry/protocol/redaction';
+import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
+import { readSettings } from '../settings.ts';
+import { edge, node, workflow } from '../testing/definitions.ts';
+import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
+import { receiver } from '../webhooks/testing/receiver.ts';
+
+const URL = '/v1/host/gantry/credentials';
+/** Events that a subscriber hears of; each happens once. */
+const TOLD = ['run.started', 'node.completed', 'node.failed', 'run.failed'];
+const LEAK = 'vendor.acme.leak';
+const FAIL = 'vendor.acme.fail';
+
+/** With characters that every encoder writes in its own way. */
+const canary = (name: string): string => `CANARY/${name}+${randomBytes(12).toString('base64url')}"ö`;
+const CANARIES = {
+  created: canary('created'),
+  rotated: canary('rotated'),
+  replaced: canary('replaced'),
+  variable: canary('variable'),
+  file: canary('file'),
+  resolved: canary('resolved'),
+  required: canary('required'),
+  password: canary('password'),
+  master: canary('master-key-of-at-least-so-many-characters'),
+};
+/** What pack code asks for by name. */
+const REFS = ['created', 'rotated', 'variable', 'file', 'resolved'];
+
+interface World {
+  readonly api: PackTest;
+  readonly lines: string[];
+  readonly delivered: () => Promise<string>;
+  readonly webhookSecret: string;
+}
+
+async function openWorld(t: TestContext): Promise<World> {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  await mkdir(path.join(folder.path, 'default'));
+  await writeFile(path.join(folder.path, 'default', 'token'), `${CANARIES.file}\n`);
+  const { url, got } = await receiver(t);
+  const lines: string[] = [];
+  const settings = readSettings([], {
+    GANTRY_MASTER_KEY: CANARIES.master,
+    GANTRY_SECRETS_ENV: 'CANARY',
+    CANARY: CANARIES.variable,
+    GANTRY_SECRETS_DIR: folder.path,
+    GANTRY_EGRESS_ALLOW: `webhook=${new globalThis.URL(url).origin}`,
+  });
+  const { masterKey, secretVariables, secretsDir, egressAllow } = settings;
+  const api = await packTest(t, {
+    settings: { masterKey, secretVariables, secretsDir, egressAllow, logLevel: 'debug' },
+    logTo: { write: (line: string) => void lines.push(line) },
+  });
+  const hook = await api.post('/v1/webhooks', { url, events: TOLD });
+  assert.equal(hook.statusCode, 201, hook.body);
+  return {
+    api,
+    lines,
+    webhookSecret: hook.json().secret,
+    delivered: async () => JSON.stringify(await got(TOLD.length)),
+  };
+}
+
+async function plant(api: PackTest): Promise<void> {
+  const add = async (ref: string, given: object): Promise<void> => {
+    const made = await api.post(URL, { ref, audiences: ['api.example.com'], ...given });
+    assert.equal(made.statusCode, 201, made.body);
+  };
+  await add('created', { value: CANARIES.created });
+  await add('rotated', { value: CANARIES.replaced });
+  const rotated = await api.post(`${URL}/rotated:rotate`, { value: CANARIES.rotated });
+  assert.equal(rotated.statusCode, 200, rotated.body);
+  await add('variable', { source: { store: 'env', name: 'CANARY' } });
+  await add('file', { source: { store: 'files', name: 'token' } });
+  await add('resolved', { value: CANARIES.resolved });
+  await add('required', { value: CANARIES.required, scope: 'user' });
+  await add('login', { value: `user:${CANARIES.password}`, kind: 'basic' });
+}
+
+const GET = `
+  const values = [ctx.credentials.required.value];
+  for (const ref of ${JSON.stringify([...REFS, 'rotated@1'])})
+    values.push((await ctx.secrets.resolve({ ref, purpose: 'to leak it' })).plaintext);`;
+
+const LEAKS = `${GET}
+  const encoders = [
+    (value) => value, (value) => JSON.stringify({ value }), encodeURIComponent, encodeURI,
+    (value) => Buffer.from(value).toString('hex'), (value) => Buffer.from(value).toString('hex').toUpperCase(),
+    ...[0, 1, 2].flatMap((before) => ['base64', 'base64url'].map((kind) =>
+      (value) => Buffer.from('x'.repeat(before) + value + 'y').toString(kind))),
+  ];
+  const forms = values.flatMap((value) => encoders.map((encode) => encode(value)));
+  for (const form of forms) ctx.log('info', 'before ' + form, { [form]: form });
+  const refused = new Set();
+  for (const value of values) {
+    await ctx.storage.kv.put({ key: 'k', value }).catch(({ code }) => refused.add(code));
+    const body = new TextEncoder().encode(value);
+    await ctx.storage.blob.put({ key: 'k', body }).catch(({ code }) => refused.add(code));
+  }
+  await ctx.http.safeFetch('https://elsewhere.example/', { credential: { ref: 'created' } }).catch(() => {});
+  ctx.variables.set('kept', forms.join());
+  let split = 0;
+  for (const form of encoders.map((encode) => encode(values.at(-2))))
+    for (let at = 1; at < form.length; at += ctx.config.step)
+      for (const chunk of ['<' + form.slice(0, at), form.slice(at) + '>'])
+        ctx.emit({ type: 'output.chunk', data: { chunk, channel: 'c' + (split++ >> 1) } });
+  return { forms, values, refused: [...refused], deep: [{ values }], size: forms.length };`;
+
+const FAILS = `${GET} throw Object.assign(new Error('failed with ' + values.join()), { details: { values } });`;
+
+/** Every form of every canary, also escaped once more in JSON; not found by the code that is tested. */
+function canaries(more: readonly string[]): RegExp {
+  const forms = [...Object.values(CANARIES), TEST_KEY, ...more].flatMap(formsOf);
+  const spelled = forms.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]);
+  const bytes = spelled.map((form) => Buffer.from(form).toString('latin1'));
+  return new RegExp([...new Set([...spelled, ...bytes])].map(escaped).join('|'));
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
+const PEERS = ['secrets.resolveInPack', 'kvStorage', 'blobStorage', 'httpClient'];
+
+/** Runs the code that leaks, and answers its run. */
+async function leak(api: PackTest): Promise<string> {
+  const peerDependencies = Object.fromEntries(PEERS.map((name) => [name, 'supported']));
+  const more = { requiredCredentials: [{ key: 'required', scope: 'user' }] };
+  const acting = { role: 'side-effect', more };
+  const nodes = { [LEAK]: { ...acting, body: LEAKS }, [FAIL]: { ...acting, body: FAILS } };
+  await api.install({ nodes, manifest: { peerDependencies } });
+  const variables = ['kept', 'said'].map((name) => ({ name, type: 'string' as const }));
+  const steps = [node('a', LEAK, { step: 1 }), node('b', FAIL)];
+  await api.registered(workflow('leaks', steps, { variables, edges: [edge('a', 'b')] }));
+  const runId = await api.start('leaks', { inputs: { said: CANARIES.password } });
+  const run = await api.ended(runId);
+  assert.equal(run.status, 'failed', JSON.stringify(run).slice(0, 2_000));
+  return runId;
+}
+
+/** Every event, as a live reader gets them. */
+async function streamOf(api: PackTest, runId: string): Promise<{ text: string; events: RunEventDoc[] }> {
+  const address = await api.host.app.listen({ port: 0, host: '127.0.0.1' });
+  const headers = { authorization: `Bearer ${TEST_KEY}` };
+  const stream = await fetch(`${address}/v1/runs/${runId}/events?streamMode=debug`, { headers });
+  const text = await stream.text();
+  const data = text.split('\n').filter((line) => line.startsWith('data: {'));
+  return { text, events: data.map((line) => JSON.parse(line.slice('data: '.length))) };
+}
+
+async function answersAbout(api: PackTest, runId: string): Promise<Record<string, string>> {
+  const fork = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });
+  const own = ['', '/events/poll?timeout=1', '/debug-bundle', '/explain'];
+  const urls = [
+    ...own.map((url) => `/v1/runs/${runId}${url}`),
+    `/v1/runs/${fork.json().runId}/events/poll?timeout=1`,
+    '/v1/runs',
+    '/v1/webhooks',
+    URL,
+    '/v1/host/gantry/acts',
+    '/v1/host/gantry/metrics',
+    `${URL}/${encodeURIComponent(CANARIES.created)}`,
+  ];
+  const texts: Record<string, string> = {};
+  for (const url of urls) texts[url] = (await api.get(url)).body;
+  const wrong = { workflowId: CANARIES.created, [CANARIES.resolved]: 1 };
+  texts.refusal = (await api.post('/v1/runs', wrong)).body;
+  return texts;
+}
+
+test('no canary leaves, and none is on the disk', async (t) => {
+  const { api, lines, delivered, webhookSecret } = await openWorld(t);
+  await plant(api);
+  const planted = canaries([webhookSecret]);
+  for (const value of Object.values(CANARIES)) assert.match(value, planted);
+  const runId = await leak(api);
+  const { text: stream, events } = await streamOf(api, runId);
+  const done = events.find(({ type }) => type === 'node.completed');
+  const outputs = done?.payload.outputs as { refused: string[] } | undefined;
+  assert.deepEqual(outputs?.refused, ['secret_in_arguments']);
+  const chunks = events.flatMap(({ type, payload }) => (type === 'output.chunk' ? [payload.chunk] : []));
+  assert.match(chunks.join(''), /^<\[REDACTED:\w+\]>/);
+  assert.ok(chunks.length > 1_000 && lines.length > 20, `${chunks.length} chunks, ${lines.length} lines`);
+  const texts: Record<string, string> = {
+    ...(await answersAbout(api, runId)),
+    stream,
+    chunks: chunks.join(''),
+    log: lines.join(''),
+    webhook: await delivered(),
+  };
+  for (const [where, text] of Object.entries(texts)) {
+    assert.ok(text.length > 2, `${where} is empty`);
+    assert.equal(planted.exec(text)?.[0], undefined, where);
+  }
+  for (const file of await readdir(api.dataDir, { recursive: true, withFileTypes: true })) {
+    if (!file.isFile()) continue;
+    const bytes = await readFile(path.join(file.parentPath, file.name), 'latin1');
+    assert.equal(planted.exec(bytes)?.[0], undefined, file.name);
+  }
+});
