@@ -40,7 +40,7 @@ export async function mountRegistry(options: MountOptions): Promise<MountedRegis
     log,
     storage: openStorage({ kind: 'folder', folder }, { dataDir, now }),
     policy: {
-      // Reading needs no key, so names that are private do not belong here.
+      // The keys of a host belong to its tenants, not to publishers: private packs need a registry of their own.
       name: 'Gantry',
       publicUrl,
       acceptsPrivate: false,

@@ -1,8 +1,11 @@
 /** Access rules of routes. A route without a rule does not start: access is denied by default. */
 import type { Scope } from '@gantry/protocol';
 
-/** `token`: the path holds a credential of its own; a key that comes along must be a good one. */
-export type Access = 'public' | 'token' | readonly Scope[];
+/**
+ * `token`: the path holds a credential of its own. `optional`: a key is not needed, and may show more. With both, a key
+ * that comes along must be a good one.
+ */
+export type Access = 'public' | 'token' | 'optional' | readonly Scope[];
 
 /** By operation: method and path as the OpenAPI document writes them. No scope implies another. */
 export type AccessRules = Readonly<Record<string, Access>>;

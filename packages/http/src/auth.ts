@@ -46,7 +46,7 @@ export interface AuthOptions {
   readonly now: () => number;
 }
 
-/** For routes whose path is the credential: a key is not needed, but one that is sent must be valid. */
+/** For routes that need no key, or whose path is the credential: a key that is sent must be valid. */
 export function authenticateIfPresent(options: AuthOptions): Authenticate {
   const withKey = authenticate(options, []);
   return (request, reply, done) => {

@@ -69,7 +69,7 @@ export function createServer(options: ServerOptions): Server {
   logRequests(app, log);
   app.addHook('onRoute', (route) => {
     const { access } = routes.add(route);
-    if (access === 'token') route.onRequest = authenticateIfPresent(auth);
+    if (access === 'token' || access === 'optional') route.onRequest = authenticateIfPresent(auth);
     else if (access !== 'public') route.onRequest = authenticate(auth, access);
   });
   app.addHook('preValidation', ignoreUnknownQuery);

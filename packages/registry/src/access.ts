@@ -3,13 +3,13 @@ import { type AccessRules, type Caller, liveTenant } from '@gantry/http';
 import { OpenwopError, type Scope } from '@gantry/protocol';
 import type { CatalogueName } from './catalogue/catalogue.ts';
 
-/** The same rules for both catalogues. */
+/** The same rules for both catalogues. A key shows the private packs of its tenant. */
 const packRules = (catalogue: CatalogueName): AccessRules => ({
-  [`GET /v1/${catalogue}/{name}`]: 'public',
-  [`GET /v1/${catalogue}/{name}/index.json`]: 'public',
-  [`GET /v1/${catalogue}/{name}/-/{version}.tgz`]: 'public',
-  [`GET /v1/${catalogue}/{name}/-/{version}.json`]: 'public',
-  [`GET /v1/${catalogue}/{name}/-/{version}.sig`]: 'public',
+  [`GET /v1/${catalogue}/{name}`]: 'optional',
+  [`GET /v1/${catalogue}/{name}/index.json`]: 'optional',
+  [`GET /v1/${catalogue}/{name}/-/{version}.tgz`]: 'optional',
+  [`GET /v1/${catalogue}/{name}/-/{version}.json`]: 'optional',
+  [`GET /v1/${catalogue}/{name}/-/{version}.sig`]: 'optional',
   // Any key: the route checks the scope itself, after the address, in the order the protocol gives.
   [`PUT /v1/${catalogue}/{name}/-/{version}.tgz`]: [],
   [`DELETE /v1/${catalogue}/{name}/-/{version}`]: ['packs:publish'],
@@ -23,9 +23,9 @@ export const PACK_ACCESS: AccessRules = {
   ...packRules('packs'),
   ...packRules('packs-test'),
   'POST /v1/packs-test/-/reset': ['packs:publish'],
-  'GET /v1/packs/{name}/-/keychain': 'public',
+  'GET /v1/packs/{name}/-/keychain': 'optional',
   'POST /v1/packs/{name}/-/keychain/rotate': ['packs:publish'],
-  'GET /keys/{keyId}.pub': 'public',
+  'GET /keys/{keyId}.pub': 'optional',
   'GET /v1/host/gantry/registry/claims': ['packs:publish'],
   'POST /v1/host/gantry/registry/claims': ['packs:publish'],
   'DELETE /v1/host/gantry/registry/claims/{namespace}': ['packs:publish'],

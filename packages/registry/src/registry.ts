@@ -7,17 +7,19 @@ import Type from 'typebox';
 import { PACK_ACCESS } from './access.ts';
 import type { Catalogue, CatalogueName } from './catalogue/catalogue.ts';
 import { ChangeLog, isChange } from './catalogue/change-log.ts';
+import { ANYONE, createReaderOf, type ReaderOf, viewOf } from './catalogue/reader.ts';
 import { StoreCatalogue } from './catalogue/store-catalogue.ts';
 import { namedArchives } from './catalogue/version-entry.ts';
 import { type Claim, covers } from './keychain/claim.ts';
 import { Claims } from './keychain/claims.ts';
 import { createKeyDirectory } from './keychain/directory.ts';
-import { HOME_SCOPES, PUBLIC_SCOPES } from './publish/address.ts';
+import { PRIVATE_SCOPE, PUBLIC_SCOPES } from './publish/address.ts';
 import { ARRIVAL, type ArrivalTerms } from './publish/arrival.ts';
 import { Publisher } from './publish/publish.ts';
 import { keychainRoutes } from './routes/keychain.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
 import { packReadRoutes } from './routes/packs.ts';
+import { guardPrivateReplies } from './routes/private-replies.ts';
 import { publishRoute } from './routes/publish.ts';
 import { createReads, READ_ACCESS, readRoutes, siteRoutes } from './routes/read-routes.ts';
 import type { ArchiveStorage } from './storage/storage.ts';
@@ -31,7 +33,7 @@ interface RegistryPolicy {
   /** Where clients reach it, without a slash at the end. Called once it serves. */
   readonly publicUrl: () => string;
   readonly acceptsUnsigned: boolean;
-  /** Accepts `private.` and `local.` names too. */
+  /** Accepts `private.` names too, which are read with a key. */
   readonly acceptsPrivate: boolean;
   /** Trusted Sigstore root and signers; without them no bundle is verified. */
   readonly sigstore?: SigstoreTrust;
@@ -80,9 +82,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const main = open('packs');
   const test = policy.testNamespace ? open('packs-test') : undefined;
   const catalogues = test === undefined ? [main] : [main, test];
-  const scopes: readonly string[] = policy.acceptsPrivate
-    ? [...PUBLIC_SCOPES, ...HOME_SCOPES]
-    : PUBLIC_SCOPES;
+  const scopes: readonly string[] = policy.acceptsPrivate ? [...PUBLIC_SCOPES, PRIVATE_SCOPE] : PUBLIC_SCOPES;
   const claims = new Claims({ store, changes: main.changes, scopes, now });
   const publisher = new Publisher({
     storage,
@@ -96,8 +96,17 @@ export function createRegistry(options: RegistryOptions): Registry {
     keyName: async ({ tenant, keyId }) =>
       (await store.records.keys(tenant)).find((key) => key.keyId === keyId)?.name ?? '',
   });
+  // Where none are accepted, none are shown: also not those of a time when they were.
+  const readerOf = (name: CatalogueName): ReaderOf =>
+    policy.acceptsPrivate ? createReaderOf(name, claims) : () => ANYONE;
+  const guarded = (app: Api, add: (scope: Api) => void): void =>
+    void app.register(async (scope: Api) => {
+      if (policy.acceptsPrivate) guardPrivateReplies(scope);
+      add(scope);
+    });
   const reads = createReads({
     catalogue: main.catalogue,
+    readerOf: readerOf('packs'),
     store,
     now,
     directory: createKeyDirectory(claims, now),
@@ -109,20 +118,26 @@ export function createRegistry(options: RegistryOptions): Registry {
   return {
     catalogue: main.catalogue,
     testCatalogue: test?.catalogue,
-    routes(app) {
-      // First: `1.0.0.sbom.json` also matches the route for the manifest of a version `1.0.0.sbom`.
-      readRoutes(app, reads);
-      for (const { catalogue } of catalogues) {
-        packReadRoutes(app, { catalogue, publicUrl: policy.publicUrl });
-        publishRoute(app, catalogue, publisher);
-        lifecycleRoutes(app, { catalogue, claims, now });
-      }
-      if (test !== undefined) resetRoute(app, test.catalogue);
-      const isUsed = (claim: Claim): boolean =>
-        main.catalogue.summaries().some(({ name }) => covers(claim, name));
-      keychainRoutes(app, { claims, now, isUsed });
-    },
-    site: (app) => siteRoutes(app, reads),
+    routes: (app) =>
+      guarded(app, (scope) => {
+        // First: `1.0.0.sbom.json` also matches the route for the manifest of a version `1.0.0.sbom`.
+        readRoutes(scope, reads);
+        for (const { catalogue } of catalogues) {
+          packReadRoutes(scope, {
+            name: catalogue.name,
+            view: (request) => viewOf(catalogue, readerOf(catalogue.name)(request)),
+            openArchive: (version) => catalogue.openArchive(version),
+            publicUrl: policy.publicUrl,
+          });
+          publishRoute(scope, catalogue, publisher);
+          lifecycleRoutes(scope, { catalogue, claims, now });
+        }
+        if (test !== undefined) resetRoute(scope, test.catalogue);
+        const isUsed = (claim: Claim): boolean =>
+          main.catalogue.summaries().some(({ name }) => covers(claim, name));
+        keychainRoutes(scope, { claims, now, isUsed, readerOf: readerOf('packs') });
+      }),
+    site: (app) => guarded(app, (scope) => siteRoutes(scope, reads)),
     ...createRuntime({ store, storage, catalogues, claims, sweep, log }),
     sweep,
   };

@@ -10,6 +10,7 @@ import {
   keyRoutes,
   listen,
   READABLE,
+  type Routes,
   randomBytes,
 } from '@gantry/http';
 import { type ArchiveLimits, readTrustFile, type SigstoreTrust, TrustFileError } from '@gantry/packs';
@@ -45,6 +46,8 @@ interface RegistryServerOptions {
 
 export interface RegistryServer {
   readonly app: Api;
+  /** As registered. */
+  readonly routes: Routes;
   readonly registry: Registry;
   readonly adminKey: AdminKey;
   /** Loads the catalogue without opening a port, for injected requests. */
@@ -84,7 +87,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
   });
   if (settings.testSeams) log.warn('the test namespace /v1/packs-test/ is served');
   let ready = false;
-  const app = createApp({ store, registry, now, log, isReady: () => ready });
+  const { app, routes } = createApp({ store, registry, now, log, isReady: () => ready });
 
   const prepare = async (): Promise<void> => {
     await registry.start();
@@ -93,6 +96,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
   };
   return {
     app,
+    routes,
     registry,
     adminKey,
     greeted: adminKey.shown,
@@ -127,9 +131,9 @@ function createApp(options: {
   readonly now: () => number;
   readonly log: Logger;
   readonly isReady: () => boolean;
-}): Api {
+}): Pick<RegistryServer, 'app' | 'routes'> {
   const { store, registry, now, log, isReady } = options;
-  const { app, keys, idempotency } = createServer({
+  const { app, routes, keys, idempotency } = createServer({
     store,
     now,
     randomBytes,
@@ -141,7 +145,7 @@ function createApp(options: {
   keyRoutes(app, { store, now, randomBytes, cache: keys }, idempotency);
   registry.routes(app);
   registry.site(app);
-  return app;
+  return { app, routes };
 }
 
 const Status = Type.Object({ status: Type.Literal('ok') });

@@ -52,7 +52,7 @@ const SERVED = {
   ),
   acceptsPrivate: setting(
     'GANTRY_REGISTRY_PRIVATE',
-    '1 accepts private. and local. names, for a registry that is not public',
+    '1 accepts private. names, which only keys of their owners can read',
     read.isOn,
   ),
   testSeams: setting('GANTRY_TEST_SEAMS', '1 serves the test namespace /v1/packs-test/', read.isOn),

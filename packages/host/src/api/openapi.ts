@@ -70,6 +70,8 @@ const operationId = ({ method, path }: Route): string => {
 function describeAccess(access: Access): object {
   if (access === 'public') return { security: [] };
   if (access === 'token') return { description: 'The token in the path is the credential.', security: [] };
+  if (access === 'optional')
+    return { description: 'Needs no key; a key may show more.', security: [{}, { bearer: [] }] };
   const scopes = access.map((scope) => `\`${scope}\``).join(', ');
   return { description: `Needs ${scopes}.`, security: [{ bearer: [...access] }] };
 }

@@ -3,11 +3,14 @@
  *
  * I1  An advisory is accepted only when every affected version is yanked; the refusal names those that are not.
  * I2  The day of first publication never changes; everything else may be corrected.
+ * I3  An advisory about a private pack names no other pack, so it is shown as a whole or not at all.
  */
 import { OpenwopError } from '@gantry/protocol';
 import type { Entry, EntryKey, Store } from '@gantry/store';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
 import { putEntry, readEntries } from '../catalogue/entries.ts';
+import type { Reader } from '../catalogue/reader.ts';
+import { isPublicName } from '../publish/address.ts';
 import { affectedVersions, type PublishedAdvisory } from './advisory.ts';
 
 const KIND = 'registry-advisory';
@@ -36,7 +39,13 @@ export class AdvisoryFeed {
   }
 
   /** By id. */
-  all(): Promise<readonly PublishedAdvisory[]> {
+  async seenBy(reader: Reader): Promise<readonly PublishedAdvisory[]> {
+    return (await this.#all()).filter(({ affected }) =>
+      affected.every(({ packName }) => reader.sees(packName)),
+    );
+  }
+
+  #all(): Promise<readonly PublishedAdvisory[]> {
     const now = this.#options.now();
     if (this.#remembered !== undefined && now < this.#remembered.until) return this.#remembered.advisories;
     const advisories = this.#load();
@@ -51,6 +60,7 @@ export class AdvisoryFeed {
   /** Publishes or corrects an advisory. Publishing the same again changes nothing. */
   async publish(advisory: PublishedAdvisory): Promise<'created' | 'corrected' | 'unchanged'> {
     const { store, catalogue, now } = this.#options;
+    refusePrivateAmongOthers(advisory);
     refuseUnlessYanked(await affectedVersions(catalogue, advisory));
     const key: EntryKey = { kind: KIND, tenant: catalogue.name, id: advisory.id };
     const entry = await store.entries.get(key);
@@ -80,6 +90,16 @@ export class AdvisoryFeed {
         message: `The feed has ${ADVISORIES_MAX} advisories, the maximum.`,
       });
   }
+}
+
+/** I3. */
+function refusePrivateAmongOthers({ affected }: PublishedAdvisory): void {
+  const names = new Set(affected.map(({ packName }) => packName));
+  const hidden = [...names].find((name) => !isPublicName(name));
+  if (hidden === undefined || names.size === 1) return;
+  throw new OpenwopError('validation_error', {
+    message: `${hidden} is private, and an advisory about it cannot name other packs. Publish one for each pack.`,
+  });
 }
 
 function refuseUnlessYanked(versions: readonly PublishedVersion[]): void {

@@ -1,20 +1,13 @@
-/** Derives a value once per revision of the catalogue; concurrent callers share it. */
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { CatalogueView } from '../catalogue/reader.ts';
+import { RevisionCache } from '../catalogue/revision-cache.ts';
 
+/** Readers without a key share one view, and so do operators; the others are a view per tenant. */
+const VIEWS_MAX = 16;
+
+/** Derives a value once per view and revision of the catalogue; concurrent callers share it. */
 export function byRevision<T>(
-  catalogue: Pick<Catalogue, 'revision'>,
-  derive: () => T | Promise<T>,
-): () => Promise<T> {
-  let made: { readonly revision: number; readonly value: Promise<T> } | undefined;
-  return () => {
-    const { revision } = catalogue;
-    if (made?.revision === revision) return made.value;
-    const current = { revision, value: Promise.resolve().then(derive) };
-    made = current;
-    // A failure reaches those who wait for it; the next call tries again.
-    current.value.catch(() => {
-      if (made === current) made = undefined;
-    });
-    return current.value;
-  };
+  derive: (view: CatalogueView) => T | Promise<T>,
+): (view: CatalogueView) => Promise<T> {
+  const made = new RevisionCache<T>(VIEWS_MAX, () => 1);
+  return (view) => made.get(view.reader.id, view.revision, async () => derive(view));
 }

@@ -1,4 +1,5 @@
 /** The discovery document: what the registry supports, and its addresses. */
+import type { Reader } from '../catalogue/reader.ts';
 
 export const REGISTRY_VERSION = '1.0.0';
 
@@ -33,10 +34,12 @@ interface NamespaceAssignment {
   readonly contact?: string;
 }
 
-/** Which keys may sign which names. */
+/** Which keys may sign which names, of those that a reader sees. */
 export interface KeyDirectory {
-  signingKeys(): readonly SigningKeyEntry[] | Promise<readonly SigningKeyEntry[]>;
-  namespaceAssignments(): readonly NamespaceAssignment[] | Promise<readonly NamespaceAssignment[]>;
+  signingKeys(reader: Reader): readonly SigningKeyEntry[] | Promise<readonly SigningKeyEntry[]>;
+  namespaceAssignments(
+    reader: Reader,
+  ): readonly NamespaceAssignment[] | Promise<readonly NamespaceAssignment[]>;
 }
 
 const ENDPOINTS = {
@@ -55,7 +58,7 @@ const ENDPOINTS = {
   advisories: '/security/advisories.json',
 } as const;
 
-export async function describeRegistry(profile: RegistryProfile, directory: KeyDirectory) {
+export async function describeRegistry(profile: RegistryProfile, directory: KeyDirectory, reader: Reader) {
   return {
     registryVersion: REGISTRY_VERSION,
     protocolVersion: '1.0',
@@ -77,7 +80,7 @@ export async function describeRegistry(profile: RegistryProfile, directory: KeyD
       publishUrl: `${profile.publicUrl}${ENDPOINTS.versionTarball}`,
     },
     lifecycle: { yankSupported: true, deprecateSupported: true, keyRotationSupported: true },
-    signingKeys: await directory.signingKeys(),
-    namespaceAssignments: await directory.namespaceAssignments(),
+    signingKeys: await directory.signingKeys(reader),
+    namespaceAssignments: await directory.namespaceAssignments(reader),
   };
 }

@@ -35,7 +35,12 @@ export async function sendDocument(
 }
 
 /** A route without parameters that answers a document. */
-export function documentRoute(app: Api, url: string, summary: string, make: () => Promise<Document>): void {
+export function documentRoute(
+  app: Api,
+  url: string,
+  summary: string,
+  make: (request: FastifyRequest) => Promise<Document>,
+): void {
   const schema = { summary, response: { 200: Values } };
-  app.get(url, { schema }, async (request, reply) => sendDocument(request, reply, await make()));
+  app.get(url, { schema }, async (request, reply) => sendDocument(request, reply, await make(request)));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PackSummary } from '../catalogue/catalogue.ts';
-import { createSearch } from './search.ts';
+import { createSearch, type SearchQuery } from './search.ts';
 
 const pack = (name: string, change: Partial<PackSummary> = {}): PackSummary => ({
   name,
@@ -22,7 +22,10 @@ const pack = (name: string, change: Partial<PackSummary> = {}): PackSummary => (
   ...change,
 });
 
-const searchOf = (...packs: readonly PackSummary[]) => createSearch({ summaries: () => packs });
+const searchOf = (...packs: readonly PackSummary[]) => {
+  const search = createSearch();
+  return (query: SearchQuery) => search({ summaries: () => packs }, query);
+};
 
 const namesOf = (packs: readonly PackSummary[], q: string): string[] =>
   searchOf(...packs)({ q, limit: 100 }).results.map(({ name }) => name);

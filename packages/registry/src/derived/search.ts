@@ -33,16 +33,16 @@ interface Rank {
   readonly name: string;
 }
 
-export type Search = (query: SearchQuery) => SearchAnswer;
+export type Search = (catalogue: Pick<Catalogue, 'summaries'>, query: SearchQuery) => SearchAnswer;
 
-export function createSearch(catalogue: Pick<Catalogue, 'summaries'>): Search {
+export function createSearch(): Search {
   const known = new WeakMap<PackSummary, PackWords>();
   const wordsOf = (pack: PackSummary): PackWords => {
     const words = known.get(pack) ?? packWords(pack);
     known.set(pack, words);
     return words;
   };
-  return ({ q, kind, cursor, limit }) => {
+  return (catalogue, { q, kind, cursor, limit }) => {
     const terms = termsOf(q);
     const whole = q.trim().toLowerCase();
     const isAsked = terms.length > 0;

@@ -4,6 +4,7 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
 import type { ChangeLog } from '../catalogue/change-log.ts';
 import { deleteEntry, putEntry, readEntries } from '../catalogue/entries.ts';
+import { isPublicName } from '../publish/address.ts';
 import {
   type Claim,
   checkKey,
@@ -93,10 +94,20 @@ export class Claims {
     return claim !== undefined && claim.keys.length > 0 ? claim : undefined;
   }
 
-  publicKey(kid: string): string | undefined {
-    return this.all()
-      .flatMap(({ keys }) => keys)
-      .find((key) => key.kid === kid)?.publicKey;
+  /** Namespaces with private packs that the tenant may publish. */
+  privateOf(tenant: string): Claim[] {
+    return [...this.#claims.values()].flatMap(({ claim }) =>
+      !isPublicName(claim.namespace) && mayPublish(claim, tenant) ? [claim] : [],
+    );
+  }
+
+  /** A public key, and the namespace that it signs for. */
+  keyOf(kid: string): (KeychainKey & Pick<Claim, 'namespace'>) | undefined {
+    for (const { claim } of this.#claims.values()) {
+      const key = claim.keys.find((each) => each.kid === kid);
+      if (key !== undefined) return { ...key, namespace: claim.namespace };
+    }
+    return undefined;
   }
 
   refuseOutside(name: string, tenant: string): void {
@@ -104,9 +115,12 @@ export class Claims {
     if (claim !== undefined && mayPublish(claim, tenant)) return;
     throw new OpenwopError('forbidden', {
       message:
-        claim === undefined
-          ? `${name} is not claimed. Claim its namespace, then publish.`
-          : `${claim.namespace} is claimed by another tenant. Ask its owner, or publish under a namespace of your own.`,
+        // Whether a private name exists is not for others to know
+        !isPublicName(name)
+          ? `${name} is in no namespace of your tenant. Claim one for it, or ask its owner.`
+          : claim === undefined
+            ? `${name} is not claimed. Claim its namespace, then publish.`
+            : `${claim.namespace} is claimed by another tenant. Ask its owner, or publish under a namespace of your own.`,
       details: { name },
     });
   }
@@ -189,8 +203,13 @@ export class Claims {
     const taken = same && same.owner !== owner && !isOperator ? same : isWiden ? undefined : others[0]?.claim;
     if (taken !== undefined)
       throw new OpenwopError('conflict', {
-        message: `${namespace} overlaps ${taken.namespace}, which is already claimed.`,
-        details: { namespace: taken.namespace },
+        // A narrower one may be the name of a private pack
+        ...(isOperator || isPublicName(namespace)
+          ? {
+              message: `${namespace} overlaps ${taken.namespace}, which is already claimed.`,
+              details: { namespace: taken.namespace },
+            }
+          : { message: `${namespace} overlaps a namespace that is already claimed.` }),
       });
     if (this.#claims.size >= CLAIMS_MAX)
       throw new OpenwopError('conflict', { message: `The registry has ${CLAIMS_MAX} claims, the maximum.` });
@@ -232,7 +251,7 @@ export class Claims {
   }
 
   #refuseKnownKey(kid: string): void {
-    if (this.publicKey(kid) !== undefined)
+    if (this.keyOf(kid) !== undefined)
       throw new OpenwopError('conflict', {
         message: `The key id ${kid} is already in use. Choose another one.`,
       });

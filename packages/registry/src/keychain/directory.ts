@@ -1,13 +1,15 @@
 import { isValidAt } from '@gantry/packs';
+import type { Reader } from '../catalogue/reader.ts';
 import type { KeyDirectory, SigningKeyEntry } from '../derived/discovery.ts';
-import { trustedKey } from './claim.ts';
+import { type Claim, trustedKey } from './claim.ts';
 import type { Claims } from './claims.ts';
 
 /** Keys and namespaces for the discovery document. */
 export function createKeyDirectory(claims: Claims, now: () => number): KeyDirectory {
+  const seenBy = (reader: Reader): Claim[] => claims.all().filter(({ namespace }) => reader.sees(namespace));
   return {
-    signingKeys() {
-      return claims.all().flatMap((claim): SigningKeyEntry[] =>
+    signingKeys(reader) {
+      return seenBy(reader).flatMap((claim): SigningKeyEntry[] =>
         claim.keys.map((key) => ({
           keyId: key.kid,
           algorithm: key.algorithm,
@@ -21,8 +23,8 @@ export function createKeyDirectory(claims: Claims, now: () => number): KeyDirect
         })),
       );
     },
-    namespaceAssignments() {
-      return claims.all().map(({ namespace, owner, keys, claimedAt, contact }) => {
+    namespaceAssignments(reader) {
+      return seenBy(reader).map(({ namespace, owner, keys, claimedAt, contact }) => {
         const signingKeyId = keys.at(-1)?.kid;
         return {
           namespace,

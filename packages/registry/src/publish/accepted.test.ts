@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ARCHIVE_LIMITS, archiveOf, integrityOf } from '@gantry/packs';
 import { acmeRegistry, claim } from '../testing/acme.ts';
 import { madePack, nodeManifest } from '../testing/packs.ts';
-import { apiKey, publish, testRegistry } from '../testing/test-registry.ts';
+import { apiKey, publish } from '../testing/test-registry.ts';
 
 test('a signed version is created once; the same bytes again are fine, other bytes are not', async (t) => {
   const acme = await acmeRegistry(t);
@@ -109,13 +109,6 @@ test('unsigned packs need a setting, are flagged, and never get under a namespac
   assert.equal(metadata.versions['1.0.0'].verification, 'unsigned');
   const unsigned = await publish(acme, { bytes: await madePack(), key: acme.apiKey });
   assert.equal(unsigned.json().error, 'signature_required');
-});
-
-test('private and local names need a setting', async (t) => {
-  const registry = await testRegistry(t, { settings: { acceptsPrivate: true, acceptsUnsigned: true } });
-  const name = 'private.acme.tools';
-  const bytes = await madePack({ manifest: { name } });
-  assert.equal((await publish(registry, { name, bytes })).statusCode, 201);
 });
 
 test('a signature over the archive itself travels beside it', async (t) => {

@@ -8,7 +8,12 @@ const NAME_LENGTH_MAX = 256;
 const VERSION_LENGTH_MAX = 128;
 
 export const PUBLIC_SCOPES = ['core', 'vendor', 'community'] as const;
-export const HOME_SCOPES = ['private', 'local'] as const;
+/** Accepted where the settings say so. Names of the scope `local` never leave a machine, so no registry accepts them. */
+export const PRIVATE_SCOPE = 'private';
+
+/** Of names and namespaces. Every other one is shown only to those that may publish it. */
+export const isPublicName = (name: string): boolean =>
+  PUBLIC_SCOPES.some((scope) => name.startsWith(`${scope}.`));
 
 export function checkName(name: string): void {
   if (name.length <= NAME_LENGTH_MAX && NAME.test(name)) return;

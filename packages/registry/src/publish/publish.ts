@@ -17,7 +17,7 @@ import type { StoreCatalogue, VersionAddress, VersionDecision } from '../catalog
 import type { VersionState } from '../catalogue/version-entry.ts';
 import type { Claims } from '../keychain/claims.ts';
 import type { ArchiveStorage, SpooledArchive } from '../storage/storage.ts';
-import { checkAddress } from './address.ts';
+import { checkAddress, isPublicName } from './address.ts';
 import { type ArrivalTerms, arriving } from './arrival.ts';
 import { type Inspection, inspectArchive } from './inspect-archive.ts';
 import { type JudgedManifest, judgeManifest } from './judge-manifest.ts';
@@ -134,7 +134,9 @@ export class Publisher {
   #refuseOutside(catalogue: StoreCatalogue, { name, caller: { scopes, tenant } }: PublishRequest): void {
     const { claims } = this.#options;
     const mayReserve = catalogue.name === 'packs' && claims.isFree(name, liveTenant(tenant));
-    if (!scopes.has(HOST_ADMIN) && !mayReserve) claims.refuseOutside(name, liveTenant(tenant));
+    // A private pack needs an owner that may read it: otherwise the next who claims the name could.
+    const mayAlways = scopes.has(HOST_ADMIN) && (isPublicName(name) || claims.claimOf(name) !== undefined);
+    if (!mayAlways && !mayReserve) claims.refuseOutside(name, liveTenant(tenant));
   }
 
   /** An operator publishes for others too, and takes no name from them. */

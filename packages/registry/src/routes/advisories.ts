@@ -11,9 +11,9 @@ const PUBLISH = {
   body: PublishedAdvisory,
 };
 
-export function advisoryRoutes(app: Api, { advisories }: ReadDeps): void {
-  documentRoute(app, '/security/advisories.json', 'Security advisories', async () =>
-    documentOf({ advisories: await advisories.all() }),
+export function advisoryRoutes(app: Api, { advisories, view }: ReadDeps): void {
+  documentRoute(app, '/security/advisories.json', 'Security advisories', async (request) =>
+    documentOf({ advisories: await advisories.seenBy(view(request).reader) }),
   );
 
   app.put('/v1/host/gantry/registry/advisories/:advisoryId', { schema: PUBLISH }, async (request, reply) => {

@@ -12,11 +12,11 @@ const BY_TYPE = {
   params: Type.Object({ typeId: Type.String({ minLength: 1, maxLength: 256 }) }),
 };
 
-export function byTypeRoutes(app: Api, { catalogue }: ReadDeps): void {
-  const packsByType = byRevision(catalogue, () => byType(catalogue.summaries()));
+export function byTypeRoutes(app: Api, { view }: ReadDeps): void {
+  const packsByType = byRevision((catalogue) => byType(catalogue.summaries()));
   app.get('/v1/packs/-/by-type/:typeId', { schema: BY_TYPE }, async (request, reply) => {
     const { typeId } = request.params;
-    const packs = (await packsByType()).get(typeId);
+    const packs = (await packsByType(view(request))).get(typeId);
     if (packs === undefined) {
       throw new OpenwopError('not_found', {
         message: 'No published pack provides this type. Search for a part of its name instead.',

@@ -8,14 +8,16 @@ import type { ReadDeps } from './read-deps.ts';
 
 const SUMMARY = 'What the registry supports, and its addresses';
 
-export function discoveryRoutes(app: Api, { catalogue, profile, directory, now }: ReadDeps): void {
+export function discoveryRoutes(app: Api, { view, profile, directory, now }: ReadDeps): void {
   // Static registries serve a file, so clients may request either name.
   for (const url of ['/.well-known/openwop-registry', '/.well-known/openwop-registry.json'])
-    documentRoute(app, url, SUMMARY, async () => documentOf(await describeRegistry(profile, directory)));
-  const index = byRevision(catalogue, () =>
+    documentRoute(app, url, SUMMARY, async (request) =>
+      documentOf(await describeRegistry(profile, directory, view(request).reader)),
+    );
+  const index = byRevision((catalogue) =>
     documentOf(indexOf(catalogue.summaries(), new Date(now()).toISOString())),
   );
-  documentRoute(app, '/v1/index.json', 'Every published pack', index);
+  documentRoute(app, '/v1/index.json', 'Every published pack', (request) => index(view(request)));
 }
 
 const indexOf = (packs: readonly PackSummary[], generatedAt: string) => ({

@@ -4,6 +4,7 @@ import { type Keychain, readPublicKey } from '@gantry/packs';
 import { closedObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { refuseTestKey } from '../access.ts';
+import type { Reader, ReaderOf } from '../catalogue/reader.ts';
 import { documentOf, sendDocument } from '../derived/document.ts';
 import type { Claim } from '../keychain/claim.ts';
 import type { Claims } from '../keychain/claims.ts';
@@ -48,18 +49,19 @@ const NamespaceParams = Type.Object({ namespace: Type.String({ minLength: 1, max
 interface KeychainDeps {
   readonly claims: Claims;
   readonly now: () => number;
+  readonly readerOf: ReaderOf;
   /** Whether something is published under it. */
   readonly isUsed: (claim: Claim) => boolean;
 }
 
 export function keychainRoutes(app: Api, deps: KeychainDeps): void {
-  const { claims } = deps;
+  const { claims, readerOf } = deps;
   claimRoutes(app, deps);
   app.get(
     KEYCHAIN_URL,
     { schema: { summary: 'The signing keys of a pack, past and present', params: NameParams } },
     async (request, reply) =>
-      sendDocument(request, reply, documentOf(keychainOf(claims, request.params.name))),
+      sendDocument(request, reply, documentOf(keychainOf(claims, request.params.name, readerOf(request)))),
   );
 
   const rotate = {
@@ -74,14 +76,15 @@ export function keychainRoutes(app: Api, deps: KeychainDeps): void {
     refuseTestKey('packs', caller);
     if (!isOperator(caller)) claims.refuseOutside(name, caller.tenant);
     await claims.rotate(name, request.body, caller.keyId);
-    return keychainOf(claims, name);
+    return keychainOf(claims, name, readerOf(request));
   });
 
   const keyParams = Type.Object({ keyId: Type.String({ maxLength: 256 }) });
   const key = { summary: 'A public key, in PEM', params: keyParams };
   app.get('/keys/:keyId.pub', { schema: key }, async (request, reply) => {
-    const found = claims.publicKey(request.params.keyId);
-    const pem = found && readPublicKey(found)?.export({ type: 'spki', format: 'pem' });
+    const found = claims.keyOf(request.params.keyId);
+    const isSeen = found !== undefined && readerOf(request).sees(found.namespace);
+    const pem = isSeen ? readPublicKey(found.publicKey)?.export({ type: 'spki', format: 'pem' }) : undefined;
     if (pem === undefined) throw new OpenwopError('not_found', { message: 'There is no key with this id.' });
     return reply
       .type('application/x-pem-file')
@@ -93,9 +96,9 @@ export function keychainRoutes(app: Api, deps: KeychainDeps): void {
 
 const isOperator = ({ scopes }: Caller): boolean => scopes.has(HOST_ADMIN);
 
-function keychainOf(claims: Claims, name: string): Keychain {
+function keychainOf(claims: Claims, name: string, reader: Reader): Keychain {
   checkName(name);
-  const keychain = claims.keychainOf(name);
+  const keychain = reader.sees(name) ? claims.keychainOf(name) : undefined;
   if (keychain === undefined) throw new OpenwopError('not_found', { message: `${name} has no keychain.` });
   return { namespace: keychain.namespace, keys: keychain.keys };
 }

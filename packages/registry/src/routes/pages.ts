@@ -6,6 +6,7 @@ import { OpenwopError } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
+import type { CatalogueView } from '../catalogue/reader.ts';
 import { RevisionCache } from '../catalogue/revision-cache.ts';
 import type { PublishedAdvisory } from '../derived/advisory.ts';
 import { type Document, textDocument } from '../derived/document.ts';
@@ -74,17 +75,18 @@ export function pageRoutes(app: Api, deps: ReadDeps): void {
       ...(isKind(kind) && { kind }),
       ...(cursor !== undefined && isCursor(cursor) && { cursor }),
     };
-    return sendPage(request, reply, pageOf(await searchView(deps, asked)));
+    return sendPage(request, reply, pageOf(await searchView(deps, deps.view(request), asked)));
   });
   packRoutes(app, deps);
   assetRoutes(app);
 }
 
 async function searchView(
-  { catalogue, profile, search }: ReadDeps,
+  { profile, search }: ReadDeps,
+  catalogue: CatalogueView,
   asked: Omit<SearchQuery, 'limit'>,
 ): Promise<Html> {
-  const answer = search({ ...asked, limit: RESULTS });
+  const answer = search(catalogue, { ...asked, limit: RESULTS });
   const versions = new Map<string, PublishedVersion>();
   await Promise.all(
     answer.results.map(async ({ name, latest }) => {
@@ -96,12 +98,13 @@ async function searchView(
 }
 
 function packRoutes(app: Api, deps: ReadDeps): void {
-  const { catalogue, profile } = deps;
+  const { profile } = deps;
   const cache = new RevisionCache<Document>(CACHE_CHARS_MAX, ({ text }) => text.length);
   const slots = limiter({ max: MADE_AT_ONCE_MAX });
   for (const url of ['/packs/:name', '/packs/:name/:version']) {
     app.get(url, { schema: PACK }, async (request, reply) => {
       const { name, version: wanted } = request.params;
+      const catalogue = deps.view(request);
       const summary = catalogue.summary(name);
       const version = summary && (await catalogue.version(name, wanted ?? summary.latest));
       if (summary === undefined || version === undefined) {
@@ -112,27 +115,35 @@ function packRoutes(app: Api, deps: ReadDeps): void {
           pageOf(missingPage(profile, wanted === undefined ? name : `${name}@${wanted}`)),
         );
       }
-      const advisories = (await deps.advisories.all()).filter(
+      const advisories = (await deps.advisories.seenBy(catalogue.reader)).filter(
         (advisory) => exposures(version, [advisory]).length > 0,
       );
       const key = JSON.stringify([name, version.version, advisories]);
-      const make = () => slots.run('', () => packDocument(deps, summary, version, advisories));
+      const make = () => slots.run('', () => packDocument(deps, catalogue, { summary, version, advisories }));
       return sendPage(request, reply, await cache.get(key, catalogue.revision, make));
     });
   }
 }
 
+interface ShownPack {
+  readonly summary: PackSummary;
+  readonly version: PublishedVersion;
+  readonly advisories: readonly PublishedAdvisory[];
+}
+
+/** The same for every reader that sees the pack. */
 async function packDocument(
-  { catalogue, profile, directory }: ReadDeps,
-  summary: PackSummary,
-  version: PublishedVersion,
-  advisories: readonly PublishedAdvisory[],
+  { profile, directory }: ReadDeps,
+  catalogue: CatalogueView,
+  { summary, version, advisories }: ShownPack,
 ): Promise<Document> {
   const [versions, files] = await Promise.all([
     catalogue.versions(version.name),
     readPackFiles(catalogue, version),
   ]);
-  const signingKey = (await directory.signingKeys()).find(({ keyId }) => keyId === version.signing.keyId);
+  const signingKey = (await directory.signingKeys(catalogue.reader)).find(
+    ({ keyId }) => keyId === version.signing.keyId,
+  );
   return pageOf(packPage({ profile, summary, version, versions, files, signingKey, advisories }));
 }
 

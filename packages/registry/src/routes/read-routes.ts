@@ -1,5 +1,6 @@
 /** Read routes for everything but the packs themselves. */
 import type { AccessRules, Api } from '@gantry/http';
+import { viewOf } from '../catalogue/reader.ts';
 import { AdvisoryFeed } from '../derived/advisory-feed.ts';
 import { createSearch } from '../derived/search.ts';
 import { advisoryRoutes } from './advisories.ts';
@@ -14,27 +15,32 @@ import { searchRoutes } from './search.ts';
 
 /** Access rules for the routes below. */
 export const READ_ACCESS: AccessRules = {
-  'GET /.well-known/openwop-registry': 'public',
-  'GET /.well-known/openwop-registry.json': 'public',
-  'GET /v1/index.json': 'public',
-  'GET /v1/packs': 'public',
-  'GET /v1/packs/-/catalog': 'public',
-  'GET /v1/packs/export': 'public',
-  'GET /v1/packs/-/search': 'public',
-  'GET /v1/packs/-/by-type/{typeId}': 'public',
-  'GET /v1/packs/{name}/-/{version}.sbom.json': 'public',
-  'GET /v1/sbom.json': 'public',
-  'GET /security/advisories.json': 'public',
+  'GET /.well-known/openwop-registry': 'optional',
+  'GET /.well-known/openwop-registry.json': 'optional',
+  'GET /v1/index.json': 'optional',
+  'GET /v1/packs': 'optional',
+  'GET /v1/packs/-/catalog': 'optional',
+  'GET /v1/packs/export': 'optional',
+  'GET /v1/packs/-/search': 'optional',
+  'GET /v1/packs/-/by-type/{typeId}': 'optional',
+  'GET /v1/packs/{name}/-/{version}.sbom.json': 'optional',
+  'GET /v1/sbom.json': 'optional',
+  'GET /security/advisories.json': 'optional',
   'PUT /v1/host/gantry/registry/advisories/{advisoryId}': ['packs:yank'],
-  'GET /': 'public',
+  'GET /': 'optional',
   'GET /assets/{file}': 'public',
-  'GET /packs/{name}': 'public',
-  'GET /packs/{name}/{version}': 'public',
-  'GET /{name}/{version}/{schema}': 'public',
+  'GET /packs/{name}': 'optional',
+  'GET /packs/{name}/{version}': 'optional',
+  'GET /{name}/{version}/{schema}': 'optional',
 };
 
-export function createReads(options: ReadOptions): ReadDeps {
-  return { ...options, search: createSearch(options.catalogue), advisories: new AdvisoryFeed(options) };
+export function createReads({ catalogue, readerOf, store, ...described }: ReadOptions): ReadDeps {
+  return {
+    ...described,
+    view: (request) => viewOf(catalogue, readerOf(request)),
+    search: createSearch(),
+    advisories: new AdvisoryFeed({ catalogue, store, now: described.now }),
+  };
 }
 
 /** The API, also for a host that mounts the registry. */

@@ -15,14 +15,16 @@ const VERSION_SBOM = {
 };
 
 /** Yanked versions keep their SBOM. */
-export function sbomRoutes(app: Api, { catalogue, profile }: ReadDeps): void {
-  const whole = byRevision(catalogue, async () => documentOf(await registrySbom(catalogue, profile)));
+export function sbomRoutes(app: Api, { view, profile }: ReadDeps): void {
+  const whole = byRevision(async (catalogue) => documentOf(await registrySbom(catalogue, profile)));
 
   app.get('/v1/packs/:name/-/:version.sbom.json', { schema: VERSION_SBOM }, async (request, reply) => {
     const { name, version } = request.params;
-    const published = await catalogue.version(name, version);
+    const published = await view(request).version(name, version);
     if (published === undefined) throw new OpenwopError('not_found');
     return sendDocument(request, reply, documentOf(versionSbom(published)));
   });
-  documentRoute(app, '/v1/sbom.json', 'The SBOM of all versions, in CycloneDX 1.6', whole);
+  documentRoute(app, '/v1/sbom.json', 'The SBOM of all versions, in CycloneDX 1.6', (request) =>
+    whole(view(request)),
+  );
 }

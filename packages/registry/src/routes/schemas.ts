@@ -17,9 +17,10 @@ const SCHEMA = {
  * Read from the archive, so it cannot differ from it. Schemas of yanked versions are not served; caches drop them
  * within minutes.
  */
-export function schemaRoutes(app: Api, { catalogue }: ReadDeps): void {
+export function schemaRoutes(app: Api, { view }: ReadDeps): void {
   app.get('/:name/:version/:schema', { schema: SCHEMA }, async (request, reply) => {
     const { name, version, schema } = request.params;
+    const catalogue = view(request);
     const path = `schemas/${schema}`;
     const published = await catalogue.version(name, version);
     const bytes =

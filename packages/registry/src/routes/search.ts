@@ -22,10 +22,10 @@ const SEARCH = {
   }),
 };
 
-export function searchRoutes(app: Api, { search }: ReadDeps): void {
+export function searchRoutes(app: Api, { search, view }: ReadDeps): void {
   app.get('/v1/packs/-/search', { schema: SEARCH }, async (request, reply) => {
     const { q = '', limit = LIMIT, ...rest } = request.query;
-    const { total, results, nextCursor } = search({ q, limit, ...rest });
+    const { total, results, nextCursor } = search(view(request), { q, limit, ...rest });
     const answer = {
       q,
       total,

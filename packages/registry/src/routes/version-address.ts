@@ -1,7 +1,7 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import type { PublishedVersion } from '../catalogue/catalogue.ts';
-import type { StoreCatalogue, VersionAddress } from '../catalogue/store-catalogue.ts';
+import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
+import type { VersionAddress } from '../catalogue/store-catalogue.ts';
 import { checkName, checkVersion } from '../publish/address.ts';
 
 /** Unrestricted: a wrong name or version has an error code of its own. */
@@ -10,7 +10,7 @@ export const NameParams = Type.Object({ name: Type.String() });
 
 /** The published version. An invalid name or version and an absent version are different errors. */
 export async function publishedAt(
-  catalogue: StoreCatalogue,
+  catalogue: Pick<Catalogue, 'version'>,
   { name, version }: VersionAddress,
 ): Promise<PublishedVersion> {
   checkName(name);

@@ -8,6 +8,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { freshFolder } from '../../../store/src/testing/data-dir.ts';
+import { ANYONE } from '../catalogue/reader.ts';
 import type { KeyDirectory } from '../derived/discovery.ts';
 import { createReads, READ_ACCESS, readRoutes, siteRoutes } from '../routes/read-routes.ts';
 import { type Facts, MemoryCatalogue, PUBLISHED_AT } from './memory-catalogue.ts';
@@ -72,6 +73,7 @@ export async function readServer(t: Pick<TestContext, 'after'>, catalogue: Memor
   });
   const reads = createReads({
     catalogue,
+    readerOf: () => ANYONE,
     store,
     now,
     directory: DIRECTORY,
