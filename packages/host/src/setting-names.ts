@@ -5,7 +5,6 @@ import { didYouMean } from '@gantry/protocol';
 const OF_OTHERS = [
   'GANTRY_URL',
   'GANTRY_API_KEY',
-  'GANTRY_REGISTRY_KEY',
   'GANTRY_REGISTRY_HOST',
   'GANTRY_REGISTRY_PORT',
   'GANTRY_REGISTRY_DATA_DIR',

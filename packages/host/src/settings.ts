@@ -123,6 +123,11 @@ const OWN = {
     'registry of packs, and fallbacks, separated by commas: https://... or a folder (none)',
     registriesOf,
   ),
+  registryKey: setting(
+    'GANTRY_REGISTRY_KEY',
+    'key for private packs, sent to the first registry alone (none)',
+    read.text,
+  ),
   registryMirrors: setting(
     'GANTRY_REGISTRY_MIRRORS',
     'REGISTRY=MIRROR pairs: lockfiles made against the first install from the second (none)',

@@ -103,9 +103,21 @@ test('a registry behind an address is asked like one in a folder', async (t) => 
   assert.deepEqual(modes.registries, [{ url, mode: 'verified' }]);
 });
 
-/** The address of a server for the files of a folder. */
-async function served(t: TestContext, folder: string): Promise<string> {
+test('the key of the settings goes to the first registry, and to no fallback', async (t) => {
+  const [first, fallback] = [await registryFolder(t), await registryFolder(t)];
+  await fallback.publish(pack(CRM, '1.0.0'));
+  const seen: Record<'first' | 'fallback', (string | undefined)[]> = { first: [], fallback: [] };
+  const registries = [await served(t, first.path, seen.first), await served(t, fallback.path, seen.fallback)];
+  const api = await packTest(t, { settings: { registries, registryKey: 'gk_reader' } });
+  assert.equal((await asked(api)).view.signedBy, 'acme-1');
+  assert.deepEqual(new Set(seen.first), new Set(['Bearer gk_reader']));
+  assert.deepEqual(new Set(seen.fallback), new Set([undefined]));
+});
+
+/** The address of a server for the files of a folder; `seen` gets the keys that were sent. */
+async function served(t: TestContext, folder: string, seen: (string | undefined)[] = []): Promise<string> {
   const server = createServer((request, response) => {
+    seen.push(request.headers.authorization);
     readFile(`${folder}${request.url}`).then(
       (bytes) => response.end(bytes),
       () => response.writeHead(404).end(),

@@ -64,7 +64,7 @@ export interface Choice {
 export type RegistryPacks = (wanted: Wanted, only?: readonly string[]) => Promise<Choice>;
 
 export interface RegistryPacksOptions {
-  readonly settings: Pick<Settings, 'registries' | 'registryMirrors'>;
+  readonly settings: Pick<Settings, 'registries' | 'registryMirrors' | 'registryKey'>;
   readonly egress: EgressByPurpose;
   readonly trust: () => Promise<HostTrust>;
   readonly offer: Offer;
@@ -88,6 +88,8 @@ export const registryPacks =
         openRegistry(name, {
           egress,
           roots: ofRegistry(known, name)?.keys,
+          // The others may belong to others
+          key: name === settings.registries[0] ? settings.registryKey : undefined,
           mirrorOf: settings.registryMirrors.get(name.replace(/\/+$/, '')),
         }),
       ),

@@ -6,12 +6,14 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Settings } from '../settings.ts';
 import type { Redactions } from './redactions.ts';
 
+type SecretSettings = Pick<
+  Settings,
+  'masterKey' | 'masterKeyOld' | 'adminKey' | 'registryKey' | 'databaseUrl' | 'backends'
+>;
+
 export function processLog(
   redactions: Redactions,
-  settings: Pick<
-    Settings,
-    'logLevel' | 'masterKey' | 'masterKeyOld' | 'adminKey' | 'databaseUrl' | 'backends'
-  >,
+  settings: SecretSettings & Pick<Settings, 'logLevel'>,
   destination?: DestinationStream,
 ): Logger {
   for (const { value, label } of secretsOf(settings)) redactions.noteOwn(value, label);
@@ -24,18 +26,13 @@ export function processLog(
   return destination ? pino(options, destination) : pino(options);
 }
 
-function secretsOf({
-  masterKey,
-  masterKeyOld,
-  adminKey,
-  databaseUrl,
-  backends,
-}: Pick<Settings, 'masterKey' | 'masterKeyOld' | 'adminKey' | 'databaseUrl' | 'backends'>): SecretValue[] {
+function secretsOf({ databaseUrl, backends, ...keys }: SecretSettings): SecretValue[] {
   const passwords = [databaseUrl, ...Object.values(backends)].map(passwordIn);
   return [
-    { value: masterKey, label: 'master-key' },
-    { value: masterKeyOld, label: 'master-key' },
-    { value: adminKey, label: 'admin-key' },
+    { value: keys.masterKey, label: 'master-key' },
+    { value: keys.masterKeyOld, label: 'master-key' },
+    { value: keys.adminKey, label: 'admin-key' },
+    { value: keys.registryKey, label: 'registry-key' },
     ...passwords.map((value) => ({ value, label: 'password' })),
   ].filter((secret): secret is SecretValue => Boolean(secret.value));
 }

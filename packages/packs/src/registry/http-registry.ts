@@ -1,4 +1,4 @@
-import { type Egress, EgressError, type EgressTerms } from '@gantry/egress';
+import { type Egress, EgressError, type EgressRequest, type EgressTerms } from '@gantry/egress';
 import { OpenwopError } from '@gantry/protocol';
 import type { TrustedKey } from '../trust/keys.ts';
 import { DocumentRegistry, type DocumentSource } from './document-registry.ts';
@@ -12,6 +12,8 @@ export interface HttpRegistryOptions {
   readonly roots?: readonly TrustedKey[];
   /** The registry that it is a copy of, whose addresses its documents may hold. */
   readonly mirrorOf?: string;
+  /** For private packs. Egress sends it to no other server, also when this one redirects there. */
+  readonly key?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -27,6 +29,7 @@ export function openHttpRegistry({
   egress,
   timeoutMs = TIMEOUT_MS,
   signal,
+  key,
   ...keys
 }: HttpRegistryOptions): CopyableRegistry {
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -36,6 +39,7 @@ export function openHttpRegistry({
     source: httpSource([base, ...(keys.mirrorOf === undefined ? [] : [keys.mirrorOf])], egress, {
       timeoutMs,
       ...(signal && { signal }),
+      ...(key !== undefined && { headers: { authorization: `Bearer ${key}` } }),
     }),
     ...keys,
   });
@@ -44,7 +48,7 @@ export function openHttpRegistry({
 const httpSource = (
   [base, ...copied]: readonly [string, ...string[]],
   egress: Egress,
-  terms: EgressTerms,
+  terms: EgressTerms & Pick<EgressRequest, 'headers'>,
 ): DocumentSource => ({
   async read(path, bytesMax) {
     const options = { ...terms, maxResponseBytes: bytesMax, redirects: REDIRECTS_MAX };
@@ -54,6 +58,7 @@ const httpSource = (
     });
     if (status === 200) return body;
     if (ABSENT.has(status)) return undefined;
+    if (status === 401) throw unreachable(base, 'refuses the key. Check GANTRY_REGISTRY_KEY.');
     throw unreachable(base, `answers ${status} for ${path}.`);
   },
 

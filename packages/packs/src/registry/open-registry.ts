@@ -48,6 +48,8 @@ export interface OpenRegistryOptions {
   readonly roots?: readonly TrustedKey[] | undefined;
   /** The registry that this one is a copy of, where another server serves it. */
   readonly mirrorOf?: string | undefined;
+  /** Of a registry behind an address. */
+  readonly key?: string | undefined;
   readonly signal?: AbortSignal;
   /** A registry is allowed by its exact origin; where it redirects is judged like any other address. */
   readonly egress?: EgressByPurpose;
@@ -57,12 +59,12 @@ export async function openRegistry(
   name: string,
   options: OpenRegistryOptions = {},
 ): Promise<CopyableRegistry> {
-  const { cwd = '.', roots, mirrorOf, signal, egress = createEgressByPurpose() } = options;
+  const { cwd = '.', roots, mirrorOf, key, signal, egress = createEgressByPurpose() } = options;
   assertRegistry(name);
   const keys = { ...(roots && { roots }), ...(mirrorOf !== undefined && { mirrorOf }) };
   if (isRegistryAddress(name)) {
-    const ends = signal === undefined ? {} : { signal };
-    return openHttpRegistry({ url: name, egress: egress.for('registry', [name]), ...ends, ...keys });
+    const sent = { ...(signal && { signal }), ...(key && { key }) };
+    return openHttpRegistry({ url: name, egress: egress.for('registry', [name]), ...sent, ...keys });
   }
   const folder = name.startsWith('file:') ? fileURLToPath(name) : path.resolve(cwd, name);
   return openFolderRegistry({ folder, ...keys });

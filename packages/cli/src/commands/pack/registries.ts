@@ -6,6 +6,7 @@ import {
   type PackLock,
   Registries,
   readRegistries,
+  sameRegistry,
 } from '@gantry/packs';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -26,8 +27,17 @@ export async function requireRegistries(call: Call, lock?: PackLock): Promise<Re
   );
 }
 
-export const openRegistry = ({ io }: Pick<Call, 'io'>, name: string): Promise<CopyableRegistry> =>
-  openNamed(name, { ...io, egress: egressOf(io) });
+export const openRegistry = (
+  call: Pick<Call, 'args' | 'io'>,
+  name: string,
+  key = keyFor(call, name),
+): Promise<CopyableRegistry> => openNamed(name, { ...call.io, egress: egressOf(call.io), key });
+
+/** For the first registry that the user named alone: fallbacks, and what a lockfile names, must not learn it. */
+function keyFor(call: Pick<Call, 'args' | 'io'>, name: string): string | undefined {
+  const [first] = namedRegistries(call);
+  return first !== undefined && sameRegistry(first, name) ? call.io.env.GANTRY_REGISTRY_KEY : undefined;
+}
 
 export const egressOf = ({ env }: Pick<Call['io'], 'env'>): EgressByPurpose =>
   createEgressByPurpose({ allow: readAllowList(env.GANTRY_EGRESS_ALLOW) });

@@ -60,7 +60,7 @@ export async function mirror(call: Call): Promise<number> {
   const [, source = '', target = ''] = args.words;
   const only = patternsOf(args.text('only'));
   const work: Mirror = {
-    registry: await openRegistry(call, source),
+    registry: await openRegistry(call, source, args.text('key')),
     folder: path.resolve(io.cwd, target),
     io,
     counts: { packs: 0, versions: 0, copied: 0, updated: 0, unchanged: 0, unverified: 0, bytes: 0 },

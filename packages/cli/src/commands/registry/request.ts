@@ -15,7 +15,7 @@ export interface RegistryRequest {
   /** Bytes are sent as they are, with the content type in `headers`. */
   readonly body?: JsonObject | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Public: sent without a key. */
+  /** A key is sent if there is one, and shows private packs. */
   readonly isOpen?: true;
   readonly timeoutMs?: number;
   /** Next steps that only the command knows, by error code. */
@@ -38,8 +38,10 @@ export function registryOf(call: Pick<Call, 'args' | 'io'>): string {
   throw new UsageError(`This command needs the address of a running registry; ${first} is a folder.`);
 }
 
-export function keyOf({ args, io }: Call): string {
-  const key = args.text('key') ?? io.env.GANTRY_REGISTRY_KEY;
+const givenKey = ({ args, io }: Call): string | undefined => args.text('key') ?? io.env.GANTRY_REGISTRY_KEY;
+
+export function keyOf(call: Call): string {
+  const key = givenKey(call);
   if (key) return key;
   throw new UsageError('Set GANTRY_REGISTRY_KEY to a key of the registry.');
 }
@@ -55,13 +57,14 @@ export async function sendToRegistry(
 ): Promise<{ status: number; value: Json }> {
   const registry = registryOf(call);
   const { method, path, body, isOpen, timeoutMs = TIMEOUT_MS, next = {} } = request;
+  const key = isOpen ? givenKey(call) : keyOf(call);
   const { status, body: answer } = await egressOf(call.io)
     .for('registry', [registry])
     .request(registry + path, {
       method,
       headers: {
         accept: 'application/json',
-        ...(!isOpen && { authorization: `Bearer ${keyOf(call)}` }),
+        ...(key && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...request.headers,
       },
