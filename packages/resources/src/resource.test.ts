@@ -90,11 +90,12 @@ for (const backend of await backends()) {
       const pages: string[][] = [];
       for (let beforeId = '~', isLast = false; !isLast; ) {
         const { shown, hasMore } = await service.page(caller, { beforeId, limit: 3 });
-        pages.push(shown.map(({ view }) => view.name.slice(0, 1)));
+        // Ids of one millisecond have no order
+        pages.push(shown.map(({ view }) => view.name.slice(0, 1)).sort());
         isLast = !hasMore;
         beforeId = shown.at(-1)?.view.id ?? '';
       }
-      assert.deepEqual(pages, [['4', '3'], ['2'], ['1'], ['0']]);
+      assert.deepEqual(pages, [['3', '4'], ['2'], ['1'], ['0']]);
     });
 
     test('keeps secrets sealed, and answers none', async () => {

@@ -1,4 +1,4 @@
-import { attempt, type Escape } from './escape.ts';
+import { attempt, type Escape, failed } from './escape.ts';
 
 /** What one run could leave behind for the next, or do to the runner beside it. */
 export const GLOBAL_ESCAPES: readonly Escape[] = [
@@ -84,12 +84,12 @@ export const GLOBAL_ESCAPES: readonly Escape[] = [
   {
     name: 'a result that pollutes the host',
     body: `return { outputs: { escaped: false, ['__proto__']: { polluted: true }, nested: JSON.parse('{"__proto__":{"polluted":true}}') } };`,
-    expected: 'contained',
+    expected: failed,
   },
   {
     name: 'a variable that pollutes the host',
     body: `ctx.variables.set('__proto__', { polluted: true }); return { escaped: false };`,
-    expected: 'contained',
+    expected: failed,
   },
   {
     name: 'another run by ctx',

@@ -46,7 +46,10 @@ const withoutOrigin = ({ url, ...answer }: DataObject, _args: DataObject, public
 
 const SPOKEN: Readonly<Record<string, Omit<Operation, 'path'>>> = {
   'cache.get': { gives: (answer) => ({ ...answer, found: 'value' in answer }) },
-  'table.query': { absent: { code: 'table_not_found', answer: { rows: [], nextCursor: null } } },
+  'table.query': {
+    gives: (answer) => ({ nextCursor: null, ...answer }),
+    absent: { code: 'table_not_found', answer: { rows: [], nextCursor: null } },
+  },
   'blob.get': { absent: { code: 'blob_object_not_found', answer: { found: false } } },
   'blob.presign': { gives: withoutOrigin },
   'queueBus.publish': { takes: ofTopic },
