@@ -131,7 +131,6 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const packs = createPacks({
     ...base,
     surfaces,
-    recall: (tenant) => credentials().recall(tenant),
     secrets: nodeSecrets({ credentials, connections: () => services.oauth.nodes, aiProviders: [] }),
     facts: { name: HOST_NAME, retentionSeconds: settings.retentionDays * SECONDS_PER_DAY },
   });

@@ -22,7 +22,6 @@ import {
   credentials,
   isLive,
   newest,
-  RUN_MS_MAX,
   readersOf,
   type StoredCredential,
   secretParts,
@@ -30,7 +29,6 @@ import {
   viewOf,
   withVersion,
 } from './credential.ts';
-import { removedCredentials } from './recall.ts';
 import { storedValue, type ValueOptions } from './value.ts';
 
 const {
@@ -53,8 +51,6 @@ const PLACES: Readonly<Record<CredentialKind, { header: string; prefix: string }
 };
 
 export interface CredentialServiceOptions extends ValueOptions {
-  /** How long ended runs are kept. */
-  readonly retentionMs: number;
   readonly store: Pick<Store, 'entries' | 'runs'>;
   readonly changes: Changes;
   readonly redactions: Pick<Redactions, 'note'>;
@@ -157,11 +153,6 @@ export class CredentialService {
     return this.#options.changes.run(caller, async (change) => {
       const stored = await this.#managed(change, ref, matching);
       change.delete(stored);
-      const { versions, revealedAt } = stored.record;
-      if (revealedAt !== undefined) {
-        const until = change.now + RUN_MS_MAX + this.#options.retentionMs;
-        change.create(removedCredentials, { ref, versions, until });
-      }
       count(change, stored.record, -1);
       return shown(stored, change.now);
     });
@@ -245,8 +236,7 @@ export class CredentialService {
     const rotated = withVersion(record, added, {
       now,
       overlapMs: overlapSeconds * 1_000,
-      retentionMs: this.#options.retentionMs,
-    }).record;
+    });
     if (rotated.versions.filter((each) => isLive(each, now)).length > versionsMax)
       throw new OpenwopError('conflict', {
         message: `${versionsMax} values are in use already, the limit. Wait until one ends, or use overlapSeconds 0.`,

@@ -140,28 +140,22 @@ export function versionOf(
 export interface Rotation {
   readonly now: number;
   readonly overlapMs: number;
-  /** How long ended runs are kept. */
-  readonly retentionMs?: number;
 }
 
-/** As long as a run may last, beside the time that ended ones are kept: until then a value may turn up in output. */
-export const RUN_MS_MAX = 30 * 86_400_000;
-
-/** C3. A value that pack code has seen stays for a while after its end, to be redacted. */
+/** C3. What pack code was given is redacted for longer: see `given-secrets.ts`. */
 export function withVersion(
   record: CredentialRecord,
   added: Omit<CredentialVersion, 'version' | 'createdAt'>,
-  { now, overlapMs, retentionMs = 0 }: Rotation,
-): { readonly record: CredentialRecord } {
+  { now, overlapMs }: Rotation,
+): CredentialRecord {
   const [current, ...older] = record.versions;
   const ending = {
     ...current!,
     until: Math.min(current!.until ?? Number.POSITIVE_INFINITY, now + overlapMs),
   };
   const version = { ...added, version: current!.version + 1, createdAt: now };
-  const keptMs = record.revealedAt === undefined ? 0 : RUN_MS_MAX + retentionMs;
-  const isKept = ({ until = Number.POSITIVE_INFINITY }: CredentialVersion): boolean => now < until + keptMs;
-  return { record: { ...record, versions: [version, ...[ending, ...older].filter(isKept)] } };
+  const live = [ending, ...older].filter((each) => isLive(each, now));
+  return { ...record, versions: [version, ...live] };
 }
 
 /** A password may stand alone where it should not. */

@@ -12,7 +12,6 @@ import { type ActRecord, acts } from './act.ts';
 import { credentials, newest, provenanceOf, type StoredCredential, secretParts } from './credential.ts';
 import { CredentialService, type CredentialServiceOptions } from './credential-service.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
-import { createRecall } from './recall.ts';
 import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
 import { storedValue } from './value.ts';
@@ -33,8 +32,6 @@ export interface Credentials {
   open(owner: Owner, ref: string, use?: CredentialUse): Promise<EgressCredential>;
   /** To be given to pack code: see `reveal.ts`. */
   reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed>;
-  /** This process knows every value that pack code of the tenant has seen: see `recall.ts`. */
-  recall(tenant: string): Promise<void>;
   /** The credential that a node asks for by its own name for it. */
   required(...args: Parameters<ReturnType<typeof requiredCredential>>): Promise<StoredCredential>;
 }
@@ -100,7 +97,6 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     service: new CredentialService(options),
     acts: new ResourceService(acts, { changes, entries: store.entries, now, services: undefined }),
     required: requiredCredential(store.entries, now),
-    recall: createRecall(options),
     async open(owner, ref, use = {}) {
       const one = await find({ owner, ref, runId: use.runId });
       if ('not' in one) throw new OpenwopError(CODES[one.not]);

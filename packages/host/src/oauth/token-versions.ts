@@ -74,7 +74,7 @@ export function renewTokens(
   const refreshToken = tokens.refreshToken ?? refreshTokenOf(masterKey, credential);
   const kept = { ...tokens, ...(refreshToken !== null && { refreshToken }) };
   const added = versionOf(masterKey, credential, current!.version + 1, kept, change.now);
-  const { record } = withVersion(credential.record, added, { now: change.now, overlapMs: 0 });
+  const record = withVersion(credential.record, added, { now: change.now, overlapMs: 0 });
   return change.replace(credential, record);
 }
 

@@ -28,8 +28,6 @@ export interface CodeCalls {
   readonly environment: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly surfaces: Surfaces;
   readonly secrets: NodeSecrets;
-  /** Before pack code of the tenant runs: its output may carry what other code was given. */
-  readonly recall: (tenant: string) => Promise<void>;
 }
 
 /** A node to run. */

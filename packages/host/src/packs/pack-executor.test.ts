@@ -69,7 +69,6 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     remotes,
     environment: {},
     secrets: async () => ({}),
-    recall: async () => {},
     surfaces: () => ({ table: {}, call: async () => undefined }),
   })(new InvocationLog(new CommitPipeline(store), store.records, now));
   return { executor, receipts };

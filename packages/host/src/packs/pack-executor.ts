@@ -113,7 +113,6 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
   if (unmet.length > 0)
     throw new OpenwopError('pack_runtime_requirement_unmet', { details: { manifest, unmet } });
   const acts = pack.effect === 'effect' && canActUnseen(version);
-  await options.recall(key.tenant);
   const members = await secretsOf(options, task, version);
   const call = await prepareCall(options, version, { acts, grants, members });
   return { acts, run: () => invoke(options, task, version, call) };

@@ -34,8 +34,6 @@ export interface PacksOptions {
   readonly egress: EgressByPurpose;
   readonly redactions: Redactions;
   readonly secrets: NodeSecrets;
-  /** Before pack code of the tenant runs. */
-  readonly recall: (tenant: string) => Promise<void>;
   /** What discovery says of the host itself. */
   readonly facts: FamilyFacts;
   readonly now: () => number;
