@@ -58,7 +58,7 @@ describe('HTTP', () => {
     await world.add({ connectorId: 'hook', type: 'http', url });
     const { deliveryId = '' } = await world.send('hook');
     await world.later(0);
-    for (let hours = 0; hours < 30; hours++) await world.later(3_600_000);
+    for (let hours = 0; hours < 40; hours++) await world.later(3_600_000);
     const [dead] = await world.deliveries('hook');
     assert.deepEqual([dead?.state, dead?.attempts, dead?.lastReason], ['dead', 10, 'http_status']);
     assert.equal(new Set(got.map(({ headers }) => headers['idempotency-key'])).size, 1);

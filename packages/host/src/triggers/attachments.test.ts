@@ -152,5 +152,5 @@ test('a message that cannot be read is refused with what is wrong', async (t) =>
   };
   assert.match(await refused({ to: 'in@example.com' }), /\/to must be array/);
   assert.match(await refused({ attachments: [{ filename: 'a' }] }), /either a `url` or its `content`/);
-  assert.match(await refused({ cc: [] }), /takes no \/cc/);
+  assert.match(await refused({ cc: [] }), /It has no member "cc"/);
 });

@@ -105,11 +105,10 @@ const MESSAGE =
   'A message is a JSON object with `from`, `to`, `subject`, `text`, `html` and `attachments`, sent as application/json.';
 
 function problemOf(value: unknown): string {
-  const [first] = problemsIn(EmailMessage, EMAIL.Errors(value));
-  if (!first || first.field === '') return '';
-  // As TypeBox reports a member that is not in the schema
+  const [first] = typeof value === 'object' ? problemsIn(EmailMessage, EMAIL.Errors(value)) : [];
+  if (!first || value === null) return '';
   const { field, problem } = first;
-  return problem === 'schema is false' ? `It takes no ${field}.` : `${field} ${problem}.`;
+  return field === '' ? `It ${problem}.` : `${field} ${problem}.`;
 }
 
 const invalid = (text: string): OpenwopError => new OpenwopError('validation_error', { message: text });
