@@ -41,4 +41,18 @@ async function create(): Promise<Host> {
   return createHost({ settings });
 }
 
+const PARENT_LOOK_MS = 1_000;
+
+/** npm ends with a signal the shell between it and this process, which passes nothing on. */
+function stopWithNpm(): void {
+  if (process.env.npm_lifecycle_event !== 'start') return;
+  const { ppid } = process;
+  const look = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(look);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_LOOK_MS).unref();
+}
+
+stopWithNpm();
 await runServerProcess({ name: 'gantry', usage, create, greet: greeting });

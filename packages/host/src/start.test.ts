@@ -98,6 +98,19 @@ test('a host that other machines reach says so, and prints an address that they 
   assert.equal(safe.err, '');
 });
 
+test('a host that npm started stops when npm does', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const command = `"${process.execPath}" "${MAIN}" --data "${folder.path}" --port 0 --log error; true`;
+  const env = { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', npm_lifecycle_event: 'start' };
+  const shell = spawn('sh', ['-c', command], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(shell.stdout, 'data');
+  const ended = once(shell.stdout, 'close');
+  shell.kill('SIGTERM');
+  await ended;
+  assert.ok(!existsSync(`${folder.path}/gantry.pid`));
+});
+
 test('an admin key that can be guessed ends the start', async (t) => {
   const { err, code } = await start(t, { GANTRY_ADMIN_KEY: 'short' });
   assert.equal(code, 2);
