@@ -15,6 +15,7 @@ import { flood } from './flood.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
 import { fullText } from './full-text.ts';
 import { longRun } from './long-run.ts';
+import { redaction } from './redaction.ts';
 import { registry } from './registry.ts';
 import { type Failure, formatReport, type Report } from './report.ts';
 import { sandbox } from './sandbox.ts';
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   sandbox,
   egress,
   'tool-call': toolCall,
+  redaction,
   registry,
   surfaces,
   vectors,

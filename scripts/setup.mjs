@@ -16,7 +16,20 @@ const wantedStamp = () =>
   createHash('sha256')
     .update(read(path.join(root, 'package-lock.json')))
     .digest('hex');
-const isReady = () => read(stampFile) === wantedStamp();
+const isReady = () => read(stampFile) === wantedStamp() || isInstalled();
+
+const packagesIn = (file) => JSON.parse(read(file) || '{}').packages ?? {};
+
+/** npm ends an install by writing what it installed: then someone has typed `npm ci` before. */
+function isInstalled() {
+  const kept = packagesIn(path.join(modules, '.package-lock.json'));
+  return Object.entries(packagesIn(path.join(root, 'package-lock.json'))).every(
+    ([name, { version, integrity, optional }]) =>
+      !name.startsWith('node_modules/') ||
+      optional ||
+      (name in kept && kept[name].version === version && kept[name].integrity === integrity),
+  );
+}
 
 const isAlive = (pid) => {
   try {

@@ -16,8 +16,15 @@ const SOAKS = {
     rounds: 50,
   },
   guards: {
-    about: 'kills the host while a node calls a server, at every place between two commits',
+    about:
+      'kills the host while a node calls a server, at every place between two commits; ' +
+      'GANTRY_SOAK_FORM is one of fetch-sqlite, fetch-postgres, safeFetch-sqlite, safeFetch-postgres (all)',
     files: 'packages/host/src/tools/tools-crash.test.ts',
+    rounds: 200,
+  },
+  ai: {
+    about: 'kills the host between the steps of model calls, on both databases',
+    files: 'packages/host/src/ai/ai-crash.test.ts',
     rounds: 200,
   },
   walls: {

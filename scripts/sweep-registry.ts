@@ -13,7 +13,8 @@ import { OpenwopError } from '@gantry/protocol';
 
 /** What became of a node type in the sandbox; `loaded` answered its sample inputs with an error of its own. */
 export type NodeTypeResult =
-  | { readonly state: 'ran' }
+  /** `misfit`: its outputs break the schema that it declares itself. */
+  | { readonly state: 'ran'; readonly misfit?: string }
   | { readonly state: 'loaded' | 'failed'; readonly reason: string };
 
 /** One version, or one node type of it. */
@@ -110,6 +111,9 @@ export function summarize(rows: readonly SweepRow[]) {
     loaded: inState('loaded', 'ran'),
     ran: inState('ran'),
     failed,
+    breakOutputSchema: types.filter(
+      ({ nodeType }) => nodeType?.state === 'ran' && nodeType.misfit !== undefined,
+    ).length,
     isSound: broken === 0 && failed === 0 && verified === versions.length,
   };
 }

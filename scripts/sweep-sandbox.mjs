@@ -5,6 +5,8 @@ import path from 'node:path';
 import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
 import { normalizePath } from '@gantry/packs';
 import { createSandbox } from '@gantry/sandbox';
+import { readSchemaText } from '../packages/host/src/packs/artifact-types/schema-text.ts';
+import { outputMisfit } from '../packages/host/src/packs/output-schema.ts';
 import { sampleFor } from './sweep-sample.ts';
 
 const LIMITS = { memoryBytes: 128 * 1024 * 1024, wallClockMs: 10_000, outputBytes: 1024 * 1024 };
@@ -82,5 +84,15 @@ async function run(sandbox, code, { manifest, archive }, typeId) {
     emit: () => undefined,
     log: () => undefined,
   });
-  return result.status === 'error' ? { state: 'loaded', reason: describe(result.error) } : { state: 'ran' };
+  if (result.status === 'error') return { state: 'loaded', reason: describe(result.error) };
+  const misfit = result.status === 'success' ? misfitOf(node, archive, result.outputs) : undefined;
+  return { state: 'ran', ...(misfit && { misfit }) };
+}
+
+/** As a host judges it, where the schema can be used. */
+function misfitOf({ outputSchemaRef: ref }, { files }, outputs) {
+  if (ref === undefined) return;
+  const reading = readSchemaText(Buffer.from(files.get(normalizePath(ref))).toString('utf8'));
+  const misfit = reading.usable ? outputMisfit(reading.schema, outputs) : undefined;
+  return misfit && `${misfit.path} ${misfit.message}`;
 }

@@ -37,7 +37,8 @@ function offer(manifest) {
 function line({ name, version, typeId, verified, install, nodeType }) {
   const proof = verified.passed ? 'verified' : `NOT VERIFIED (${verified.reason})`;
   const outcome = [install.state, install.reason].filter((part) => part !== undefined).join(': ');
-  const sandboxed = nodeType ? [[nodeType.state, nodeType.reason].filter(Boolean).join(': ')] : [];
+  const told = nodeType?.misfit ? `BREAKS ITS OUTPUT SCHEMA (${nodeType.misfit})` : nodeType?.reason;
+  const sandboxed = nodeType ? [[nodeType.state, told].filter(Boolean).join(': ')] : [];
   return [`${name}@${version}`, typeId ?? '', proof, outcome, ...sandboxed].join('\t');
 }
 
@@ -59,6 +60,10 @@ try {
 } finally {
   await loader.stop();
 }
+const breaking = rows.filter(({ nodeType }) => nodeType?.misfit);
+if (breaking.length > 0) console.log('Packs whose outputs break their own schema:');
+for (const { name, version, typeId, nodeType } of breaking)
+  console.log(`  ${name}@${version}\t${typeId}\t${nodeType.misfit}`);
 const { isSound, ...counts } = summarize(rows);
 console.log(
   Object.entries(counts)

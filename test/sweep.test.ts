@@ -114,6 +114,43 @@ describe('sweep', () => {
     assert.equal(summarize(rows).ran, 1);
   });
 
+  test('node types whose outputs break the schema of their pack are listed', async (t) => {
+    const { openSandboxLoader } = await import(
+      path.join(import.meta.dirname, '../scripts/sweep-sandbox.mjs')
+    );
+    const loader = await openSandboxLoader().catch((error: Error) => error);
+    if (loader instanceof Error) return t.skip(loader.message);
+    t.after(loader.stop);
+    const published = (name: string, code: string): Published => ({
+      manifest: manifest(name, {
+        nodes: [
+          {
+            typeId: `${name}.echo`,
+            version: '1.0.0',
+            category: 'data',
+            role: 'pure',
+            outputSchemaRef: 'out.json',
+          },
+        ],
+      }),
+      files: {
+        'index.mjs': `export const nodes = { '${name}.echo': () => (${code}) };`,
+        'out.json': JSON.stringify({ type: 'object', properties: { n: { type: 'integer' } } }),
+      },
+    });
+    const root = await registryOf(
+      published('vendor.acme.keeps', '{ n: 1 }'),
+      published('vendor.acme.breaks', "{ n: 'one' }"),
+    );
+    const rows = await sweep(root, { loadNodeType: loader.loadNodeType });
+    const found = rows.flatMap(({ name, nodeType }) => (nodeType ? [[name, nodeType]] : []));
+    assert.deepEqual(found, [
+      ['vendor.acme.breaks', { state: 'ran', misfit: '/n must be integer' }],
+      ['vendor.acme.keeps', { state: 'ran' }],
+    ]);
+    assert.equal(summarize(rows).breakOutputSchema, 1);
+  });
+
   test('a folder that is no registry is refused by name', async () => {
     await assert.rejects(openFolderRegistry({ folder: home }), /no registry tree/);
   });

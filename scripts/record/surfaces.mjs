@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PDFDocument } from 'pdf-lib';
 import sharp from 'sharp';
+import { createEgressByPurpose } from '../../packages/egress/src/index.ts';
+import { loopbackEgress } from '../../packages/egress/src/testing/egress.ts';
+import { httpServer } from '../../packages/egress/src/testing/server.ts';
 import { freshFolder } from '../../packages/surfaces/src/testing/data-dir.ts';
 import { callsOf, deskOf, factsOf, nodeOf } from '../../packages/surfaces/src/testing/desk.ts';
 import { openTestSurfaces } from '../../packages/surfaces/src/testing/surfaces.ts';
@@ -22,7 +25,10 @@ export async function* recordSurfaces() {
     .split('\n')
     .map((line) => JSON.parse(line));
   const folder = freshFolder();
-  const { surfaces, close } = await openTestSurfaces(folder.path, { now: () => NOW });
+  const closing = [folder.remove];
+  const web = await startWeb({ after: (close) => closing.push(close) });
+  const egress = { ...createEgressByPurpose(), public: loopbackEgress() };
+  const { surfaces, close } = await openTestSurfaces(folder.path, { now: () => NOW, egress });
   try {
     const world = deskOf(surfaces);
     world.clock.now = NOW;
@@ -32,7 +38,7 @@ export async function* recordSurfaces() {
     yield ['paths', table];
     yield ['discovery', world.desk.discovery()];
     yield ['capabilities', Object.fromEntries(world.desk.capabilities())];
-    const named = await samples();
+    const named = { ...(await samples()), web };
     yield* inOrder(world, calls, named, 'first');
     yield* inOrder(
       world,
@@ -43,12 +49,12 @@ export async function* recordSurfaces() {
     // A stream without an end would never answer
     yield* refused(
       world,
-      calls.filter(([called]) => table[called] === 'unary'),
+      calls.filter(([called]) => table[called] !== 'stream'),
       named,
     );
   } finally {
     await close();
-    folder.remove();
+    for (const each of closing) each();
   }
 }
 
@@ -65,6 +71,19 @@ async function samples() {
     long: 'x'.repeat(5_000),
     huge: 'x'.repeat(1_048_577),
   };
+}
+
+/** Answers what is sent. Its port, which is another one each time, is left out of answers. */
+async function startWeb(t) {
+  const port = await httpServer(t, async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    response.sendDate = false;
+    const isMoved = request.url === '/moved';
+    response.writeHead(isMoved ? 302 : 200, isMoved ? { location: '/echo' } : { 'x-method': request.method });
+    response.end(body);
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  return { echo: `${origin}/echo`, moved: `${origin}/moved` };
 }
 
 /** All calls of one node. The second time it runs, writes answer what they answered before. */
@@ -111,7 +130,9 @@ function resolve(input, named) {
 
 const answerOf = async (act) => {
   try {
-    return await act();
+    const answer = await act();
+    if (typeof answer?.url === 'string') answer.url = answer.url.replace(/:\d+/, '');
+    return answer;
   } catch ({ code, message }) {
     return { failed: code ?? message };
   }

@@ -85,6 +85,21 @@ export const HOUSE: House = {
     },
     tests: { ...everyTest, wabt: 'WebAssembly text to bytes' },
   },
+  ai: {
+    source: {
+      '@gantry/protocol': 'JSON, and problems of values in words',
+      jsonrepair: 'JSON that a model broke',
+      '@ai-sdk/anthropic': 'Messages API',
+      '@ai-sdk/google': 'Gemini API',
+      '@ai-sdk/openai': 'Responses API, images, speech',
+      '@ai-sdk/openai-compatible': 'Chat Completions API',
+      '@ai-sdk/provider': 'types of the model interface of these four',
+      typebox: 'the script language and envelopes as schemas',
+      'node:crypto': 'hashes in names of tools',
+      'node:timers/promises': 'pauses of scripts',
+    },
+    tests: { ...everyTest },
+  },
   http: {
     source: {
       '@gantry/limiter': 'tenants take turns',
@@ -149,6 +164,7 @@ export const HOUSE: House = {
   },
   host: {
     source: {
+      '@gantry/ai': 'models, envelopes and prompts',
       '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'the wire',
       '@gantry/http': 'the server: keys, scopes, errors, idempotency',
@@ -192,6 +208,7 @@ export const HOUSE: House = {
     },
     tests: {
       ...everyTest,
+      '@gantry/ai': 'servers of models to ask',
       '@gantry/host': 'a real host to speak to',
       '@gantry/registry': 'a real registry to speak to',
     },

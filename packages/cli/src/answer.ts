@@ -87,7 +87,9 @@ export async function sendAnswer(
   { runId, nodeId }: Interrupt,
   resumeValue: Json,
 ): Promise<void> {
-  const { status } = await client.interrupts.resolve(runId, nodeId, resumeValue);
+  const { status, changed, votes } = await client.interrupts.resolve(runId, nodeId, resumeValue);
+  const progress = votes ? `, ${votes.granted} of ${votes.required} approvals` : '';
+  const nothing = changed === false ? '\nNothing changed: this answer was counted before.' : '';
   const open = status.startsWith('waiting-') ? `\nStill open: gantry approvals ${runId}` : '';
-  io.stdout.write(`${runId} ${status}${open}\n`);
+  io.stdout.write(`${runId} ${status}${progress}${nothing}${open}\n`);
 }

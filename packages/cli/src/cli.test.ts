@@ -57,6 +57,18 @@ test('help of cancel, whole', async () => {
   }
 });
 
+test('a failure of a --json command is one object on stderr, with its code', async () => {
+  const failure = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runHere(args);
+    assert.deepEqual([code, stdout], [2, '']);
+    return JSON.parse(stderr);
+  };
+  const misspelt = await failure('runs', '--json', '--limt', '5');
+  assert.deepEqual([misspelt.error, /Did you mean --limit/.test(misspelt.message)], ['usage', true]);
+  const away = await failure('runs', '--json', '--url', 'http://127.0.0.1:9');
+  assert.equal(away.error, 'host_unreachable');
+});
+
 test('usage errors exit 2, name the nearest, and leave stdout empty', async () => {
   const cases: [string[], RegExp][] = [
     [['rnus'], /no command "rnus"\. Did you mean runs\?/],

@@ -17,7 +17,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io);
   } catch (error) {
-    return report(error, io);
+    return report(error, io, asksForJson(argv));
   }
 }
 
@@ -37,7 +37,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     get client() {
       return createClient({
         baseUrl: settings.url,
-        fetch: interruptible(io.signal),
+        fetch: withWarnings(interruptible(io.signal), io),
         ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
       });
     },
@@ -50,6 +50,16 @@ const interruptible =
   (signal: AbortSignal): typeof fetch =>
   (url, init) =>
     fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
+
+/** What the host ignored of a request. */
+const withWarnings =
+  (send: typeof fetch, { stderr }: Io): typeof fetch =>
+  async (url, init) => {
+    const response = await send(url, init);
+    const warning = response.headers.get('gantry-warning');
+    if (warning !== null) stderr.write(`Warning: ${printable(warning)}\n`);
+    return response;
+  };
 
 function withoutCommand(rest: readonly string[], io: Io): number {
   if (rest.includes('--version')) {
@@ -74,8 +84,25 @@ function commandNamed(name: string): Command {
   throw new UsageError(`There is no command "${name}".${didYouMean(name, names) || ' See `gantry help`.'}`);
 }
 
-function report(error: unknown, io: Io): number {
+/** `--json` is a flag of most commands; of others it takes a value. */
+function asksForJson(argv: readonly string[]): boolean {
+  const { name, rest } = splitCommand(argv);
+  const command = COMMANDS.find((each) => each.name === name);
+  return command?.options.json?.type === 'boolean' && rest.includes('--json');
+}
+
+/** Scripts read the code from the last line of stderr; stdout has results alone. */
+function reportJson(error: unknown, io: Io): number {
+  const { code = error instanceof UsageError ? 'usage' : 'failed', details } =
+    error instanceof ApiError ? error : {};
+  const message = `${textOf(error)}${nextStep(error)}`;
+  io.stderr.write(`${JSON.stringify({ error: code, message, ...(details && { details }) })}\n`);
+  return EXIT.error;
+}
+
+function report(error: unknown, io: Io, asJson: boolean): number {
   if (io.signal.aborted) return EXIT.interrupted;
+  if (asJson) return reportJson(error, io);
   io.stderr.write(`gantry: ${textOf(error)}${nextStep(error)}\n`);
   const { retriable: _, ...details } = (error instanceof ApiError && error.details) || {};
   if (Object.keys(details).length > 0) io.stderr.write(`${JSON.stringify(details, null, 2)}\n`);

@@ -26,19 +26,23 @@ test('connections: configured, begun and listed, each with what to do next', asy
   const host = await realHost(t, [], { settings: { publicUrl: 'https://gantry.example' } });
   const { service } = host.services.packs;
   const archive = await declaredArchive({ name: 'vendor.acme.connection', kind: 'connection', provider });
-  await service.install({
+  const { view } = await service.install({
     tenant: 'default',
     archive,
     development: false,
     grant: [],
     by: 'test',
   });
+  assert.match(view.warnings.join(), /Nobody can connect acme: no OAuth client is configured/);
   assert.match(ok(await host.gantry('connections')), /^No connections yet/);
   const unconfigured = await host.gantry('connections', 'connect', 'acme');
   assert.match(
     unconfigured.err,
     /No client is configured for Acme.*gantry connections configure acme --client-id ID/,
   );
+  const missing =
+    /warn +connection +Nobody can connect acme: no OAuth client is configured\.\n.*configure acme --client-id ID/;
+  assert.match((await host.gantry('doctor')).out, missing);
   const configure = ['connections', 'configure', 'acme'];
   assert.match((await host.piping(SECRET, ...configure)).err, /--client-id is the id/);
   const configured = ok(await host.piping(SECRET, ...configure, '--client-id', '4711'));
@@ -46,6 +50,7 @@ test('connections: configured, begun and listed, each with what to do next', asy
     configured,
     /Register this redirect URI at the provider: http.*\/authorize\/callback\/acme\n$/,
   );
+  assert.doesNotMatch((await host.gantry('doctor')).out, missing);
   assert.match(ok(await host.gantry('connections', 'clients')), /acme +4711 +yes +http/);
   assert.match(
     ok(await host.gantry('connections', 'connect', 'acme')),

@@ -38,6 +38,11 @@ test('credentials: the value is piped, typed or read from a file, and shown nowh
   assert.match(ok(rotated), /^piped is at version 2; version 1 works until \d/);
   assert.equal(ok(await host.gantry('credentials', 'share', 'piped', '--workspace', 'w')), 'piped shared\n');
   ok(await host.gantry('credentials', 'unshare', 'piped', '--workspace', 'w'));
+  assert.match(
+    ok(await host.gantry('credentials', 'rekey')),
+    /^3 records are sealed with the root key [0-9a-f]{8}\. Those before are deleted after \d{4}-/,
+  );
+  assert.equal((await host.services.credentials.open(owner, 'typed')).value, `Bearer ${VALUE}`);
   assert.equal(ok(await host.gantry('credentials', 'revoke', 'piped')), 'piped revoked\n');
   assert.equal(ok(await host.gantry('credentials', 'rm', 'piped')), 'piped removed\n');
 });

@@ -117,3 +117,17 @@ test('tree shows a run below the one that started it, from either end', async (t
   assert.equal(above.out, `${parent} parent completed\n  ${child} child completed\n`);
   assert.equal((await host.gantry('tree', child)).out, above.out);
 });
+
+test('an ended run and a workflow are deleted by name', async (t) => {
+  const host = await realHost(t, [CHILD, PARENT]);
+  const runId = await ended(host, 'parent');
+  const deleted = await host.gantry('runs', 'delete', runId);
+  assert.deepEqual([deleted.code, deleted.out.split('\n').slice(1)], [0, [runId, '2 runs deleted', '']]);
+  assert.match((await host.gantry('runs', 'delete', runId)).err, /nothing here/);
+  const gone = await host.gantry('workflows', 'delete', 'parent');
+  assert.deepEqual(
+    [gone.code, gone.out],
+    [0, 'parent deleted. Its runs stay: gantry runs --workflow parent\n'],
+  );
+  assert.doesNotMatch((await host.gantry('workflows')).out, /parent/);
+});

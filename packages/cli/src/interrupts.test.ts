@@ -93,11 +93,30 @@ test('a quorum shows its votes and stays open until it is met', async (t) => {
   const runId = await waitingRun(host, 'quorum');
   const first = await host.gantry('answer', runId, 'action=accept', 'voter=ada');
   assert.equal(first.code, 0, first.err);
-  assert.equal(first.out, `${runId} waiting-approval\nStill open: gantry approvals ${runId}\n`);
+  const open = `Still open: gantry approvals ${runId}\n`;
+  assert.equal(first.out, `${runId} waiting-approval, 1 of 2 approvals\n${open}`);
+  const again = await host.gantry('answer', runId, 'action=accept', 'voter=ada');
+  const nothing = 'Nothing changed: this answer was counted before.';
+  assert.equal(again.out, `${runId} waiting-approval, 1 of 2 approvals\n${nothing}\n${open}`);
   const { out } = await host.gantry('approvals', runId);
   assert.match(out, /1 of 2 approvals: \S+ada approves\n/);
   assert.match(out, /Rejected by itself in (59m|1h)/);
   assert.equal((await host.gantry('answer', runId, 'board', 'action=accept', 'voter=bob')).code, 0);
+  assert.equal(await statusOf(host, runId), 'completed');
+});
+
+test('approvals link prints an address for each person, who votes there in that name', async (t) => {
+  const host = await realHost(t, [QUORUM]);
+  const runId = await waitingRun(host, 'quorum');
+  assert.match((await host.gantry('approvals', 'link', runId)).err, /--for NAME/);
+  assert.match((await host.gantry('approvals', runId, '--for', 'ada')).err, /gantry approvals link RUN/);
+  const made = await host.gantry('approvals', 'link', runId, '--for', 'ada', '--for', 'bob', '--json');
+  assert.equal(made.code, 0, made.err);
+  const { links } = JSON.parse(made.out);
+  const shown = await host.gantry('approvals', 'link', runId, 'board', '--for', 'ada');
+  assert.match(shown.out, /^ada until \S+\n {2}http:\/\/127\.0\.0\.1:\d+\/v1\/interrupts\/\S+\n$/);
+  const body = new URLSearchParams({ action: 'accept' });
+  for (const { url } of links) assert.equal((await fetch(url, { method: 'POST', body })).status, 200);
   assert.equal(await statusOf(host, runId), 'completed');
 });
 

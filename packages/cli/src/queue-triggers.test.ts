@@ -146,6 +146,7 @@ test('a process without a terminal says that the queue is away, and that events 
   const page = { workflowId: 'ship', topic: 'orders', deliveries, stateChanges: [], problem };
   const host = await startTestHost(t, {
     'GET /v1/trigger-subscriptions/s': { status: 200, body: subscription },
+    'GET /v1/host/gantry/trigger-subscriptions': { status: 200, body: { subscriptions: [] } },
     'GET /v1/host/gantry/trigger-subscriptions/s/deliveries': { status: 200, body: page },
   });
   const [shown, listed] = await Promise.all([

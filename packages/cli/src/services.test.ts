@@ -104,6 +104,9 @@ test('triggers: an event sent with the printed secret starts a run', async (t) =
     /^Trigger (\S+) takes events at (\S+)\n.*It is shown this once: keep it now\.\n$/.exec(added.err) ??
     assert.fail(added.err);
   assert.match(ok(await host.gantry('triggers')), new RegExp(`${id} +webhook +active +hello +- +- +\\S+\n`));
+  const shown = ok(await host.gantry('triggers', 'show', id));
+  assert.match(shown, new RegExp(`^Starts hello with each event\\.\nSend events to ${url}\n`));
+  assert.equal(JSON.parse(ok(await host.gantry('triggers', 'show', id, '--json'))).ingestUrl, url);
   const body = '{"n":1}';
   const timestamp = String(Math.floor(Date.now() / 1000));
   const digest = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');

@@ -81,8 +81,9 @@ export const groupOf = (
 
 /** @example 'Starts ship with each message of orders, in group workers.' */
 export function purposeText(purpose: TriggerPurpose, subscriptionId: string): string {
-  const { workflowId, topic } = purpose;
+  const { workflowId, topic, ingestUrl } = purpose;
   const group = groupOf(purpose, subscriptionId);
   const what = topic === undefined ? 'event' : `message of ${topic}`;
-  return `${printable(`Starts ${workflowId} with each ${what}${group === undefined ? '' : `, in group ${group}`}.`)}\n`;
+  const where = ingestUrl === undefined ? '' : `Send events to ${printable(ingestUrl)}\n`;
+  return `${printable(`Starts ${workflowId} with each ${what}${group === undefined ? '' : `, in group ${group}`}.`)}\n${where}`;
 }

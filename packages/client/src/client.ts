@@ -1,4 +1,5 @@
-import type { BackendHealth, DiscoveryDocument, SandboxHealth } from '@gantry/protocol';
+import type { BackendHealth, DiscoveryDocument, ModelUsage, SandboxHealth } from '@gantry/protocol';
+import { type Ai, createAi } from './ai.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { type Connectors, createConnectors } from './connectors.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
@@ -42,6 +43,9 @@ export interface Client {
   readonly connections: Connections;
   readonly connectors: Connectors;
   readonly keys: Keys;
+  readonly ai: Ai;
+  /** What models were used for in so many days, by workflow. */
+  usage(days?: string): Promise<ModelUsage>;
   /** What the host can do: `/.well-known/openwop`. */
   discovery(): Promise<DiscoveryDocument>;
   /** What keeps the data of packs, and whether it can be used now. */
@@ -69,6 +73,7 @@ export function createClient(options: ClientOptions): Client {
     baseUrl: transport.baseUrl,
     runs: createRuns(transport, { ...RECONNECT, ...options.reconnect }),
     interrupts: createInterrupts(transport),
+    ai: createAi(transport),
     workflows: createWorkflows(transport),
     packs: createPacks(transport),
     schedules: createSchedules(transport),
@@ -80,6 +85,10 @@ export function createClient(options: ClientOptions): Client {
     connections: createConnections(transport),
     connectors: createConnectors(transport),
     keys: createKeys(transport),
+    usage: (days) => {
+      const query = days === undefined ? '' : `?days=${encodeURIComponent(days)}`;
+      return transport.request({ method: 'GET', path: `/v1/host/gantry/usage${query}` });
+    },
     backends: async () => {
       const request = { method: 'GET', path: '/v1/host/gantry/surfaces' } as const;
       return (await transport.request<{ backends: BackendHealth[] }>(request)).backends;

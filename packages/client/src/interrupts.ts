@@ -1,4 +1,9 @@
-import type { OpenInterrupt, OpenInterrupts, ResolveInterruptResponse } from '@gantry/protocol';
+import type {
+  InterruptLink,
+  OpenInterrupt,
+  OpenInterrupts,
+  ResolveInterruptResponse,
+} from '@gantry/protocol';
 import { type CallOptions, type CreateOptions, createCalls } from './calls.ts';
 import type { Transport } from './transport.ts';
 
@@ -19,6 +24,8 @@ export interface Interrupts {
     resumeValue: unknown,
     options?: CreateOptions,
   ): Promise<ResolveInterruptResponse>;
+  /** A link by which this person answers, without a key. Needs `approvals:link`. */
+  link(runId: string, nodeId: string, person: string, options?: CallOptions): Promise<InterruptLink>;
   /** With a signed token, which needs no key beside it. */
   getToken(token: string, options?: CallOptions): Promise<OpenInterrupt>;
   resolveToken(
@@ -37,6 +44,8 @@ export function createInterrupts(transport: Transport): Interrupts {
     list: ({ signal, ...query } = {}) => read('/v1/host/gantry/interrupts', query, signal && { signal }),
     get: (runId, nodeId, options) => read(nodePath(runId, nodeId), {}, options),
     resolve: (runId, nodeId, resumeValue, options) => send(nodePath(runId, nodeId), { resumeValue }, options),
+    link: (runId, nodeId, person, options) =>
+      send(`${nodePath(runId, nodeId).replace('/v1/', '/v1/host/gantry/')}/links`, { person }, options),
     getToken: (token, options) => read(tokenPath(token), {}, options),
     resolveToken: (token, resumeValue, options) => send(tokenPath(token), { resumeValue }, options),
   };

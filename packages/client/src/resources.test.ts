@@ -12,6 +12,10 @@ const CALLS: readonly (readonly [string, (client: Client) => Promise<unknown>])[
   ['GET /v1/host/gantry/interrupts?before=r&limit=5', (c) => c.interrupts.list({ before: 'r', limit: 5 })],
   ['GET /v1/runs/r/interrupts/a%2Fb', (c) => c.interrupts.get('r', 'a/b')],
   ['POST /v1/runs/r/interrupts/n {"resumeValue":{"a":1}}', (c) => c.interrupts.resolve('r', 'n', { a: 1 })],
+  [
+    'POST /v1/host/gantry/runs/r/interrupts/a%2Fb/links {"person":"ada"}',
+    (c) => c.interrupts.link('r', 'a/b', 'ada'),
+  ],
   ['GET /v1/interrupts/t.k', (c) => c.interrupts.getToken('t.k')],
   ['POST /v1/interrupts/t.k {"resumeValue":"x"}', (c) => c.interrupts.resolveToken('t.k', 'x')],
   ['GET /v1/webhooks', (c) => c.webhooks.list()],

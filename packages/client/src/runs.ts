@@ -18,6 +18,7 @@ import type {
   RunExplanation,
   RunSnapshot,
   RunStatus,
+  RunUsage,
 } from '@gantry/protocol';
 import { type CallOptions, type CreateOptions, createCalls } from './calls.ts';
 import { type EventsOptions, streamEvents } from './events.ts';
@@ -68,9 +69,13 @@ export interface Runs {
   list(filter?: RunFilter): Promise<RunPage>;
   cancel(runId: string, request?: CancelRunRequest): Promise<CancelRunResponse>;
   bulkCancel(runIds: readonly string[], request?: CancelRunRequest): Promise<BulkCancelResponse>;
+  /** A run that has ended, with the runs that it started. */
+  delete(runId: string): Promise<{ deleted: string[] }>;
   pause(runId: string, request?: PauseRunRequest): Promise<PauseRunResponse>;
   resume(runId: string, request?: ResumeRunRequest): Promise<ResumeRunResponse>;
   explain(runId: string): Promise<RunExplanation>;
+  /** What it used of models. */
+  usage(runId: string): Promise<RunUsage>;
   /** A new run from the events of this one: `replay` repeats what is recorded, `branch` goes on anew. */
   fork(runId: string, request: ForkRunRequest, options?: CreateOptions): Promise<ForkRunResponse>;
   /** A failed run goes on in a new one, from the node that failed, with the current definition. */
@@ -91,7 +96,7 @@ export interface Runs {
 export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
   const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`;
   const hostPath = (runId: string) => `/v1/host/gantry/runs/${encodeURIComponent(runId)}`;
-  const { read, send } = createCalls(transport);
+  const { read, send, remove } = createCalls(transport);
   const get: Runs['get'] = (runId, options) => read(runPath(runId), {}, options);
   const events: Runs['events'] = (runId, options) =>
     streamEvents(
@@ -107,9 +112,11 @@ export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
     list: ({ signal, ...query } = {}) => read('/v1/host/gantry/runs', query, signal && { signal }),
     cancel: (runId, request = {}) => send(`${runPath(runId)}/cancel`, request),
     bulkCancel: (runIds, request = {}) => send('/v1/runs:bulk-cancel', { runIds, ...request }),
+    delete: (runId) => remove(hostPath(runId)),
     pause: (runId, request = {}) => send(`${runPath(runId)}:pause`, request),
     resume: (runId, request = {}) => send(`${runPath(runId)}:resume`, request),
     explain: (runId) => read(`${hostPath(runId)}/explain`),
+    usage: (runId) => read(`${hostPath(runId)}/usage`),
     fork: (runId, request, options) => send(`${runPath(runId)}:fork`, request, options),
     repair: (runId, options) => send(`${hostPath(runId)}:repair`, {}, options),
     again: (runId, inputs, options) => send(`${hostPath(runId)}:again`, inputs ? { inputs } : {}, options),

@@ -53,12 +53,14 @@ export interface Workflows {
   list(): Promise<WorkflowSummary[]>;
   get(workflowId: string): Promise<WorkflowDefinition>;
   versions(workflowId: string): Promise<WorkflowSummary[]>;
+  /** All versions. Refused while runs of it are active; its ended runs stay. */
+  delete(workflowId: string): Promise<{ workflowId: string }>;
 }
 
 const REGISTRY = '/v1/host/gantry/workflows';
 
 export function createWorkflows(transport: Transport): Workflows {
-  const { read, send } = createCalls(transport);
+  const { read, send, remove } = createCalls(transport);
   return {
     register: (definition, { replace = false } = {}) =>
       send(replace ? `${REGISTRY}?replace=true` : REGISTRY, definition),
@@ -66,6 +68,7 @@ export function createWorkflows(transport: Transport): Workflows {
     fromChain: (request) => send(`${REGISTRY}/from-chain`, request),
     list: async () => (await read<{ workflows: WorkflowSummary[] }>(REGISTRY)).workflows,
     get: (workflowId) => read(`/v1/workflows/${encodeURIComponent(workflowId)}`),
+    delete: (workflowId) => remove(`${REGISTRY}/${encodeURIComponent(workflowId)}`),
     versions: async (workflowId) => {
       const path = `${REGISTRY}/${encodeURIComponent(workflowId)}/versions`;
       return (await read<{ versions: WorkflowSummary[] }>(path)).versions;

@@ -29,7 +29,7 @@ export type EgressDecisionReason =
 
 /** `downgraded`: sent without the credential. */
 export interface EgressDecision {
-  readonly decision: 'allowed' | 'denied' | 'downgraded' | 'approval-required';
+  readonly decision: 'allowed' | 'denied' | 'downgraded';
   /** Host and port alone. */
   readonly destination: string;
   readonly credentialId?: string;

@@ -6,7 +6,7 @@ import type { PlanNode } from './plan.ts';
 import { emitNode, type Step } from './step.ts';
 
 export function checkAgentPins(compilation: Compilation): void {
-  compilation.definition.nodes.forEach(({ id, agent }, position) => {
+  compilation.definition.nodes.forEach(({ agent }, position) => {
     if (agent === undefined) return;
     const path = `/nodes/${position}/agent`;
     const problem = misfit(AgentRef, agent);
@@ -14,10 +14,10 @@ export function checkAgentPins(compilation: Compilation): void {
     else if (agent.version !== undefined && agent.channel !== undefined)
       compilation.issue(path, 'An agent is pinned by version or by channel, not by both');
     else if (agent.channel !== undefined)
-      compilation.issue(`${path}/channel`, 'This host does not offer deployment channels of agents', {
-        code: 'capability_required',
-        details: { requiredCapability: 'agents.deployment', nodeId: id },
-      });
+      compilation.issue(
+        `${path}/channel`,
+        'This host does not offer deployment channels of agents: pin a version',
+      );
   });
 }
 

@@ -5,6 +5,7 @@
  * I2  `decide` folds its own events through `foldInto`, so what it returns is what the log says.
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
+import { foldBudget } from './budget/budget.ts';
 import { foldChannel } from './channels/fold-channel.ts';
 import { foldChildren, forgetCall, loosenChildren } from './children/fold-children.ts';
 import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';
@@ -65,6 +66,9 @@ function foldOther(run: Draft, event: RunEvent, payload: JsonObject): void {
       break;
     case 'agent':
       foldToolCall(run, event, payload);
+      break;
+    case 'budget':
+      foldBudget(run, event, payload);
       break;
     default:
       foldRun(run, event, payload);
@@ -173,6 +177,7 @@ function foldNodeState(run: Draft, nodeId: string, event: RunEvent, payload: Jso
       run.nodes = run.nodes.with(nodeId, completedState(run, nodeId, event, payload));
       break;
     case 'node.retried':
+      if (run.budget) run.budget = { ...run.budget, retries: run.budget.retries + 1 };
       run.nodes = run.nodes.with(nodeId, retryingState(run.nodes.get(nodeId), event.at, payload));
       break;
     case 'node.failed':

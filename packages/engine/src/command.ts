@@ -1,4 +1,5 @@
 import type { EmittedEvent, Json, JsonObject, RunError } from '@gantry/protocol';
+import type { Exhaustion } from './budget/budget.ts';
 import type { ChildReport, ChildStart, WorkflowCall } from './children/child.ts';
 import type { Resolver } from './interrupt/interrupt.ts';
 import type { PackSuspension } from './interrupt/pack-question.ts';
@@ -12,7 +13,11 @@ export type EffectOutcome =
 export type Outcome = Ending & {
   /** What it told while the run was paused: it takes effect together with the ending. */
   readonly untold?: readonly EmittedEvent[];
+  /** What it follows from, when that is not an event of this run: all events of the ending say so. */
+  readonly cause?: Cause;
 };
+
+export type Cause = Pick<EmittedEvent, 'causationId' | 'contentTrust'>;
 
 type Ending =
   | EffectOutcome
@@ -20,6 +25,8 @@ type Ending =
   | { readonly suspend: PackSuspension }
   /** Pack code calls a workflow, and is called again with how the child ended. */
   | { readonly call: WorkflowCall }
+  /** Nothing is left to spend: the run ends, or someone is asked. */
+  | { readonly exhausted: Exhaustion }
   /** Pack code ends the whole run, whatever edges would handle its failure. */
   | { readonly terminate: RunError };
 
@@ -31,7 +38,13 @@ export type Command =
   /** Runs what is ready, at most about `maxEvents` events of it. */
   | { readonly type: 'advance'; readonly now: number; readonly maxEvents: number }
   /** Something due: a delay, a retry, a time limit. Then advances. */
-  | { readonly type: 'wake'; readonly now: number; readonly maxEvents: number }
+  | {
+      readonly type: 'wake';
+      readonly now: number;
+      readonly maxEvents: number;
+      /** Ends what is under way and starts nothing: the run is about to pause. */
+      readonly onlyEnds?: true;
+    }
   | {
       readonly type: 'settle';
       readonly now: number;
@@ -85,6 +98,8 @@ export type Command =
       /** The writer descends from a channel-write trigger: see `isFromTrigger`. */
       readonly fromTrigger?: true;
     }
+  /** Somebody outside sets variables of the run, as a node would. */
+  | { readonly type: 'setVariables'; readonly now: number; readonly variables: JsonObject }
   /** Code outside the process asks which version of a change this run follows. */
   | {
       readonly type: 'pinVersion';

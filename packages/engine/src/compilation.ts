@@ -1,11 +1,20 @@
-import type { EdgeCondition, Json, JsonObject, WorkflowDefinition, WorkflowVariable } from '@gantry/protocol';
-import type { Condition, Path } from './condition.ts';
+import type {
+  EdgeCondition,
+  Json,
+  JsonObject,
+  WorkflowDefinition,
+  WorkflowNode,
+  WorkflowVariable,
+} from '@gantry/protocol';
+import type { Condition } from './condition.ts';
 import { compileExpression, type Expression } from './expression.ts';
+import type { Path } from './expression-ast.ts';
 import { asJson } from './json.ts';
 import { NODE_TYPES } from './nodes/index.ts';
 import type { NodeType } from './nodes/node-type.ts';
 import { type PackTypes, packNode } from './nodes/pack-node.ts';
 import type { PlanChannel } from './plan.ts';
+import { checkRead } from './read-paths.ts';
 import { compileRegex, type Regex } from './regex.ts';
 import type { CompileSchema, SchemaCheck } from './schema.ts';
 import { EDGE_ROOTS } from './scope.ts';
@@ -17,6 +26,8 @@ export interface DefinitionIssue {
   readonly code?: 'capability_required' | 'validation_error';
   readonly details?: JsonObject;
 }
+
+export type DefinitionWarning = Pick<DefinitionIssue, 'path' | 'message'>;
 
 /** A definition that cannot run, with all that is wrong with it. */
 export class DefinitionError extends Error {
@@ -39,9 +50,12 @@ const REGEXES_MAX = 100;
 export class Compilation {
   readonly definition: WorkflowDefinition;
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
+  readonly nodes: ReadonlyMap<string, WorkflowNode>;
   readonly nodeIds: ReadonlySet<string>;
   /** Filled before anything reads from them. */
   readonly channels = new Map<string, PlanChannel>();
+  /** What its author probably did not mean, although it can run. */
+  readonly warnings: DefinitionWarning[] = [];
   readonly #issues: DefinitionIssue[] = [];
   readonly #expressions = new Map<string, Expression>();
   readonly #regexes = new Map<string, Regex>();
@@ -55,23 +69,28 @@ export class Compilation {
     this.#compileSchema = compileSchema;
     this.#packTypes = packTypes;
     this.variables = new Map(definition.variables.map((variable) => [variable.name, variable]));
-    this.nodeIds = new Set(definition.nodes.map((node) => node.id));
+    this.nodes = new Map(definition.nodes.map((node) => [node.id, node]));
+    this.nodeIds = new Set(this.nodes.keys());
   }
 
   issue(path: string, message: string, rest: Pick<DefinitionIssue, 'code' | 'details'> = {}): void {
     this.#issues.push({ path, message, ...rest });
   }
 
+  warn(path: string, message: string): void {
+    this.warnings.push({ path, message });
+  }
+
   throwIfWrong(): void {
     if (this.#issues.length > 0) throw new DefinitionError(this.#issues);
   }
 
-  /** What packs bring never stands in for what the host has itself. */
+  /** What packs bring never stands in for what the host has itself, unless it yields. */
   typeOf(typeId: string): NodeType | undefined {
     const builtIn = NODE_TYPES.get(typeId);
-    if (builtIn) return builtIn;
+    if (builtIn && !builtIn.yields) return builtIn;
     const pack = this.#packTypes(typeId);
-    return pack && packNode(pack);
+    return pack ? packNode(pack) : builtIn;
   }
 
   schema(path: string, schema: Json): SchemaCheck | undefined {
@@ -104,6 +123,7 @@ export class Compilation {
     for (const id of expression.nodeIds)
       if (!this.nodeIds.has(id))
         this.issue(path, `The expression reads the node ${id}, which does not exist`);
+    for (const read of expression.reads) checkRead(this, path, read);
     this.#expressions.set(key, expression);
     return expression;
   }

@@ -1,14 +1,21 @@
-import type { EdgeCondition, Json, PortValue, WorkflowNode } from '@gantry/protocol';
+import {
+  didYouMean,
+  type EdgeCondition,
+  type Json,
+  type PortValue,
+  type WorkflowNode,
+} from '@gantry/protocol';
 import type { Compilation, DefinitionIssue } from './compilation.ts';
 import type { Expression } from './expression.ts';
 import { asJson, isObject, isReservedName, own } from './json.ts';
 import { checkMembers } from './nodes/config-members.ts';
 import type { Preparation } from './nodes/node-type.ts';
 import type { InputPort, PlanNode, RetryPolicy } from './plan.ts';
+import { checkOutput } from './read-paths.ts';
 import { PORT_ROOTS } from './scope.ts';
 
 const MS_MAX = 2 ** 31 - 1;
-type OwnParts = Omit<
+export type OwnParts = Omit<
   PlanNode,
   'index' | 'rule' | 'incoming' | 'outgoing' | 'loopbacksIn' | 'loopbacksOut' | 'conditional'
 >;
@@ -112,6 +119,7 @@ function inputPort(
     case 'connection': {
       const { nodeId, outputKey, optional = false } = port;
       if (!compilation.nodeIds.has(nodeId)) compilation.issue(`${path}/nodeId`, `There is no node ${nodeId}`);
+      else checkOutput(compilation, `${path}/outputKey`, { nodeId, name: outputKey });
       return { type: 'connection', name, nodeId, outputKey, optional };
     }
     case 'variable': {
@@ -129,8 +137,16 @@ interface Range {
   readonly fraction?: boolean;
 }
 
+const SETTINGS = ['maxRetries', 'timeoutMs', 'backoffMs', 'backoffFactor', 'maxBackoffMs'];
+
 function retryPolicy(compilation: Compilation, node: WorkflowNode, path: string): RetryPolicy {
   const settings = asJson(node.settings ?? {});
+  for (const name of Object.keys(isObject(settings) ? settings : {}))
+    if (!SETTINGS.includes(name))
+      compilation.warn(
+        `${path}/${name}`,
+        `Unknown setting ${name} of a node (ignored).${didYouMean(name, SETTINGS)}`,
+      );
   const numberOf = (key: string, range: Range, fallback: number): number => {
     const value: Json | undefined = isObject(settings) ? own(settings, key) : undefined;
     if (value === undefined) return fallback;

@@ -1,13 +1,15 @@
 import type { Json, JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import { compileChannels } from './channels/compile-channels.ts';
 import { Compilation } from './compilation.ts';
-import { nodeParts } from './compile-node.ts';
+import { nodeParts, type OwnParts } from './compile-node.ts';
 import { checkShape } from './compile-shape.ts';
+import type { Condition } from './condition.ts';
 import { analyse, type Graph } from './graph.ts';
 import { isObject } from './json.ts';
 import { createMask, type Sha256 } from './mask.ts';
 import type { PackTypes } from './nodes/pack-node.ts';
 import type { Loop, Plan, PlanEdge, PlanNode } from './plan.ts';
+import { checkEdge } from './read-paths.ts';
 import type { CompileSchema } from './schema.ts';
 
 export interface CompileOptions {
@@ -32,8 +34,18 @@ export function compile(definition: WorkflowDefinition, options: CompileOptions 
   const { compileSchema = NO_SCHEMAS } = options;
   const compilation = new Compilation(definition, compileSchema, options.packTypes ?? NO_PACKS);
   checkShape(compilation, options.sha256 !== undefined);
-  compilation.throwIfWrong();
   compileChannels(compilation);
+  const parts = definition.nodes.flatMap((node, position) =>
+    compilation.typeOf(node.typeId) ? [nodeParts(compilation, node, position)] : [],
+  );
+  const conditions = definition.edges.map((edge, position) => {
+    const path = `/edges/${position}`;
+    const condition = edge.condition && compilation.condition(`${path}/condition`, edge.condition);
+    checkEdge(compilation, path, edge, condition);
+    return condition;
+  });
+  // The graph needs a shape without faults; until here all of them are found
+  compilation.throwIfWrong();
   const index = new Map(definition.nodes.map((node, position) => [node.id, position]));
   const graph = analyse(
     definition.nodes.length,
@@ -44,8 +56,8 @@ export function compile(definition: WorkflowDefinition, options: CompileOptions 
   );
   if (graph.loops.length > LOOPS_MAX)
     compilation.issue('/edges', `A workflow has at most ${LOOPS_MAX} loops`);
-  const nodes = buildNodes(compilation, graph);
-  const edges = buildEdges(compilation, nodes, graph);
+  const nodes = buildNodes(compilation, parts, graph);
+  const edges = buildEdges(compilation, nodes, conditions, graph);
   compilation.throwIfWrong();
   const loops = buildLoops(nodes, edges, graph);
   return planOf(compilation, nodes, loops, { ...options, compileSchema });
@@ -54,7 +66,7 @@ export function compile(definition: WorkflowDefinition, options: CompileOptions 
 const LOOPS_MAX = 100;
 
 function planOf(
-  { definition, variables, channels }: Compilation,
+  { definition, variables, channels, warnings }: Compilation,
   nodes: readonly BuildingNode[],
   loops: readonly Loop[],
   { sha256, compileSchema }: CompileOptions & { readonly compileSchema: CompileSchema },
@@ -71,14 +83,18 @@ function planOf(
     variables,
     mask: createMask(definition.metadata.complianceConfig?.maskingMode ?? 'mask', sha256),
     channels,
+    warnings,
     compileSchema,
     ...(sha256 && { sha256 }),
     ...(timeout && { timeoutMs: timeout }),
   };
 }
 
-function buildNodes(compilation: Compilation, graph: Graph): BuildingNode[] {
-  const { nodes } = compilation.definition;
+function buildNodes(
+  { definition: { nodes } }: Compilation,
+  parts: readonly OwnParts[],
+  graph: Graph,
+): BuildingNode[] {
   const order = nodes.map((_, position) => position);
   order.sort((left, right) => {
     const deeper = graph.depth[left]! - graph.depth[right]!;
@@ -89,8 +105,8 @@ function buildNodes(compilation: Compilation, graph: Graph): BuildingNode[] {
   order.forEach((position, place) => {
     rank[position] = place;
   });
-  return nodes.map((node, position) => ({
-    ...nodeParts(compilation, node, position),
+  return parts.map((part, position) => ({
+    ...part,
     index: rank[position]!,
     rule: 'all_success' as const,
     incoming: [],
@@ -101,13 +117,17 @@ function buildNodes(compilation: Compilation, graph: Graph): BuildingNode[] {
   }));
 }
 
-function buildEdges(compilation: Compilation, nodes: BuildingNode[], graph: Graph): BuildingEdge[] {
-  const { definition } = compilation;
+function buildEdges(
+  { definition }: Compilation,
+  nodes: BuildingNode[],
+  conditions: readonly (Condition | undefined)[],
+  graph: Graph,
+): BuildingEdge[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const edges = definition.edges.map((edge, position): BuildingEdge => {
     const source = byId.get(edge.sourceNodeId)!;
     const target = byId.get(edge.targetNodeId)!;
-    const condition = edge.condition && compilation.condition(`/edges/${position}/condition`, edge.condition);
+    const condition = conditions[position];
     const built: BuildingEdge = {
       id: edge.id,
       source,

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Expression } from './expression.ts';
+import type { Path } from './expression-ast.ts';
 import { type Meter, pay } from './expression-functions.ts';
 import { deepEqual, includesText, isObject, jsonSize } from './json.ts';
 import type { Regex } from './regex.ts';
@@ -14,7 +15,6 @@ export type Condition =
   | { readonly type: 'regex'; readonly path: Path; readonly regex: Regex }
   | { readonly type: 'truthy' | 'falsy'; readonly path: Path };
 
-export type Path = readonly string[];
 export type PathCondition = Exclude<Condition, { type: 'expression' }>;
 
 /** Throws `ExpressionError` only. */

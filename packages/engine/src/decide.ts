@@ -9,6 +9,7 @@ import { pause } from './commands/pause.ts';
 import { askVersion } from './commands/pin-version.ts';
 import { resolve } from './commands/resolve.ts';
 import { resume } from './commands/resume.ts';
+import { setVariables } from './commands/set-variables.ts';
 import { settle } from './commands/settle.ts';
 import { start } from './commands/start.ts';
 import { wake } from './commands/wake.ts';
@@ -51,7 +52,7 @@ function act(step: Step, command: Command): void {
       advance(step, command.maxEvents);
       break;
     case 'wake':
-      wake(step, command.maxEvents);
+      wake(step, command);
       break;
     case 'settle':
       settle(step, command);
@@ -70,6 +71,9 @@ function act(step: Step, command: Command): void {
       break;
     case 'writeChannel':
       writeChannel(step, command);
+      break;
+    case 'setVariables':
+      setVariables(step, command.variables);
       break;
     case 'pinVersion':
       askVersion(step, command);

@@ -6,6 +6,7 @@ import { questionWait, resolveActions } from './interrupt/waits.ts';
 import { deadlineOf } from './limits.ts';
 import type { Plan, PlanNode } from './plan.ts';
 import { isReady } from './queries.ts';
+import { isTaken } from './readiness.ts';
 import type { NodeState, Run } from './run.ts';
 import { statusOf } from './status.ts';
 import { inTime } from './time-text.ts';
@@ -18,6 +19,8 @@ export interface Explanation {
   readonly since?: number;
   readonly waitingFor: readonly Wait[];
   readonly cause?: { readonly sequence?: number; readonly nodeId?: string; readonly error: RunError };
+  /** Of a completed run: where it stopped although edges lead on. */
+  readonly notes?: readonly string[];
   readonly actions: readonly Action[];
 }
 
@@ -47,15 +50,33 @@ export interface Action {
 export function explain(plan: Plan, run: Run, now: number): Explanation {
   const waitingFor = waitsOf(plan, run, now);
   const since = sinceOf(run, waitingFor);
+  const notes = run.status === 'completed' ? deadEnds(plan, run) : [];
   return {
     status: statusOf(plan, run),
     summary: summaryOf(plan, run, waitingFor, now),
     ...(since !== undefined && { since }),
     waitingFor,
     ...(run.error && { cause: causeOf(run, run.error) }),
+    ...(notes.length > 0 && { notes }),
     actions: actionsOf(run),
   };
 }
+
+const NOTES_MAX = 10;
+
+/** A branch that ends here on purpose looks the same: it is told, and is no fault. */
+const deadEnds = (plan: Plan, run: Run): string[] =>
+  plan.order
+    .filter((node) => {
+      const state = run.nodes.get(node.id);
+      const edges = [...node.outgoing, ...node.loopbacksOut];
+      return state?.status === 'completed' && edges.length > 0 && !edges.some((edge) => isTaken(edge, state));
+    })
+    .slice(0, NOTES_MAX)
+    .map(({ id, outgoing, loopbacksOut }) => {
+      const targets = [...outgoing, ...loopbacksOut].map(({ target }) => target.id);
+      return `No edge out of ${id} was taken: no condition held, so ${[...new Set(targets)].slice(0, NOTES_MAX).join(', ')} did not follow it.`;
+    });
 
 function causeOf(run: Run, error: RunError): NonNullable<Explanation['cause']> {
   return {

@@ -6,9 +6,8 @@
  * I1  Only own JSON data is reachable. I2  Every step is paid for, natives by the size of what they touch.
  * I3  The result is JSON, and bounded.
  */
-
 import type { Json, JsonObject } from '@gantry/protocol';
-import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { type ASTNode, type Path, parse, readsIn } from './expression-ast.ts';
 import { COMPREHEND, channelValue, type Each, forgive, itemsOf, member } from './expression-collections.ts';
 import {
   type Evaluate,
@@ -42,13 +41,10 @@ export interface Expression {
   /** The nodes it reads through `nodes`. */
   readonly nodeIds: ReadonlySet<string>;
   readonly channelNames: ReadonlySet<string>;
+  readonly reads: readonly Path[];
   /** Throws `ExpressionError` only. */
   evaluate(roots: JsonObject, meter?: Meter): Json;
 }
-
-const environment = new Environment({
-  limits: { maxAstNodes: 1_000, maxDepth: 64, maxListElements: 256, maxMapEntries: 256, maxCallArguments: 8 },
-});
 
 /** What channels hold before their first write, by name. */
 type Channels = ReadonlyMap<string, { readonly initial?: Json }>;
@@ -63,12 +59,14 @@ export function compileExpression(
   if (text.length > EXPRESSION_LIMITS.lengthMax)
     throw new Error(`The expression is longer than ${EXPRESSION_LIMITS.lengthMax} characters`);
   const compiler = new Compiler(allowedRoots, toRegex, channels);
-  const run = compiler.compile(parse(text), 0);
+  const ast = parse(text);
+  const run = compiler.compile(ast, 0);
   return {
     text,
     roots: compiler.roots,
     nodeIds: compiler.nodeIds,
     channelNames: compiler.channelNames,
+    reads: readsIn(ast),
     evaluate(roots, meter = openMeter()) {
       const result = run({ roots, locals: [], meter });
       if (compiler.builds && jsonSize(result, EXPRESSION_LIMITS.resultMax) > EXPRESSION_LIMITS.resultMax)
@@ -76,16 +74,6 @@ export function compileExpression(
       return result;
     },
   };
-}
-
-function parse(text: string): ASTNode {
-  try {
-    return environment.parse(text).ast;
-  } catch (error) {
-    if (!(error instanceof ParseError)) throw error;
-    const place = error.range ? ` at character ${error.range.start + 1}` : '';
-    throw new Error(`The expression cannot be read: ${error.summary}${place}`);
-  }
 }
 
 class Compiler {

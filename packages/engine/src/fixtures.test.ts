@@ -16,7 +16,10 @@ const all = missing ? [] : readdirSync(folder).map((file) => read(file.replace('
 const isKnown = ({ nodes }: WorkflowDefinition) =>
   nodes.every(
     ({ typeId, agent, config }) =>
-      NODE_TYPES.has(typeId) && agent?.channel === undefined && !('memoryAction' in config),
+      NODE_TYPES.has(typeId) &&
+      agent?.channel === undefined &&
+      !('memoryAction' in config) &&
+      !('mcp' in config),
   );
 
 /** Those are played in `children/fixtures.test.ts`. */
@@ -64,13 +67,13 @@ describe('public fixtures', { skip }, () => {
       assert.equal(finish(definition).run.status, ENDS[definition.id] ?? 'completed', definition.id);
   });
 
-  test('those of other types are refused by capability', () => {
+  test('those of other types are refused by capability, a pinned channel as a value', () => {
     for (const definition of all.filter((item) => !isKnown(item)))
       assert.throws(
         () => compile(definition),
         (error) =>
           error instanceof DefinitionError &&
-          error.issues.every(({ code }) => code === 'capability_required'),
+          error.issues.every(({ code, path }) => code === 'capability_required' || path.endsWith('/channel')),
       );
   });
 

@@ -1,10 +1,13 @@
 export type { EmittedEvent } from '@gantry/protocol';
 export { apply, fold } from './apply.ts';
+export { type Exhaustion, inheritedBudget, type RunBudget } from './budget/budget.ts';
 export { channelTriggers, isFromTrigger, type TriggerFiring, triggersFiredBy } from './channels/triggers.ts';
 export * from './children/child.ts';
 export { FAILURE_MODES, JOIN_MODES } from './children/join.ts';
 export {
+  type ChildRun,
   childRequests,
+  childRuns,
   childrenToCancel,
   childWorkflows,
   exposedInput,
@@ -12,35 +15,41 @@ export {
   runningChildren,
 } from './children/requests.ts';
 export * from './command.ts';
-export { DefinitionError, type DefinitionIssue } from './compilation.ts';
+export { DefinitionError, type DefinitionIssue, type DefinitionWarning } from './compilation.ts';
 export { type CompileOptions, compile } from './compile.ts';
+export { CONFORMANCE_MARK } from './conformance-workflow.ts';
 export { type Decision, decide } from './decide.ts';
 export { type Explanation, explain } from './explain.ts';
 export { checkInputs, type InputIssue } from './inputs.ts';
+export { accessRefusal } from './interrupt/authorize.ts';
 export { hasTimedOut } from './interrupt/fold-interrupt.ts';
 export * from './interrupt/interrupt.ts';
+export type { PackSuspension } from './interrupt/pack-question.ts';
+export { voteCount } from './interrupt/quorum.ts';
 export { llmCacheKey } from './llm-cache-key.ts';
 export { CONFIG_MEMBERS } from './nodes/config-members.ts';
 export { DISPATCH_MAX_FAN_OUT } from './nodes/dispatch-config.ts';
-export { NODE_TYPES } from './nodes/index.ts';
+export { NODE_TYPES, OWN_TYPE_IDS } from './nodes/index.ts';
 export type { PackEffect, PackNodeType, PackTypes } from './nodes/pack-node.ts';
 export * from './plan.ts';
 export {
   type Invocation,
   invocations,
+  isAtWork,
   isReady,
   ORDINALS_PER_VISIT,
   type PackInvocation,
+  waitsForChildren,
   wakeAt,
 } from './queries.ts';
 export { type Redact, redactEvent, redactFacts } from './redact.ts';
-export { recordConflict, repairPoint } from './replay/compatible.ts';
+export { recordConflict, repairPoint, withNewVariables } from './replay/compatible.ts';
 export { branchRun, type ForkedRun, replayRun, replaySlices } from './replay/fork-run.ts';
 export type { ReplayOptions } from './replay/replay.ts';
 export { EventDiffs, stateDiff } from './replay/run-diff.ts';
 export * from './run.ts';
 export { runOutputs } from './run-end.ts';
-export type { CompileSchema } from './schema.ts';
+export type { CompileSchema, SchemaCheck } from './schema.ts';
 export { snapshot } from './snapshot.ts';
 export { firstQuestion, statusOf } from './status.ts';
 export type { Refusal } from './step.ts';

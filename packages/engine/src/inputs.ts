@@ -1,7 +1,7 @@
 import type { Json, JsonObject, RunError, WorkflowVariable } from '@gantry/protocol';
 import { readRefusal } from './channels/read.ts';
 import { type Expression, ExpressionError, type Meter, openMeter } from './expression.ts';
-import { isObject, isTooLarge, own, tooLarge } from './json.ts';
+import { asJson, isObject, isTooLarge, own, tooLarge } from './json.ts';
 import type { InputPort, Plan, PlanEdge, PlanNode } from './plan.ts';
 import { isTaken } from './readiness.ts';
 import type { Run, RunFacts } from './run.ts';
@@ -23,8 +23,27 @@ export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInp
     const error = resolvePort(plan, port, run, inputs, meter);
     if (error) return { ok: false, error };
   }
+  if (node.pack && node.inputs.length === 0 && Object.keys(inputs).length === 0)
+    Object.assign(inputs, unmappedInputs(plan, node, run));
   if (node.keepsInputs && isTooLarge(inputs)) return { ok: false, error: tooLarge('The inputs of the node') };
   return { ok: true, inputs };
+}
+
+/**
+ * A pack node that nothing is mapped to gets the inputs of the run that its schema names, or all when it has none. Those
+ * that the author set in `config` stay, since packs read both, and sensitive ones are for the author to hand over.
+ */
+function unmappedInputs(plan: Plan, { definition, pack }: PlanNode, { facts }: Run): JsonObject {
+  const named = pack?.inputSchema?.properties;
+  const given = seededInputs(plan, facts);
+  const inputs: JsonObject = {};
+  for (const { name, defaultValue, sensitive } of plan.variables.values()) {
+    const value = own(given, name) ?? defaultValue;
+    const isWanted = !isObject(named) || Object.hasOwn(named, name);
+    if (value !== undefined && isWanted && !sensitive && !Object.hasOwn(definition.config, name))
+      inputs[name] = asJson(value);
+  }
+  return inputs;
 }
 
 function copyEdge(edge: PlanEdge, run: Run, inputs: JsonObject): void {

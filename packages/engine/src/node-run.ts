@@ -1,6 +1,7 @@
 /** The life of one node: it starts, then completes, fails, waits, or is skipped. */
 import type { JsonObject, RunError } from '@gantry/protocol';
 import { handOver, pinOf } from './agent-pin.ts';
+import { exhaust, retryExhausts, tellRetry } from './budget/budget.ts';
 import { judgeEdges } from './edge-verdicts.ts';
 import { type ResolvedInputs, resolveInputs } from './inputs.ts';
 import { isTooLarge, tooLarge } from './json.ts';
@@ -135,9 +136,15 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
   const state = step.run.nodes.get(node.id);
   const attempt = state?.status === 'running' ? state.attempt : 0;
   if (retryable && attempt < node.retry.maxRetries) {
+    const exhaustion = retryExhausts(step);
+    if (exhaustion) {
+      exhaust(step, node, exhaustion);
+      return;
+    }
     const delayMs = backoffOf(node, attempt);
     const payload = { nodeId: node.id, attempt: attempt + 1, delayMs, lastError: error };
     emitNode(step, node.id, 'node.retried', payload);
+    tellRetry(step, node);
     return;
   }
   const { conditions } = judgeEdges(step.plan, node, step.run, { status: 'failed', error });

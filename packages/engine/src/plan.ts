@@ -18,6 +18,8 @@ import type { CompileSchema, SchemaCheck } from './schema.ts';
 /** A definition made ready to run: indexed, ordered, its conditions and expressions compiled. */
 export interface Plan {
   readonly definition: WorkflowDefinition;
+  /** What its author probably did not mean. */
+  readonly warnings: readonly { readonly path: string; readonly message: string }[];
   readonly nodes: ReadonlyMap<string, PlanNode>;
   /** All nodes in drain order: how deep a node lies, then its id. Forward edges only ever point onwards. */
   readonly order: readonly PlanNode[];

@@ -1,8 +1,8 @@
 /** What the runtime asks of a run between commands. All of it follows from the state alone. */
-import type { JsonObject } from '@gantry/protocol';
+import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import { answeredCalls } from './children/call.ts';
 import type { CalledRun } from './children/child.ts';
-import { isAwaitingChild } from './children/requests.ts';
+import { childRequests, isAwaitingChild } from './children/requests.ts';
 import { deadlineOf } from './limits.ts';
 import type { PackNodeType } from './nodes/pack-node.ts';
 import { nodeConfig, type Plan } from './plan.ts';
@@ -21,6 +21,21 @@ export function wakeAt(plan: Plan, run: Run): number | undefined {
     }
   for (const [, { expiresAt }] of run.interrupts) earliest = Math.min(earliest, expiresAt ?? earliest);
   return Number.isFinite(earliest) ? earliest : undefined;
+}
+
+/** Whether some node is under way: neither waiting for an answer or a child, nor for its next attempt. */
+export function isAtWork(run: Run): boolean {
+  if (run.status !== 'running') return false;
+  return run.nodes.chunks.some((chunk) =>
+    chunk.some(({ id, value }) => value?.status === 'running' && !isAwaitingChild(run, id)),
+  );
+}
+
+/** Whether nothing but the end of a child makes the run go on. */
+export function waitsForChildren(plan: Plan, run: Run): boolean {
+  if (run.status !== 'running' || isAtWork(run) || isReady(plan, run)) return false;
+  if (childRequests(plan, run).length > 0) return false;
+  return !run.nodes.chunks.some((chunk) => chunk.some(({ value }) => value?.status === 'retrying'));
 }
 
 /** Whether `advance` would produce events. */
@@ -49,6 +64,10 @@ export interface Invocation {
   readonly inputs: JsonObject;
   readonly config: JsonObject;
   readonly timeoutAt?: number;
+  /** Of the run, in clear. */
+  readonly variables: JsonObject;
+  /** The prompts that the workflow names for nodes which name none. */
+  readonly promptRefs?: NonNullable<WorkflowDefinition['defaults']>['promptRefs'];
   /** Given when the code is a pack's. */
   readonly pack?: PackInvocation;
 }
@@ -82,6 +101,8 @@ export function invocations(plan: Plan, run: Run): Invocation[] {
       ordinalBase: (visit - 1) * ORDINALS_PER_VISIT,
       inputs: state.inputs ?? {},
       config: nodeConfig(node),
+      variables: run.variables,
+      ...(plan.definition.defaults?.promptRefs && { promptRefs: plan.definition.defaults.promptRefs }),
       ...(state.timeoutAt !== undefined && { timeoutAt: state.timeoutAt }),
       ...(node.pack && { pack: packInvocation(node.pack, run.variables, state) }),
     });

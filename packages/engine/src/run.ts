@@ -1,4 +1,5 @@
-import type { Json, JsonObject, RunError, RunOwner, RunStatus } from '@gantry/protocol';
+import type { BudgetPolicy, Json, JsonObject, RunError, RunOwner, RunStatus } from '@gantry/protocol';
+import type { RunBudget } from './budget/budget.ts';
 import type { CalledRun, NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
 import type { Interrupt } from './interrupt/interrupt.ts';
@@ -22,10 +23,19 @@ export interface RunFacts {
   readonly limits: RunLimits;
   readonly parent?: ParentLink;
   readonly fork?: ForkLink;
-  /** Id of the delivery, tick or other outside event that started the run. */
+  /** Id of the tick or other outside event that started the run. */
   readonly causationId?: string;
+  /** The delivery that started the run: it is in the log, and is what `run.started` follows from. */
+  readonly delivery?: TriggeringEvent;
   /** What the trigger brought. Reaches nodes, never the log. */
   readonly triggerData?: JsonObject;
+}
+
+/** An event of a trigger subscription, which became the run at this attempt. */
+export interface TriggeringEvent {
+  readonly subscriptionId: string;
+  readonly dedupKey: string;
+  readonly attempt: number;
 }
 
 export interface RunLimits {
@@ -33,6 +43,10 @@ export interface RunLimits {
   readonly maxRunDurationMs: number;
   /** Turns of an orchestrator. */
   readonly maxLoopIterations: number;
+  /** What a run may spend at most, whatever it asks for. */
+  readonly budget?: Pick<BudgetPolicy, 'maxTokens' | 'maxCostUsd'>;
+  /** Budgets are told and never stop anything. */
+  readonly advisoryBudget?: true;
 }
 
 /** The run and node that this run is a child of. */
@@ -45,6 +59,8 @@ export interface ParentLink {
   readonly cause: string;
   /** How many runs stand above this one. */
   readonly depth: number;
+  /** The topmost of them: what the family spends is counted there. */
+  readonly rootRunId: string;
   /** Variables of this run that its end reports to the parent. */
   readonly harvest: readonly string[];
   /** Variables that the parent mapped from something unset: they stay unset, whatever their default. */
@@ -52,6 +68,10 @@ export interface ParentLink {
   /** The end of this run also reports its outputs: pack code of the parent called it. */
   readonly reportsOutputs?: true;
 }
+
+/** The topmost run of the family. */
+export const rootRunId = ({ runId, parent }: Pick<RunFacts, 'runId' | 'parent'>): string =>
+  parent?.rootRunId ?? runId;
 
 /** The run that this one was forked from; events before `fromSeq` are the source's. */
 export interface ForkLink {
@@ -175,6 +195,7 @@ export interface Run {
   readonly agent?: JsonObject;
   /** Tool calls that have not returned, by their id: the sequence of what said that they began. */
   readonly toolCalls?: { readonly [callId: string]: number };
+  readonly budget?: RunBudget;
   /** Sequence of the last event that can make a run fail. */
   readonly causeSeq?: number;
 }

@@ -83,6 +83,7 @@ describe('invocations', () => {
         ordinalBase: 0,
         inputs: { x: 1 },
         config: { effects: 2 },
+        variables: {},
         timeoutAt: 1_009,
       },
     ]);

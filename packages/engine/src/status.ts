@@ -15,7 +15,7 @@ const WAITING: { readonly [Kind in InterruptKind]: RunStatus } = {
   'low-confidence': 'waiting-approval',
 };
 
-/** What readers are told: a run waits once nothing else in it can move. */
+/** What readers see: a run waits once nothing else in it can move. */
 export function statusOf(plan: Plan, run: Run): RunStatus {
   if (run.status !== 'running') return run.status;
   const question = firstQuestion(run);

@@ -1,5 +1,6 @@
 import { eventId, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { type Draft, draftOf, foldInto } from './apply.ts';
+import type { Cause } from './command.ts';
 import type { Plan } from './plan.ts';
 import { redactEvent } from './redact.ts';
 import type { Run } from './run.ts';
@@ -10,6 +11,8 @@ export interface Step {
   readonly run: Draft;
   readonly events: RunEvent[];
   readonly now: number;
+  /** Of the events that are recorded now. */
+  cause?: Cause | undefined;
   /** Why the command was refused. */
   refusal?: Refusal;
 }
@@ -60,7 +63,8 @@ export function emitCaused(
 }
 
 export function record(step: Step, decided: RunEvent): void {
-  const event = redactEvent(decided, step.plan.redact);
+  const caused = step.cause ? { ...decided, ...step.cause } : decided;
+  const event = redactEvent(caused, step.plan.redact);
   step.events.push(event);
   foldInto(step.run, event);
 }

@@ -2,7 +2,7 @@ import type { Json, JsonObject, RunError } from '@gantry/protocol';
 import { hasType } from './inputs.ts';
 import { own } from './json.ts';
 import type { Plan, PlanNode } from './plan.ts';
-import { emitNode, type Step } from './step.ts';
+import { emit, emitNode, type Step } from './step.ts';
 
 export type VariableWrites = { readonly [name: string]: Json };
 
@@ -23,18 +23,21 @@ export function refusalOf(plan: Plan, variables: VariableWrites): RunError | und
   return;
 }
 
-export function changeVariables(step: Step, node: PlanNode, variables: VariableWrites): void {
+/** Without a node it was somebody outside. */
+export function changeVariables(step: Step, node: PlanNode | undefined, variables: VariableWrites): void {
   for (const name of Object.keys(variables)) changeVariable(step, node, name, variables[name]!);
 }
 
-function changeVariable(step: Step, node: PlanNode, name: string, next: Json): void {
+function changeVariable(step: Step, node: PlanNode | undefined, name: string, next: Json): void {
   const previous = own(step.run.variables, name);
   const sensitive = step.plan.variables.get(name)?.sensitive === true;
   const shown = (value: Json): Json | undefined => (sensitive ? step.plan.mask(value) : value);
-  const payload: JsonObject = { name, nodeId: node.id };
+  const payload: JsonObject = { name, ...(node && { nodeId: node.id }) };
   const shownPrevious = previous === undefined ? undefined : shown(previous);
   const shownNext = shown(next);
   if (shownPrevious !== undefined) payload.previous = shownPrevious;
   if (shownNext !== undefined) payload.next = shownNext;
-  emitNode(step, node.id, 'variable.changed', payload, shownNext === next ? undefined : { next });
+  const sealed = shownNext === next ? undefined : { next };
+  if (node) emitNode(step, node.id, 'variable.changed', payload, sealed);
+  else emit(step, 'variable.changed', payload, sealed);
 }

@@ -70,7 +70,7 @@ const approve = (host: TestHost, runId: string): Promise<LightMyRequestResponse>
   send(host, `/v1/runs/${runId}/interrupts/gate`, { resumeValue: { action: 'accept' } });
 
 const isForwarded = (write: Write): boolean =>
-  write.kind === 'putEntry' && write.entry.kind === 'mail' && write.entry.body.includes('"forwarded"');
+  write.kind === 'putEntry' && write.entry.kind === 'mail' && write.entry.body.startsWith('sealed:');
 
 /** Asks `instead` of every group that is committed alone and matches. */
 const intercept = (store: Store, matches: (write: Write) => boolean, instead: Store['commit']): Store => ({
@@ -80,6 +80,17 @@ const intercept = (store: Store, matches: (write: Write) => boolean, instead: St
 
 const lost = (): StoreError =>
   new StoreError('io', 'The answer of the database was lost.', { outcome: 'unknown' });
+
+test('a forwarded pause waits for the node that another process works on', async (t) => {
+  const pair = await twoHosts(t, (store) => store);
+  if (!pair) return;
+  const runId = await start(pair.owner, 'short');
+  const paused = await send(pair.other, `/v1/runs/${runId}:pause`, {});
+  assert.deepEqual([paused.statusCode, paused.json().status], [202, 'paused']);
+  const { events } = (await pair.other.request({ url: `/v1/runs/${runId}/events/poll` })).json();
+  const types: string[] = events.map(({ type }: { type: string }) => type);
+  assert.deepEqual(types.slice(-2), ['node.completed', 'run.paused'], types.join(' '));
+});
 
 test('the record of a forwarded command is in the commit of its effect', async (t) => {
   // Whatever the process that was asked would write on its own after the reply is lost.

@@ -1,12 +1,17 @@
 /** The one place that wires everything. */
 
 import { mkdir } from 'node:fs/promises';
+import { KNOWN_PROVIDERS } from '@gantry/ai';
 import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
 import { type AdminKey, drained, ensureAdminKey, listen, randomBytes } from '@gantry/http';
 import { createTurns, type Turns } from '@gantry/limiter';
 import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
+import { lateModels } from './ai/models-port.ts';
+import { namedBySettings, peersOf } from './ai/providers/advertisement.ts';
+import { readAiConfig } from './ai/providers/config.ts';
+import type { Providers } from './ai/providers/providers.ts';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import type { Credentials } from './credentials/credentials.ts';
@@ -24,7 +29,7 @@ import { createServices, type Services, type ServicesOptions } from './services.
 import type { Settings } from './settings.ts';
 import { type StoreHealth, watchStore } from './store-health.ts';
 import { PublicAddress } from './surfaces/public-address.ts';
-import { openSurfaces } from './surfaces/surfaces.ts';
+import { openSurfaces, type Surfaces } from './surfaces/surfaces.ts';
 import { createToolCalls } from './tools/tools.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
 import { honouredFixtures } from './workflows/fixtures.ts';
@@ -121,23 +126,26 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     ...base,
     masterKey,
     secrets: secretsPort(credentials),
-    credentials: httpCredentials(credentials, redactions),
+    credentials: httpCredentials(credentials, redactions, settings),
     tools: createToolCalls(base),
     publicUrl: () => address.known(),
     messages: { dispatch: (...message) => services.messaging.messages.dispatch(...message) },
+    models: lateModels(() => services.ai),
+    prompts: { get: (...prompt) => services.prompts.get(...prompt) },
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });
   opened.push(surfaces.close);
+  const models = modelPeers(settings);
   const packs = createPacks({
     ...base,
     surfaces,
-    secrets: nodeSecrets({ credentials, connections: () => services.oauth.nodes, aiProviders: [] }),
-    facts: { name: HOST_NAME, retentionSeconds: settings.retentionDays * SECONDS_PER_DAY },
+    secrets: nodeSecrets({ credentials, connections: () => services.oauth.nodes, aiProviders: AI_PROVIDERS }),
+    facts: familyFacts(settings),
+    models: models.peers,
   });
   // Workflows that are loaded next may use what the settings name.
   await packs.prepare();
-  const cacheMs = isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;
-  const workflows = createWorkflows({ store, packs, now, cacheMs });
+  const workflows = createWorkflows({ store, packs, now, cacheMs: cacheMsOf(settings) });
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
   const adminKey = await ensureAdminKey(store, { ...settings, now, randomBytes });
   const retentionMs = settings.retentionDays * SECONDS_PER_DAY * 1_000;
@@ -151,8 +159,25 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     randomBytes,
     runtime: runtimeOptions(base, () => void host.stop()),
   });
+  models.use(services.providers);
   const host = await serve(base, { services, workflows, masterKey, served, retentionMs });
   return { ...host, services, adminKey, greeted: adminKey.shown, served };
+}
+
+const cacheMsOf = (settings: Settings): number =>
+  isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;
+
+const AI_PROVIDERS = KNOWN_PROVIDERS.map(({ id }) => id);
+
+/** Packs that the settings name are installed before there are services to ask. */
+function modelPeers({ aiKeys, ai }: Settings) {
+  let advertised = async () => namedBySettings(aiKeys, readAiConfig(ai));
+  return {
+    peers: async () => peersOf(await advertised()),
+    use: (providers: Providers) => {
+      advertised = () => providers.advertised();
+    },
+  };
 }
 
 interface Base {
@@ -170,13 +195,33 @@ interface Base {
   readonly egress: EgressByPurpose;
 }
 
-const egressOf = ({ egressAllow: allow, dnsServers }: Settings, now: () => number): EgressByPurpose =>
-  createEgressByPurpose({ allow, dnsServers, credentials: { wallTime: now } });
+const egressOf = (
+  { egressAllow: allow, dnsServers, outOfAudience }: Settings,
+  now: () => number,
+): EgressByPurpose =>
+  createEgressByPurpose({ allow, dnsServers, credentials: { wallTime: now, outOfAudience } });
 
 const isShared = ({ databaseUrl }: Settings): boolean => databaseUrl !== undefined;
 
-const runtimeOptions = ({ lease, log }: Base, stop: () => void): ServicesOptions['runtime'] => ({
-  limits: RUN_LIMITS,
+const familyFacts = ({ retentionDays, budgetEnforce }: Settings) => ({
+  name: HOST_NAME,
+  retentionSeconds: retentionDays * SECONDS_PER_DAY,
+  budgetEnforce,
+});
+
+function budgetLimits({ budgetMaxTokens, budgetMaxCostUsd, budgetEnforce }: Settings) {
+  const budget = {
+    ...(budgetMaxTokens !== undefined && { maxTokens: budgetMaxTokens }),
+    ...(budgetMaxCostUsd !== undefined && { maxCostUsd: budgetMaxCostUsd }),
+  };
+  return {
+    ...(Object.keys(budget).length > 0 && { budget }),
+    ...(budgetEnforce === 'advisory' && { advisoryBudget: true as const }),
+  };
+}
+
+const runtimeOptions = ({ lease, log, settings }: Base, stop: () => void): ServicesOptions['runtime'] => ({
+  limits: { ...RUN_LIMITS, ...budgetLimits(settings) },
   lease,
   onLeaseLost: () => {
     log.fatal('the lease of this process is no longer in the database; stopping');
@@ -197,12 +242,13 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
   const { services, served, retentionMs } = wired;
   const retention = startRetention({
     sweep: store.retention,
-    others: [services.surfaces, services.packs],
+    others: [services.surfaces, services.packs, services.credentials, services.rekey],
     retentionMs,
     now,
     log,
   });
   let ready = false;
+  let told = Promise.resolve();
   const registry = await mountRegistry(base);
   const app = await createApi({
     ...base,
@@ -211,12 +257,12 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
     randomBytes,
     runtime: services.runtime,
     seams: settings.testSeams,
+    originOf: ({ protocol, host }) => settings.publicUrl ?? `${protocol}://${host}`,
     info: {
-      name: HOST_NAME,
+      ...familyFacts(settings),
       version: HOST_VERSION,
       fixtures: honouredFixtures(served, settings),
       limits: { ...RUN_LIMITS, ...API_LIMITS },
-      retentionSeconds: retentionMs / 1000,
     },
     isReady: () => ready,
   });
@@ -230,10 +276,12 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
         return listen(app, settings);
       });
       ready = true;
+      if (isShared(settings)) told = tellWarnings(services.surfaces, log);
       return url;
     },
     async stop() {
       ready = false;
+      await told;
       retention.stop();
       await drained(app.close());
       await registry?.stop();
@@ -245,6 +293,12 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       }
     },
   };
+}
+
+/** What `gantry doctor` says too. Backends that cannot be used were named when they were opened. */
+async function tellWarnings({ health }: Pick<Surfaces, 'health'>, log: Logger): Promise<void> {
+  for (const each of await health())
+    if (each.state === 'up' && each.warning !== undefined) log.warn(`${each.capability}: ${each.warning}`);
 }
 
 async function openStore({ databaseUrl, dataDir, databaseTimeoutSeconds }: Settings): Promise<Store> {

@@ -1,13 +1,15 @@
 /**
- * What is secret at rest, or provably ours, hangs on a random root key of the database. The master key, which the
- * operator keeps, seals the root and nothing else.
+ * What is secret at rest, or provably ours, hangs on random keys of the database: root keys seal, one more signs. The
+ * master key, which the operator keeps, seals these and nothing else.
  *
  * I1  Each purpose has its own key (HKDF), so no purpose can be played against another.
  * I2  What was sealed opens only with the same `context`: a sealed text moved to another record is refused.
- * I3  The first process that opens a database makes its root. One whose master key does not open it does not start, and
- *     names the key that does.
- * I4  Another master key takes over in one commit, which seals the root anew. Nothing else changes: processes at work
- *     go on with the root that they have, and one that dies here leaves the old or the new.
+ * I3  The first process that opens a database makes its keys. One whose master key does not open them does not start,
+ *     and names the key that does.
+ * I4  Another master key takes over in one commit, which seals the keys anew. Nothing else changes: processes at work
+ *     go on with the keys that they have, and one that dies here leaves the old or the new.
+ * I5  A new root key is known to every process before any seals with it (`activeAt`), and those before it open what
+ *     they sealed until nothing of that is kept (`rekey.ts`).
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -20,7 +22,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_LENGTH = 8;
-const ROOT = { kind: 'master-key', tenant: '*', id: 'root' } as const;
+export const ROOT = { kind: 'master-key', tenant: '*', id: 'root' } as const;
 
 export interface MasterKey {
   /** `context` says what the text belongs to, such as `webhook/acme/wh_1`. */
@@ -29,6 +31,29 @@ export interface MasterKey {
   open(sealed: string, context: string): string | null;
   /** A keyed hash of its own for each purpose, such as `interrupt-token`. */
   hmac(purpose: string): (text: string) => Buffer;
+}
+
+export interface RootKey {
+  readonly secret: string;
+  /** From then on it seals, until a newer one does. */
+  readonly activeAt: number;
+  /** Nothing that it sealed is kept beyond. */
+  readonly until?: number;
+}
+
+/** As the master key seals them. The newest root key is the first. */
+export interface DatabaseKeys {
+  readonly signing: string;
+  readonly roots: readonly RootKey[];
+}
+
+export interface KeyRing extends MasterKey {
+  /** Whether the key of today sealed it. */
+  isCurrent(sealed: string): boolean;
+  /** As they are stored now. */
+  read(): Promise<DatabaseKeys>;
+  /** Answers whether they were unchanged since `before` was read. */
+  put(before: DatabaseKeys, keys: DatabaseKeys): Promise<boolean>;
 }
 
 export interface MasterKeyOptions {
@@ -51,22 +76,66 @@ interface RootRecord {
   readonly sealed: string;
 }
 
-export async function openMasterKey(options: MasterKeyOptions): Promise<MasterKey> {
+export async function openMasterKey(options: MasterKeyOptions): Promise<KeyRing> {
   const [current, ...others] = await mastersOf(options.settings);
-  const kept = (await options.store.entries.get(ROOT)) ?? (await makeRoot(options, current));
+  const kept = (await options.store.entries.get(ROOT)) ?? (await makeKeys(options, current));
   const record: RootRecord = JSON.parse(kept.body);
   const master = [current, ...others].find(({ secret }) => keyIdOf(secret) === record.keyId);
-  const root = master && sealing(master.secret).open(record.sealed, ROOT.id);
-  if (!root) throw new Error(otherKey(record, current));
-  if (master !== current) await takeOver(options, kept, root, current);
+  const keys = master && opened(kept, master);
+  if (!keys) throw new Error(otherKey(record, current));
+  if (master !== current) await takeOver(options, kept, keys, current);
+  return keyRing(options, current, keys);
+}
+
+function opened({ body }: Entry, master: Master): DatabaseKeys | null {
+  const { sealed }: RootRecord = JSON.parse(body);
+  const text = sealing(master.secret).open(sealed, ROOT.id);
+  return text === null ? null : JSON.parse(text);
+}
+
+function keyRing(options: MasterKeyOptions, master: Master, first: DatabaseKeys): KeyRing {
+  const { store, now } = options;
+  const ringOf = (keys: DatabaseKeys) =>
+    keys.roots.map(({ secret, activeAt }) => ({ activeAt, ...sealing(secret) }));
+  let ring = ringOf(first);
+  const current = () => ring.find(({ activeAt }) => activeAt <= now()) ?? ring.at(-1)!;
+  const versions = new WeakMap<DatabaseKeys, number>();
   return {
-    ...sealing(root),
+    seal: (text, context) => current().seal(text, context),
+    open(sealed, context) {
+      for (const root of ring) {
+        const text = root.open(sealed, context);
+        if (text !== null) return text;
+      }
+      return null;
+    },
     hmac: (purpose) => {
-      const key = derive(root, `hmac/${purpose}`);
+      const key = derive(first.signing, `hmac/${purpose}`);
       return (text) => createHmac('sha256', key).update(text).digest();
+    },
+    isCurrent: (sealed) => sealed.startsWith(`${current().id}.`),
+    async read() {
+      const entry = await store.entries.get(ROOT);
+      const keys = entry && opened(entry, master);
+      if (!keys) throw new Error(otherKey(JSON.parse(entry?.body ?? '{}'), master));
+      versions.set(keys, entry.version);
+      ring = ringOf(keys);
+      return keys;
+    },
+    async put(before, keys) {
+      const version = versions.get(before);
+      if (version === undefined) throw new Error('keys are replaced after they were read');
+      const [result] = await store.commit([[putKeys(options, keys, master, version)]]);
+      if (result?.won) ring = ringOf(keys);
+      return result?.won === true;
     },
   };
 }
+
+export const newRootKey = (activeAt: number): RootKey => ({
+  secret: randomBytes(KEY_BYTES).toString('hex'),
+  activeAt,
+});
 
 /** The first is the one to use from now on. Only one that the operator names may be left behind: a typing error is not a new key. */
 async function mastersOf({
@@ -81,10 +150,11 @@ async function mastersOf({
   return [current, ...(old === undefined ? [] : [{ secret: old, from: 'GANTRY_MASTER_KEY_OLD' }])];
 }
 
-/** I3. Of several processes at once, one makes it. */
-async function makeRoot(options: MasterKeyOptions, master: Master): Promise<Entry> {
+/** I3. Of several processes at once, one makes them. */
+async function makeKeys(options: MasterKeyOptions, master: Master): Promise<Entry> {
   const { store } = options;
-  await store.commit([[putRoot(options, randomBytes(KEY_BYTES).toString('hex'), master, null)]]);
+  const keys = { signing: randomBytes(KEY_BYTES).toString('hex'), roots: [newRootKey(0)] };
+  await store.commit([[putKeys(options, keys, master, null)]]);
   const made = await store.entries.get(ROOT);
   if (!made) throw new Error('the root key of the database was not kept');
   return made;
@@ -94,24 +164,25 @@ async function makeRoot(options: MasterKeyOptions, master: Master): Promise<Entr
 async function takeOver(
   options: MasterKeyOptions,
   { version, body }: Entry,
-  root: string,
+  keys: DatabaseKeys,
   master: Master,
 ): Promise<void> {
   const { keyId }: RootRecord = JSON.parse(body);
-  await options.store.commit([[putRoot(options, root, master, version)]]);
+  await options.store.commit([[putKeys(options, keys, master, version)]]);
   options.log?.info(
     { keyId: keyIdOf(master.secret), before: keyId },
     'the database belongs to another master key now; GANTRY_MASTER_KEY_OLD is no longer needed',
   );
 }
 
-function putRoot(
+function putKeys(
   { now }: MasterKeyOptions,
-  root: string,
+  keys: DatabaseKeys,
   { secret, from }: Master,
   expectedVersion: number | null,
 ) {
-  const record: RootRecord = { keyId: keyIdOf(secret), from, sealed: sealing(secret).seal(root, ROOT.id) };
+  const sealed = sealing(secret).seal(JSON.stringify(keys), ROOT.id);
+  const record: RootRecord = { keyId: keyIdOf(secret), from, sealed };
   const times = { ref: null, dueAt: null, expiresAt: null, createdAt: now() };
   return {
     kind: 'putEntry',
@@ -129,13 +200,15 @@ const derive = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'gantry', purpose, KEY_BYTES));
 
 /** Names a key without telling it. */
-const keyIdOf = (secret: string): string => derive(secret, 'id').toString('hex').slice(0, ID_LENGTH);
+export const keyIdOf = (secret: string): string => derive(secret, 'id').toString('hex').slice(0, ID_LENGTH);
 
 /** A sealed text begins with the id of its key. */
-function sealing(secret: string): Pick<MasterKey, 'seal' | 'open'> {
+function sealing(secret: string): Pick<MasterKey, 'seal' | 'open'> & { readonly id: string } {
   const key = derive(secret, 'seal');
-  const id = `${keyIdOf(secret)}.`;
+  const keyId = keyIdOf(secret);
+  const id = `${keyId}.`;
   return {
+    id: keyId,
     seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));

@@ -5,21 +5,40 @@ import type { Turns } from '@gantry/limiter';
 import { Changes } from '@gantry/resources';
 import { CommitPipeline, type Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { type Ai, createAi } from './ai/ai.ts';
+import { EnvelopeTasks, envelopeNode } from './ai/conformance-envelope.ts';
+import { coreAiExecutors } from './ai/core-nodes.ts';
+import { Envelopes } from './ai/envelopes.ts';
+import { type Limits, NANO_USD } from './ai/ledger.ts';
+import { MockPrograms } from './ai/mock-programs.ts';
+import { readAiConfig } from './ai/providers/config.ts';
+import { createProviders, type Providers } from './ai/providers/providers.ts';
+import { modelSource } from './ai/providers/source.ts';
 import { secretEcho } from './credentials/conformance-secret.ts';
 import { type Credentials, createCredentials } from './credentials/credentials.ts';
 import { externalStores } from './credentials/external-stores.ts';
+import { DAY_MS } from './deliveries/delivery.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
-import type { MasterKey } from './master-key.ts';
+import { linksOver } from './interrupts/approval-links.ts';
+import { createInterruptTokens, type InterruptTokens } from './interrupts/interrupt-token.ts';
+import type { KeyRing } from './master-key.ts';
 import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { Packs } from './packs/packs.ts';
+import { CONFORMANCE_PROMPTS } from './prompts/conformance-prompts.ts';
+import { OwnPrompts } from './prompts/own-prompts.ts';
+import { PromptLibrary } from './prompts/prompt-library.ts';
 import { createGivenSecrets } from './redaction/given-secrets.ts';
 import type { Redactions } from './redaction/redactions.ts';
+import { createRekey, type Rekey } from './rekey.ts';
+import { systemClock } from './runtime/clock.ts';
 import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
 import { PoisonGuard } from './runtime/poison.ts';
+import { INVOCATION_RETENTION_MS } from './runtime/retention.ts';
 import type { Outbox } from './runtime/runtime.ts';
 import { createSchedules, type Schedules } from './schedules/schedules.ts';
 import type { Settings } from './settings.ts';
+import type { PublicAddress } from './surfaces/public-address.ts';
 import type { Surfaces } from './surfaces/surfaces.ts';
 import { createTriggers, type Triggers } from './triggers/triggers.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
@@ -27,7 +46,7 @@ import type { WorkflowsWithPlans } from './workflows/workflows.ts';
 
 export interface ServicesOptions {
   readonly store: Store;
-  readonly masterKey: MasterKey;
+  readonly masterKey: KeyRing;
   readonly workflows: WorkflowsWithPlans;
   readonly packs: Packs;
   readonly surfaces: Surfaces;
@@ -41,11 +60,13 @@ export interface ServicesOptions {
   readonly redactions: Redactions;
   readonly egress: EgressByPurpose;
   readonly publicUrl: () => string;
+  readonly address: Pick<PublicAddress, 'known'>;
 }
 
 export interface Services {
   readonly redactions: Redactions;
   readonly runtime: LocalRuntime;
+  readonly interruptTokens: InterruptTokens;
   readonly webhooks: Webhooks;
   readonly triggers: Triggers;
   readonly schedules: Schedules;
@@ -53,13 +74,23 @@ export interface Services {
   readonly credentials: Credentials;
   readonly oauth: OAuth;
   readonly messaging: Messaging;
+  readonly ai: Ai;
+  readonly rekey: Rekey;
+  readonly providers: Providers;
   readonly packs: Packs;
+  readonly prompts: PromptLibrary;
+  readonly envelopes: Envelopes;
+  readonly envelopeTasks: EnvelopeTasks;
+  readonly mockPrograms: MockPrograms;
   readonly surfaces: Surfaces;
   /** Goes on with everything that earlier processes left, and with what is due. */
   start(): Promise<void>;
   /** Lets work under way reach the disk. */
   stop(): Promise<void>;
 }
+
+/** Longer than a process goes on that has lost the database. */
+const KEY_NOTICE_MS = 30_000;
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
   const { store, settings, workflows, packs, surfaces } = options;
@@ -71,9 +102,18 @@ export async function createServices(options: ServicesOptions): Promise<Services
     messaging.committed(group);
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
+  const envelopes = new Envelopes(changes);
+  const envelopeTasks = new EnvelopeTasks();
+  const mockPrograms = new MockPrograms();
   const oauth = createOAuth({ ...options, changes });
   const credentials = openCredentials(options, changes, oauth);
-  const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });
+  const interruptTokens = interruptTokensOf(options);
+  const webhooks = createWebhooks({
+    ...options,
+    changes,
+    egress: options.egress.for('webhook'),
+    linksOf: linksOver(interruptTokens, options.address),
+  });
   const messaging: Messaging = createMessaging({
     ...options,
     changes,
@@ -87,6 +127,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     attachments: { egress: options.egress.public, blobs: surfaces.blobs, bucket: settings.buckets[0] ?? '' },
     runtime: () => runtime,
   });
+  const models = openModels(options, credentials, pipeline);
   const runtime = await LocalRuntime.open({
     ...options,
     ...options.runtime,
@@ -96,28 +137,46 @@ export async function createServices(options: ServicesOptions): Promise<Services
     planOf: workflows.planOf,
     resolve: workflows.resolve,
     packExecutor: packs.executor,
-    executors: { 'conformance.secret.echo': secretEcho(credentials, canaryOf(settings)) },
+    executors: {
+      'conformance.secret.echo': secretEcho(credentials, canaryOf(settings)),
+      'conformance.envelope': envelopeNode(envelopes, envelopeTasks),
+      ...coreAiExecutors({ ai: models.ai, prompts: () => prompts, programs: mockPrograms, now: options.now }),
+    },
     outbox: both(webhooks.outbox, triggers.outbox),
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
   });
   const schedules: Schedules = createSchedules({ ...options, changes, runtime });
   const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime });
-  workflows.onRegistered(schedules.syncTriggers);
-  workflows.onRegistered(triggers.syncTriggers);
+  workflows.onChanged(schedules.syncTriggers);
+  workflows.onChanged(triggers.syncTriggers);
   const { redactions } = options;
-  const background = { webhooks, triggers, schedules, heartbeats, credentials, oauth, messaging };
-  const services = { redactions, runtime, packs, surfaces, ...background };
+  const prompts = promptLibrary(options, changes);
+  const noticeMs = settings.databaseUrl === undefined ? 0 : KEY_NOTICE_MS;
+  const rekey = createRekey({ ...options, changes, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
+  const kept = { credentials, oauth, messaging, rekey, ...models };
+  const background = { webhooks, triggers, schedules, heartbeats, ...kept };
+  const apart = { redactions, prompts, envelopes, envelopeTasks, mockPrograms, interruptTokens };
+  const services = { ...apart, runtime, packs, surfaces, ...background };
   return { ...services, ...lifetime(services) };
 }
 
+const promptLibrary = ({ packs, store, settings }: ServicesOptions, changes: Changes): PromptLibrary =>
+  new PromptLibrary({
+    records: packs.records,
+    own: new OwnPrompts({ changes, store }),
+    builtIn: settings.testSeams ? CONFORMANCE_PROMPTS : [],
+  });
+
 function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 'start' | 'stop'> {
-  const { runtime, webhooks, oauth, packs, surfaces } = services;
+  const { runtime, webhooks, oauth, providers, packs, surfaces, rekey } = services;
   const timed = [services.schedules, services.heartbeats, services.triggers, services.messaging];
   return {
     async start() {
+      await rekey.start();
       // Subscriptions first: runs that go on at once have something to tell.
       await webhooks.start();
       await oauth.start();
+      await providers.start();
       await runtime.start();
       for (const service of timed) await service.start();
     },
@@ -128,9 +187,22 @@ function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 's
       await surfaces.close();
       await webhooks.stop();
       await oauth.stop();
+      await rekey.stop();
     },
   };
 }
+
+const interruptTokensOf = ({ masterKey, settings, now }: ServicesOptions): InterruptTokens =>
+  createInterruptTokens({
+    hmac: masterKey.hmac('interrupt-token'),
+    now,
+    personalMs: settings.interruptLinkDays * DAY_MS,
+  });
+
+const projectLimits = ({ budgetTokensPerDay: tokens, budgetCostUsdPerDay: usd }: Settings): Limits => ({
+  ...(tokens !== undefined && { tokens }),
+  ...(usd !== undefined && { cost: Math.round(usd * NANO_USD) }),
+});
 
 /** Another process may have given a value to pack code. */
 const SECRETS_LOOK_AGAIN_MS = 2_000;
@@ -139,17 +211,39 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
   const { settings, redactions, retentionMs, runtime } = options;
   const given = createGivenSecrets({
     ...options,
+    changes,
     keptMs: retentionMs + runtime.limits.maxRunDurationMs,
     lookAgainMs: settings.databaseUrl === undefined ? null : SECRETS_LOOK_AGAIN_MS,
   });
-  redactions.readyBy(given.known);
+  redactions.readyBy((tenant) => given.known(tenant));
   return createCredentials({
     ...options,
     changes,
     given,
     tokens: oauth.tokens,
-    stores: externalStores({ variables: settings.secretVariables, folder: settings.secretsDir }),
+    stores: externalStores({
+      variables: [...settings.secretVariables, ...settings.aiKeys],
+      folder: settings.secretsDir,
+    }),
   });
+}
+
+function openModels(
+  options: ServicesOptions,
+  credentials: Credentials,
+  pipeline: CommitPipeline,
+): Pick<Services, 'ai' | 'providers'> {
+  const { settings, egress } = options;
+  const providers = createProviders({
+    ...options,
+    credentials,
+    config: readAiConfig(settings.ai),
+    ollamaHost: settings.ollamaHost,
+    keys: settings.aiKeys,
+  });
+  const source = modelSource(providers);
+  const terms = { source, media: egress.public, projectLimits: projectLimits(settings) };
+  return { providers, ai: createAi({ ...options, ...terms, pipeline, clock: systemClock }) };
 }
 
 function both(first: Outbox, second: Outbox): Outbox {

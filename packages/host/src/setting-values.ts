@@ -2,10 +2,12 @@
 import { isIP } from 'node:net';
 import { type AllowEntry, readAllowList } from '@gantry/egress';
 import { type Read, read, SettingsError } from '@gantry/http';
-import { readMirrors, readRegistries } from '@gantry/packs';
+import { PACK_NAME, readMirrors, readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
-import { notServed } from '@gantry/surfaces';
+import { IN_DATA_FOLDER, notServed, type QuotaEntry, readQuota, TOOL_NAMES } from '@gantry/surfaces';
+import { keyVariables } from './ai/providers/key-offers.ts';
 import type { SecretVariable } from './credentials/external-stores.ts';
+import { readToolRule, type ToolRuleEntry } from './tools/tool-rules.ts';
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -33,6 +35,36 @@ export const mirrorsOf: Read<ReadonlyMap<string, string>> = (...given) => {
     throw new SettingsError(`GANTRY_REGISTRY_MIRRORS: ${wordsOf(error)}`);
   }
 };
+
+export const toolRulesOf: Read<readonly ToolRuleEntry[]> = (...given) => {
+  try {
+    const entries = read
+      .list()(...given)
+      .map((entry) => readToolRule(entry, TOOL_NAMES));
+    const twice = entries.find((entry, at) => entries.slice(0, at).some((other) => isSame(entry, other)));
+    if (twice) throw new Error(`${twice.tool}${twice.tenant ? `@${twice.tenant}` : ''} has two rules.`);
+    return entries;
+  } catch (error) {
+    throw new SettingsError(`GANTRY_TOOLS: ${wordsOf(error)}`);
+  }
+};
+
+export const quotasOf: Read<readonly QuotaEntry[]> = (...given) => {
+  try {
+    const entries = read
+      .list()(...given)
+      .map(readQuota);
+    const keys = entries.map(({ name, tenant }) => (tenant === undefined ? name : `${name}@${tenant}`));
+    const twice = keys.find((key, at) => keys.indexOf(key) !== at);
+    if (twice !== undefined) throw new Error(`${twice} has two sizes.`);
+    return entries;
+  } catch (error) {
+    throw new SettingsError(`GANTRY_QUOTAS: ${wordsOf(error)}`);
+  }
+};
+
+const isSame = (one: ToolRuleEntry, other: ToolRuleEntry): boolean =>
+  one.tool === other.tool && one.tenant === other.tenant;
 
 /** In keys of S3 and in links, so nothing that has to be escaped there. */
 const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
@@ -102,6 +134,13 @@ export const environmentOf: Read<Readonly<Record<string, Readonly<Record<string,
   return byPack;
 };
 
+export const packNamesOf: Read<readonly string[]> = (text, name, env) => {
+  const names = read.list()(text, name, env);
+  const wrong = names.find((each) => !PACK_NAME.test(each));
+  if (wrong === undefined) return names;
+  throw new SettingsError(`${name}: "${wrong}" is not the name of a pack, such as vendor.acme.crm.`);
+};
+
 const SECRET_VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?:@(.+))?$/;
 
 /** Variables of the environment that credentials may name; one without a tenant belongs to the tenant `default`. */
@@ -117,6 +156,12 @@ export const secretVariablesOf: Read<readonly SecretVariable[]> = (text, name, e
       return { tenant, name: variable, value: env[variable] };
     });
 
+/** Keys of model providers under their usual names. */
+export const aiKeysOf: Read<readonly SecretVariable[]> = (text = 'on', name, env) => {
+  if (text !== 'on' && text !== 'off') throw new SettingsError(`${name} must be on or off, not "${text}".`);
+  return text === 'on' ? keyVariables(env) : [];
+};
+
 const MASTER_KEY_LENGTH_MIN = 32;
 
 export const masterKeyOf: Read<string | undefined> = (text, name) => {
@@ -125,12 +170,15 @@ export const masterKeyOf: Read<string | undefined> = (text, name) => {
 };
 
 /** A test compares them with what the surfaces open. */
-const SCHEMES = { postgres: ['postgres', 'postgresql'], s3: ['s3'] } as const;
+const SCHEMES = {
+  postgres: ['postgres', 'postgresql'],
+  blobs: ['postgres', 'postgresql', 's3'],
+} as const;
 
 export const backend =
   (kind: keyof typeof SCHEMES): Read<string | undefined> =>
   (text, name) => {
-    if (text === undefined) return undefined;
+    if (text === undefined || text === IN_DATA_FOLDER) return text;
     const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : null;
     if (SCHEMES[kind].some((each) => each === scheme)) return text;
     throw new SettingsError(notServed(name, text, SCHEMES[kind]));

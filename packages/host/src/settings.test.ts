@@ -81,7 +81,7 @@ test('an unknown flag is refused in one line, with the one that was probably mea
 
 test('in the list of settings every name stands apart from its meaning', () => {
   const [, ...rows] = usage().split('\n');
-  const columns = rows.map((row) => /^( {2}.*?GANTRY_[A-Z0-9_]+ {2,})\S/.exec(row)?.[1]?.length);
+  const columns = rows.map((row) => /^( {2}.*?[A-Z]+_[A-Z0-9_]+ {2,})\S/.exec(row)?.[1]?.length);
   assert.equal(new Set(columns).size, 1, usage());
   assert.ok(columns[0]);
 });
@@ -149,4 +149,14 @@ test('a server that no surface can use is refused as a wrong setting, in the wor
       });
     }
   assert.equal(readSettings([], { GANTRY_KV: 'postgres://db/x' }).backends.kv, 'postgres://db/x');
+});
+
+test('quotas: a wrong entry is refused with its cause, and so is one that is there twice', () => {
+  const quotas = (GANTRY_QUOTAS: string) => readSettings([], { GANTRY_QUOTAS }).quotas;
+  assert.deepEqual(quotas('kv=1MiB, kv@acme=2MiB'), [
+    { name: 'kv', bytes: 2 ** 20 },
+    { name: 'kv', tenant: 'acme', bytes: 2 ** 21 },
+  ]);
+  assert.throws(() => quotas('kvv=1MiB'), /GANTRY_QUOTAS: "kvv=1MiB" names no quota\. Did you mean kv\?/);
+  assert.throws(() => quotas('kv@a=1MiB,kv@a=2MiB'), /GANTRY_QUOTAS: kv@a has two sizes/);
 });

@@ -15,6 +15,7 @@ import {
 import type { BackendSettings } from '@gantry/surfaces';
 import { unknownNames } from './setting-names.ts';
 import {
+  aiKeysOf,
   backend,
   bucketsOf,
   dnsServersOf,
@@ -22,15 +23,18 @@ import {
   environmentOf,
   masterKeyOf,
   mirrorsOf,
+  packNamesOf,
+  quotasOf,
   registriesOf,
   secretVariablesOf,
+  toolRulesOf,
   uidsOf,
 } from './setting-values.ts';
 
 export { SettingsError };
 
 const stored = (name: string, what: string) =>
-  setting(name, `${what} of packs: postgres:// (the data folder)`, backend('postgres'));
+  setting(name, `${what} of packs: postgres:// or data-folder (GANTRY_DATABASE_URL)`, backend('postgres'));
 
 /** Servers that keep what packs store. */
 const BACKENDS = {
@@ -40,13 +44,17 @@ const BACKENDS = {
   vectors: stored('GANTRY_VECTORS', 'vectors'),
   search: stored('GANTRY_SEARCH', 'full text'),
   queue: stored('GANTRY_QUEUE', 'queues'),
-  blobs: setting('GANTRY_BLOBS', 'objects of packs: s3://bucket/prefix (the data folder)', backend('s3')),
+  blobs: setting(
+    'GANTRY_BLOBS',
+    'objects of packs: s3://bucket/prefix, postgres:// or data-folder (GANTRY_DATABASE_URL)',
+    backend('blobs'),
+  ),
   datasources: setting(
     'GANTRY_DATASOURCES',
     'a JSON file of SQL databases that packs may use (none)',
     read.text,
   ),
-} satisfies Record<keyof BackendSettings, unknown>;
+} satisfies Record<Exclude<keyof BackendSettings, 'database'>, unknown>;
 
 const OWN = {
   host: setting('GANTRY_HOST --host', 'address to listen on', read.textOr('127.0.0.1')),
@@ -54,7 +62,7 @@ const OWN = {
   dataDir: setting('GANTRY_DATA_DIR --data', 'folder for everything durable', read.textOr('./.gantry')),
   databaseUrl: setting(
     'GANTRY_DATABASE_URL --database',
-    'postgres://... (SQLite in the data folder)',
+    'postgres://... for runs and what packs store (SQLite in the data folder)',
     read.databaseUrl,
   ),
   logLevel: setting('GANTRY_LOG --log', 'debug, info, warn, error or silent', read.logLevel),
@@ -62,6 +70,11 @@ const OWN = {
     'GANTRY_PUBLIC_URL',
     'address under which clients reach it, for links (the one it listens on)',
     read.publicUrl,
+  ),
+  interruptLinkDays: setting(
+    'GANTRY_INTERRUPT_LINK_DAYS',
+    'how long a link made for a person works where the interrupt has no deadline',
+    read.whole(7, 1, 366),
   ),
   databaseTimeoutSeconds: setting(
     'GANTRY_DATABASE_TIMEOUT_SECONDS',
@@ -108,10 +121,22 @@ const OWN = {
     'folder of files that credentials may name, one folder per tenant (none)',
     read.text,
   ),
+  ai: setting('GANTRY_AI', 'a JSON file of model endpoints, policies and prices (none)', read.text),
+  aiKeys: setting(
+    'GANTRY_AI_KEYS',
+    'off leaves ANTHROPIC_API_KEY, OPENAI_API_KEY and the like alone; else they are credentials of the tenant default (on)',
+    aiKeysOf,
+  ),
+  ollamaHost: setting('OLLAMA_HOST', 'where Ollama is, asked when it is named (127.0.0.1:11434)', read.text),
   egressAllow: setting(
     'GANTRY_EGRESS_ALLOW',
     'what may be called beyond public https: purpose[@tenant]=scheme://host[:port], separated by commas (none)',
     egressAllowOf,
+  ),
+  quotas: setting(
+    'GANTRY_QUOTAS',
+    'how much tenants may keep, where it differs from docs/storage.md: name[@tenant]=size, separated by commas',
+    quotasOf,
   ),
   packs: setting(
     'GANTRY_PACKS --packs',
@@ -180,13 +205,53 @@ const OWN = {
   ),
   toolCallsPerMinute: setting(
     'GANTRY_TOOL_CALLS_PER_MINUTE',
-    'calls of one tool by one principal, in each process (6000)',
+    'calls of one tool by one principal, in all processes (6000)',
     read.whole(6_000, 1, 1_000_000),
+  ),
+  outOfAudience: setting(
+    'GANTRY_CREDENTIALS_OUT_OF_AUDIENCE',
+    'deny refuses a request with a credential to another host than its audiences; downgrade sends it without',
+    read.choice(['deny', 'downgrade'], 'deny'),
+  ),
+  budgetMaxTokens: setting(
+    'GANTRY_BUDGET_MAX_TOKENS',
+    'tokens that one run and its children may use at most (no limit)',
+    read.amount({ isWhole: true }),
+  ),
+  budgetMaxCostUsd: setting(
+    'GANTRY_BUDGET_MAX_COST_USD',
+    'US dollars that one run and its children may spend at most (no limit)',
+    read.amount({ isWhole: false }),
+  ),
+  budgetTokensPerDay: setting(
+    'GANTRY_BUDGET_TOKENS_PER_DAY',
+    'tokens that a workspace may use in a day, UTC (no limit)',
+    read.amount({ isWhole: true }),
+  ),
+  budgetCostUsdPerDay: setting(
+    'GANTRY_BUDGET_COST_USD_PER_DAY',
+    'US dollars that a workspace may spend in a day, UTC (no limit)',
+    read.amount({ isWhole: false }),
+  ),
+  budgetEnforce: setting(
+    'GANTRY_BUDGET_ENFORCE',
+    'hard ends or asks when a budget is used up, advisory only tells',
+    read.choice(['hard', 'advisory'], 'hard'),
+  ),
+  toolRules: setting(
+    'GANTRY_TOOLS',
+    'which tools packs may call: TOOL[@TENANT]=allow, approve, approve-writes or forbid, separated by commas (all)',
+    toolRulesOf,
   ),
   packEnvironment: setting(
     'GANTRY_PACK_ENV',
     'PACK:VARIABLE pairs that packs of GANTRY_PACKS may read, separated by commas (none)',
     environmentOf,
+  ),
+  packOutputsWarned: setting(
+    'GANTRY_PACK_OUTPUTS_WARN',
+    'packs whose nodes may give what their output schema does not allow, separated by commas (none)',
+    packNamesOf,
   ),
   dnsServers: setting(
     'GANTRY_DNS_SERVERS',

@@ -3,7 +3,7 @@ import { OpenwopError } from '@gantry/protocol';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Holds a slot of a limiter while `work` runs; a tenant with too many requests waiting is told so. */
+/** Holds a slot of a limiter while `work` runs; a tenant with too many requests waiting gets an error. */
 export async function inTurn<T>(turns: Limiter, tenant: string, work: () => Promise<T>): Promise<T> {
   try {
     return await turns.run(tenant, work);

@@ -16,6 +16,8 @@ export async function startServer(load) {
   if (!canStart()) return;
   // Loading makes much garbage, for which V8 would take 30 MiB and keep them: measured 163 MiB with this, as fast
   setFlagsFromString('--semi-space-growth-factor=1');
+  // Threads use the builtins of V8 where they are instead of mapping them once more each: measured 3 MiB less
+  setFlagsFromString('--no-short-builtin-calls');
   await load();
   setFlagsFromString('--semi-space-growth-factor=2'); // the default
   collectWhenIdle(performance.eventLoopUtilization());

@@ -17,6 +17,7 @@ export {
   setCaller,
   traceparentOf,
 } from './context.ts';
+export { FORM_MEDIA, type FormFields, parseForm } from './form.ts';
 export { Html, html } from './html.ts';
 export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from './idempotency.ts';
 export { liveTenant } from './key-secret.ts';
@@ -33,3 +34,4 @@ export * as read from './setting-readers.ts';
 export { type Environment, type Read, SettingsError } from './setting-readers.ts';
 export { givenTexts, readTable, type SettingsOf, setting, usageOf } from './settings.ts';
 export { parseTraceparent } from './trace.ts';
+export { warn } from './unknown-query.ts';

@@ -70,8 +70,10 @@ const print = (lines: readonly string[]): Promise<void> =>
   );
 
 function textOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
-    return 'the port is in use. Choose another with --port, or 0 for any free one.';
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    const port = 'port' in error ? `port ${error.port}` : 'the port';
+    return `${port} is in use. Choose another with --port, or 0 for any free one.`;
+  }
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -42,8 +42,8 @@ export interface ServerOptions {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
-  /** Paths of the protocol whose capability this server does not have. */
-  readonly unserved?: readonly { readonly path: RegExp; readonly capability: string }[];
+  /** Paths of the protocol whose capability this server does not have. Without a capability there is just nothing there. */
+  readonly unserved?: readonly { readonly path: RegExp; readonly capability?: string }[];
   /** For errors, before they are sent to a known caller. */
   readonly redact?: Redact;
   /** Shared with whatever else works on this thread. Default: the server's own. */
@@ -73,9 +73,17 @@ export function createServer(options: ServerOptions): Server {
     else if (access !== 'public') route.onRequest = authenticate(auth, access);
   });
   app.addHook('preValidation', ignoreUnknownQuery);
-  app.setNotFoundHandler((request) => {
-    throw noRoute(options, routes, request);
-  });
+  // Routes of the protocol ask for a key, also those that are not served
+  const withKey = authenticate(auth, []);
+  app.setNotFoundHandler(
+    {
+      preHandler: (request, reply, done) =>
+        unservedBy(options, request) ? withKey.call(app, request, reply, done) : done(),
+    },
+    (request) => {
+      throw noRoute(options, routes, request);
+    },
+  );
   return { app, routes, keys, idempotency: new Idempotency(store, now) };
 }
 
@@ -152,11 +160,16 @@ const idsIn = (params: unknown): object =>
     Object.entries(params ?? {}).filter(([name, id]) => name.endsWith('Id') && String(id).length <= 128),
   );
 
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0]!;
+
+const unservedBy = ({ unserved = [] }: ServerOptions, request: FastifyRequest) =>
+  unserved.find(({ path }) => path.test(pathOf(request)));
+
 /** Why no route took the request: wrong method, unknown path, or a path outside the versioned API. */
-function noRoute({ unserved = [] }: ServerOptions, routes: Routes, request: FastifyRequest): OpenwopError {
-  const path = request.url.split('?', 1)[0]!;
-  const absent = unserved.find((family) => family.path.test(path));
-  if (absent)
+function noRoute(options: ServerOptions, routes: Routes, request: FastifyRequest): OpenwopError {
+  const path = pathOf(request);
+  const absent = unservedBy(options, request);
+  if (absent?.capability !== undefined)
     return new OpenwopError('capability_not_provided', { details: { capability: absent.capability } });
   const methods = routes.methodsOf(path);
   if (methods.length > 0) {

@@ -36,6 +36,16 @@ export const whole = (fallback: number, min: number, max: number): Read<number> 
     throw wrong(name, `a whole number from ${min} to ${max}`, text);
   });
 
+/** Without a value there is no limit. */
+export const amount =
+  ({ isWhole }: { readonly isWhole: boolean }): Read<number | undefined> =>
+  (text, name) => {
+    if (text === undefined) return undefined;
+    const number = Number(text);
+    if (number > 0 && (isWhole ? Number.isSafeInteger(number) : Number.isFinite(number))) return number;
+    throw wrong(name, isWhole ? 'a whole number above 0' : 'a number above 0', text);
+  };
+
 export const choice = <const Choice extends string>(
   choices: readonly Choice[],
   fallback: Choice,

@@ -1,4 +1,6 @@
 /**
+ * Warnings in answers: a header, since the protocol lays down bodies.
+ *
  * Reads of the protocol take query parameters that other hosts know: unknown ones are ignored, and named in a header.
  * Those of the host's own routes are refused, as everything unknown is.
  */
@@ -13,6 +15,17 @@ const isProtocolRead = ({ method, routeOptions }: FastifyRequest): boolean =>
   method === 'GET' &&
   routeOptions.url?.startsWith('/v1/') === true &&
   !routeOptions.url.startsWith('/v1/host/');
+
+const WARNINGS_MAX = 10;
+const CHARACTERS_MAX = 2_000;
+
+/** What the caller probably did not mean, in sentences. Names in them come from outside. */
+export function warn(reply: FastifyReply, warnings: readonly string[]): void {
+  if (warnings.length === 0) return;
+  const more = warnings.length - WARNINGS_MAX;
+  const told = [...warnings.slice(0, WARNINGS_MAX), ...(more > 0 ? [`${more} more.`] : [])].join(' ');
+  void reply.header(WARNING, told.replace(/[^\x20-\x7e]/g, '?').slice(0, CHARACTERS_MAX));
+}
 
 export async function ignoreUnknownQuery(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!isProtocolRead(request)) return;

@@ -5,6 +5,7 @@ export { isFilePath, normalizePath } from './archive/path.ts';
 export { type Archive, eachFile, readArchive } from './archive/read-archive.ts';
 export { archiveOf, type WrittenArchive, writeArchive } from './archive/write-archive.ts';
 export {
+  enginesProblem,
   type InstallJudgement,
   judgeInstall,
   type Refusal,
@@ -31,8 +32,8 @@ export {
 } from './lock/lockfile.ts';
 export { type OutdatedPack, outdated } from './lock/outdated.ts';
 export type { Provider } from './manifest/connection.ts';
-export type { ArtifactType, PromptTemplate } from './manifest/declarative.ts';
-export type { Signing } from './manifest/fields.ts';
+export { type ArtifactType, PromptTemplate } from './manifest/declarative.ts';
+export { ReverseDns as PACK_NAME, type Signing } from './manifest/fields.ts';
 export { checkFiles } from './manifest/files.ts';
 export type { ManifestIssue } from './manifest/issue.ts';
 export { readJsonSource } from './manifest/json-source.ts';

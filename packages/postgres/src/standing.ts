@@ -32,7 +32,7 @@ export class Standing {
     this.#options = options;
     const first = Promise.withResolvers<void>();
     this.ready = first.promise;
-    // Who did not ask is not to be told
+    // Only callers that wait for it get the error
     this.ready.catch(() => {});
     void this.#stand(first);
   }

@@ -36,5 +36,5 @@ test('members of ctx belong to a capability', () => {
   assert.equal(capabilityAt('storage.kv.nope'), 'kvStorage.nope');
   assert.equal(capabilityAt('storage.queue.peek'), 'queueBus.peek');
   assert.equal(capabilityAt('storage.kvx.get'), 'storage.kvx.get');
-  assert.equal(capabilityAt('callAI'), 'callAI');
+  assert.equal(capabilityAt('callAI'), 'aiProviders.callAI');
 });

@@ -6,6 +6,8 @@ export interface SurfaceName {
   readonly capability: string;
   /** Of its methods in `ctx`. */
   readonly path: string;
+  /** Its members at the root of `ctx`, where it has no path. */
+  readonly members?: readonly string[];
   /** Other names that packs ask for in their peer dependencies. */
   readonly aliases: readonly string[];
   /** As the seams of the public conformance suite call it. */
@@ -29,6 +31,15 @@ const NAMES = [
   { capability: 'secrets', path: 'secrets', holds: 'the values of credentials' },
   { capability: 'httpClient', path: 'http', holds: 'requests to public servers' },
   { capability: 'messaging', path: 'messaging', holds: 'messages through the connectors' },
+  {
+    capability: 'aiProviders',
+    path: '',
+    members: ['callAI', 'callAIWithTools', 'aiProviders'],
+    aliases: [],
+    seam: 'aiProviders',
+    holds: 'calls of models, which cost money',
+  },
+  { capability: 'promptLibrary', path: 'promptLibrary', holds: 'the prompts' },
 ] as const satisfies readonly (Omit<SurfaceName, 'aliases' | 'seam'> & Partial<SurfaceName>)[];
 
 export type SurfaceCapability = (typeof NAMES)[number]['capability'];
@@ -41,11 +52,11 @@ export const SURFACE_NAMES: readonly SurfaceName[] = NAMES.map((names) => ({
 
 /** The other capabilities that the protocol or published packs name, reserved ones too. */
 const OTHERS = (
-  'a2a agentRuntime agents aiEnvelope aiProviders artifactTypes authorization brand budget ' +
+  'a2a agentRuntime agents aiEnvelope artifactTypes authorization brand budget ' +
   'campaignMessaging canvas chat collaboration connections content conversationPrimitive coordination ' +
   'credentials dataIntegration deadLetter dispatch entities eventLog execClass feedback heartbeat ' +
   'i18n interrupt kanban knowledge launchStudio mcp media memory multiAgent ' +
-  'multiPartyConversation oauth packs portability production promptLibrary prompts replay sandbox ' +
+  'multiPartyConversation oauth packs portability production prompts replay sandbox ' +
   'scheduling subWorkflow toolCatalog toolHooks triggerBridge uiPlugins webhooks webResearch ' +
   'webSearch workflowChainPacks workspace'
 ).split(' ');
@@ -60,7 +71,10 @@ const namesOf = ({ capability, aliases }: SurfaceName): readonly string[] => [ca
 
 /** `storage.kv.get` in `ctx` is `kvStorage.get`. A path that no surface has stays as it is. */
 export function capabilityAt(path: string): string {
-  for (const { capability, path: root, aliases } of SURFACE_NAMES) {
+  const [first = '', ...rest] = path.split('.');
+  for (const { capability, path: root, aliases, members } of SURFACE_NAMES) {
+    if (members?.includes(first))
+      return [capability, ...(first === capability ? [] : [first]), ...rest].join('.');
     const own = [root, ...aliases].find((each) => isPartOf(path, each));
     if (own !== undefined) return `${capability}${path.slice(own.length)}`;
   }

@@ -123,3 +123,22 @@ export const credentialsWire = wire(CREDENTIALS, {
     revoke: { about: 'End the use of all its values for good', in: closedObject({}) },
   },
 });
+
+/** One step of the move to a new root key of the database. */
+export const RekeyStep = Type.Object({
+  /** `waiting`: other processes learn of the new key first. */
+  state: Type.Enum(['waiting', 'resealing', 'done']),
+  keyId: Type.String(),
+  /** Records that this step sealed with the new key. */
+  resealed: Type.Integer(),
+  /** Records that no key of the database opens. */
+  unreadable: Type.Integer(),
+  waitMs: optional(Type.Integer()),
+  /** For the next step, as `after`. */
+  next: optional(Type.String()),
+  /** When the keys before are deleted. */
+  endsAt: optional(Time),
+});
+export type RekeyStep = Static<typeof RekeyStep>;
+
+export const RekeyRequest = closedObject({ after: optional(Type.String({ maxLength: 2_048 })) });

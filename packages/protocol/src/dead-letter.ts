@@ -20,7 +20,7 @@ const shared = {
   attempts: Count,
   workflowId: Type.String(),
   createdAt: Time,
-  /** Until then the run can be forked, the delivery tried again. */
+  /** Until then the run can be forked, the delivery tried again. The letter of a run stays until it is deleted, a year more at most. */
   expiresAt: Time,
 };
 

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { ACCESS_ERRORS } from './errors/access.ts';
+import { AI_ERRORS } from './errors/ai.ts';
 import { CHAIN_ERRORS } from './errors/chain.ts';
 import { CREDENTIAL_ERRORS } from './errors/credential.ts';
 import type { ErrorEntry } from './errors/entry.ts';
@@ -37,6 +38,7 @@ export const ERRORS = {
   ...PACK_CONTENT_ERRORS,
   ...REGISTRY_ERRORS,
   ...SURFACE_ERRORS,
+  ...AI_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -74,10 +76,17 @@ export class OpenwopError extends Error {
   }
 }
 
+/** Details that the protocol lays down beside `error` itself; the envelope is closed otherwise. */
+const ALSO_AT_THE_TOP: Partial<Record<ErrorCode, readonly string[]>> = {
+  pack_runtime_requirement_unmet: ['unmet', 'manifest', 'advice'],
+};
+
 /** The response body of a failure. `details.retriable` tells machines whether trying again can help. */
-export function errorEnvelope(error: OpenwopError): ErrorEnvelope {
-  const { retriable } = ERRORS[error.code];
-  return { error: error.code, message: error.message, details: { retriable, ...error.details } };
+export function errorEnvelope({ code, message, details = {} }: OpenwopError): ErrorEnvelope & JsonObject {
+  const { retriable } = ERRORS[code];
+  const top = (ALSO_AT_THE_TOP[code] ?? []).filter((name) => details[name] !== undefined);
+  const above = Object.fromEntries(top.map((name) => [name, details[name]!]));
+  return { error: code, message, ...above, details: { retriable, ...details } };
 }
 
 const NEVER_KEPT: ReadonlySet<number> = new Set([400, 401, 403]);

@@ -44,7 +44,7 @@ export const CHILD_EVENT_PAYLOADS = {
   }),
 } as const;
 
-/** Not listed by the public schemas yet: RFC 0118 is a draft. Closed, as it says. */
+/** RFC 0118, which is active; older public schemas do not list these events. Closed, as it says. */
 export const DISPATCH_EVENT_PAYLOADS = {
   'core.dispatch.fanOut': closedObject({
     fanOutPolicy: Type.Literal('parallel'),

@@ -94,6 +94,22 @@ describe('event on the wire', () => {
     });
   });
 
+  test('says that its content is untrusted, whatever is sealed beside it', () => {
+    for (const sealed of [undefined, { outputs: { secret: 1 } }]) {
+      const event: RunEvent = {
+        type: 'log.appended',
+        at,
+        payload: {},
+        contentTrust: 'untrusted',
+        ...(sealed && { sealed }),
+      };
+      const doc = eventDoc.Parse(docOf(event));
+      assert.equal(doc.contentTrust, 'untrusted');
+      assert.ok(!JSON.stringify(doc).includes('secret'));
+      assert.deepEqual(fromStored(toStored(event, 7)), event);
+    }
+  });
+
   test('needs a payload, a time and a sequence from 0', () => {
     const doc = eventDoc.Parse(docOf({ type: 'run.resumed', at, payload: {} }));
     assert.equal(eventDoc.Check({ ...doc, payload: undefined }), false);

@@ -14,6 +14,8 @@ export interface RunEvent {
   readonly payload: JsonObject;
   /** The clear values behind the mask, for folding only. Never leaves the host. */
   readonly sealed?: JsonObject;
+  /** Given when the payload holds what came from outside through a model or a tool. */
+  readonly contentTrust?: 'untrusted';
 }
 
 /** What a node reports while it runs. */
@@ -22,12 +24,26 @@ export interface EmittedEvent {
     | 'log.appended'
     | 'output.chunk'
     | 'cap.breached'
+    | 'provider.usage'
+    | 'budget.consumed'
     | 'agent.toolCalled'
     | 'agent.toolReturned'
     | 'egress.decided'
     | 'connector.authorized'
-    | 'connector.auth_expired';
+    | 'connector.auth_expired'
+    | 'envelope.retry.attempted'
+    | 'envelope.retry.exhausted'
+    | 'envelope.refusal'
+    | 'envelope.truncated'
+    | 'envelope.nlToFormat.engaged'
+    | 'envelope.recovery.applied'
+    | 'model.capability.substituted'
+    | 'model.capability.insufficient'
+    | 'agent.promptResolved'
+    | 'prompt.composed';
   readonly payload: JsonObject;
+  readonly causationId?: string;
+  readonly contentTrust?: 'untrusted';
 }
 
 /** An event at rest: payloads are JSON text, so that reading a log is concatenation, not parsing. */
@@ -51,6 +67,7 @@ export interface RunEventDoc {
   sequence: number;
   nodeId?: string;
   causationId?: string;
+  contentTrust?: 'trusted' | 'untrusted';
   schemaVersion: number;
   engineVersion: string;
 }
@@ -65,6 +82,7 @@ export const RunEventDocSchema = Type.Object({
   sequence: Count,
   nodeId: optional(Text),
   causationId: optional(Type.String({ minLength: 1, maxLength: 128 })),
+  contentTrust: optional(Type.Enum(['trusted', 'untrusted'])),
   schemaVersion: Count,
   engineVersion: Type.String(),
 });
@@ -86,10 +104,15 @@ export const ENGINE_VERSION = 1;
 export const EVENT_LOG_SCHEMA_VERSION = 2;
 export const EVENT_SCHEMA_VERSION = 1;
 
+/** Events of untrusted content are few: the mark is the first member of what is sealed, not a column of every event. */
+const UNTRUSTED = '{"contentTrust":"untrusted"';
+
 /** Event ids are derived, so a crash between deciding and committing can never make two. */
 export const eventId = (runId: string, sequence: number): string => `${runId}.${sequence}`;
 
 export function toStored(event: RunEvent, sequence: number): StoredEvent {
+  const { contentTrust } = event;
+  const sealed = contentTrust ? { contentTrust, ...event.sealed } : event.sealed;
   return {
     sequence,
     type: event.type,
@@ -97,7 +120,7 @@ export function toStored(event: RunEvent, sequence: number): StoredEvent {
     nodeId: event.nodeId ?? null,
     causationId: event.causationId ?? null,
     payload: JSON.stringify(event.payload),
-    sealed: event.sealed ? JSON.stringify(event.sealed) : null,
+    sealed: sealed ? JSON.stringify(sealed) : null,
   };
 }
 
@@ -108,17 +131,25 @@ export function fromStored(stored: StoredEvent): RunEvent {
     ...(stored.nodeId !== null && { nodeId: stored.nodeId }),
     ...(stored.causationId !== null && { causationId: stored.causationId }),
     payload: JSON.parse(stored.payload),
-    ...(stored.sealed !== null && { sealed: JSON.parse(stored.sealed) }),
+    ...(stored.sealed !== null && unsealed(stored.sealed)),
   };
+}
+
+function unsealed(text: string): Pick<RunEvent, 'sealed' | 'contentTrust'> {
+  const sealed: JsonObject = JSON.parse(text);
+  if (!text.startsWith(UNTRUSTED)) return { sealed };
+  const { contentTrust, ...rest } = sealed;
+  return { contentTrust: 'untrusted', ...(Object.keys(rest).length > 0 && { sealed: rest }) };
 }
 
 /** The wire form as text, made without parsing the payload. */
 export function eventDocJson(runId: string, event: StoredEvent): string {
   const node = event.nodeId === null ? '' : `,"nodeId":${JSON.stringify(event.nodeId)}`;
   const cause = event.causationId === null ? '' : `,"causationId":${JSON.stringify(event.causationId)}`;
+  const trust = event.sealed?.startsWith(UNTRUSTED) ? ',"contentTrust":"untrusted"' : '';
   return (
     `{"eventId":"${eventId(runId, event.sequence)}","runId":"${runId}","type":"${event.type}"${node}` +
-    `,"sequence":${event.sequence},"timestamp":"${new Date(event.at).toISOString()}"${cause}` +
+    `,"sequence":${event.sequence},"timestamp":"${new Date(event.at).toISOString()}"${cause}${trust}` +
     `,"schemaVersion":${EVENT_SCHEMA_VERSION},"engineVersion":"${ENGINE_VERSION}","payload":${event.payload}}`
   );
 }

@@ -20,6 +20,7 @@ export const RunExplanation = Type.Object({
     }),
   ),
   cause: optional(Type.Object({ sequence: optional(Type.Integer()), nodeId: optionalText, error: RunError })),
+  notes: optional(Type.Array(Type.String())),
   actions: Type.Array(
     Type.Object({ action: Type.String(), method: Type.String(), path: Type.String(), text: Type.String() }),
   ),

@@ -30,7 +30,7 @@ export const CreateHeartbeatRequest = closedObject({
   /** Shorter intervals than the host honours are raised to its minimum. */
   intervalSec: Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxIntervalSec }),
   maxRuntimeMs: optional(Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxRuntimeMs })),
-  /** What runs when the state has changed. */
+  /** What runs when the state has changed and the predicate asks for it. */
   enqueue: optional(closedObject({ workflowId: WorkflowId, inputs: optional(Values) })),
 });
 export type CreateHeartbeatRequest = Static<typeof CreateHeartbeatRequest>;

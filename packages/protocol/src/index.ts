@@ -1,5 +1,7 @@
 export * from './act.ts';
+export * from './ai-provider.ts';
 export * from './backend-health.ts';
+export * from './budget.ts';
 export * from './capability-names.ts';
 export * from './connection.ts';
 export * from './connector.ts';
@@ -37,6 +39,7 @@ export * from './scope.ts';
 export * from './seldom.ts';
 export * from './stream.ts';
 export * from './trigger.ts';
+export * from './usage.ts';
 export * from './webhook.ts';
 export * from './wire.ts';
 export * from './workflow.ts';

@@ -41,6 +41,8 @@ export const ApprovalData = Type.Object({
   requiredApprovals: optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   approversList: optional(Texts),
   rejectionPolicy: optional(Type.Enum(['single-veto', 'majority'])),
+  /** Each credential has one vote, in its own name. */
+  distinctVoters: optional(Type.Boolean()),
   overrideBypassesQuorum: optional(Type.Boolean()),
   approverGroupRefs: optional(Texts),
   approverRoleRefs: optional(Texts),

@@ -10,6 +10,12 @@ export const ResolveInterruptResponse = Type.Object({
   runId: Type.String(),
   nodeId: Type.String(),
   status: RunStatus,
+  /** False when the answer was counted before: the same vote, the same delivery of an event. */
+  changed: optional(Type.Literal(false)),
+  /** While a quorum is open. */
+  votes: optional(
+    Type.Object({ granted: Type.Integer(), rejected: Type.Integer(), required: Type.Integer() }),
+  ),
 });
 export type ResolveInterruptResponse = Static<typeof ResolveInterruptResponse>;
 
@@ -31,6 +37,18 @@ export const OpenInterrupt = Type.Object({
   votes: optional(Type.Array(Type.Object({ voter: Type.String(), approve: Type.Boolean() }))),
 });
 export type OpenInterrupt = Static<typeof OpenInterrupt>;
+
+/** `POST /v1/host/gantry/runs/{runId}/interrupts/{nodeId}/links`. */
+export const InterruptLinkRequest = closedObject({ person: Type.String({ minLength: 1, maxLength: 128 }) });
+export type InterruptLinkRequest = Static<typeof InterruptLinkRequest>;
+
+/** Whoever opens it answers as this person, without a key. */
+export const InterruptLink = Type.Object({
+  person: Type.String(),
+  url: Type.String(),
+  expiresAt: Type.String(),
+});
+export type InterruptLink = Static<typeof InterruptLink>;
 
 export const OpenInterrupts = Type.Object({
   interrupts: Type.Array(OpenInterrupt),

@@ -45,6 +45,8 @@ export const InstalledPack = Type.Object({
   shared: Type.Boolean(),
   trust: Type.Enum(['unsigned', 'signed', 'sigstore']),
   signedBy: optional(Type.String()),
+  /** Of an unsigned one: it has a signature, by a key that this host does not know. */
+  unknownSigner: optional(Type.Boolean()),
   /** What the signature proves: the manifest alone, every file, or the archive as it is. */
   covers: optional(Type.Enum(['manifest', 'files', 'archive'])),
   /** What it asks of the sandbox, and what of that it was granted. */

@@ -22,7 +22,12 @@ export type BulkCancelRequest = Static<typeof BulkCancelRequest>;
 
 export const BulkCancelResult = Type.Union([
   Type.Object({ runId: RunId, ok: Type.Literal(true), status: RunStatus }),
-  Type.Object({ runId: RunId, ok: Type.Literal(false), error: RunError }),
+  /** The code also stands where the error envelope has it. */
+  Type.Object({
+    runId: RunId,
+    ok: Type.Literal(false),
+    error: Type.Object({ ...RunError.properties, error: Type.String() }),
+  }),
 ]);
 export type BulkCancelResult = Static<typeof BulkCancelResult>;
 

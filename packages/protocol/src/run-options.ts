@@ -1,3 +1,4 @@
+import { checkBudget } from './budget.ts';
 import type { ConfigurableRule } from './discovery.ts';
 import { OpenwopError } from './error.ts';
 import { isId } from './id.ts';
@@ -21,16 +22,25 @@ export const CONFIGURABLE_RULES = {
  * The checks on `POST /v1/runs` that its schema cannot express. Answers nothing or throws; error
  * details name the key and its bounds, and repeat no text but a provider id: it might be a secret.
  */
-export function checkRunOptions(request: CreateRunRequest): void {
+export function checkRunOptions(request: CreateRunRequest, mocks: MockProviders = NO_MOCKS): void {
   if (request.mode === 'eval') {
     throw new OpenwopError('capability_not_provided', { details: { capability: 'agents.evalSuite' } });
   }
-  if (request.configurable !== undefined) checkConfigurable(request.configurable);
+  if (request.configurable !== undefined) checkConfigurable(request.configurable, mocks);
   if (request.metadata !== undefined) checkMetadata(request.metadata);
 }
 
-function checkConfigurable(configurable: Record<string, unknown>): void {
-  if (Object.hasOwn(configurable, 'mockProvider')) throw noMockProvider(configurable.mockProvider);
+/** Providers that stand in for a model, and whether this caller may name one. */
+export interface MockProviders {
+  readonly ids: readonly string[];
+  readonly allowed: boolean;
+}
+
+const NO_MOCKS: MockProviders = { ids: [], allowed: false };
+
+function checkConfigurable(configurable: Record<string, unknown>, mocks: MockProviders): void {
+  if (Object.hasOwn(configurable, 'mockProvider')) checkMockProvider(configurable.mockProvider, mocks);
+  if (Object.hasOwn(configurable, 'budget')) checkBudget(configurable.budget);
   for (const [key, rule] of Object.entries<ConfigurableRule>(CONFIGURABLE_RULES)) {
     if (!Object.hasOwn(configurable, key)) continue;
     const value = configurable[key];
@@ -41,10 +51,18 @@ function checkConfigurable(configurable: Record<string, unknown>): void {
   }
 }
 
-function noMockProvider(mockProvider: unknown): OpenwopError {
-  const id = isObject(mockProvider) && 'id' in mockProvider ? mockProvider.id : undefined;
-  const requested = typeof id === 'string' && isId(id) ? { requestedProvider: id } : {};
-  return new OpenwopError('unsupported_mock_provider', { details: { ...requested, supportedProviders: [] } });
+function checkMockProvider(mockProvider: unknown, { ids, allowed }: MockProviders): void {
+  const { id, config = {}, ...others } = (isObject(mockProvider) ? mockProvider : {}) as JsonObject;
+  if (typeof id !== 'string' || !ids.includes(id)) {
+    const requested = typeof id === 'string' && isId(id) ? { requestedProvider: id } : {};
+    const details = { ...requested, supportedProviders: [...ids] };
+    throw new OpenwopError('unsupported_mock_provider', { details });
+  }
+  if (!allowed) throw new OpenwopError('mock_provider_forbidden');
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined)
+    throw invalid({ key: 'configurable.mockProvider', unknown: unknown.slice(0, 64) });
+  if (!isObject(config)) throw invalid({ key: 'configurable.mockProvider.config', type: 'object' });
 }
 
 function obeys(value: unknown, rule: ConfigurableRule): boolean {

@@ -90,7 +90,7 @@ test('poll and bulk-cancel answers', () => {
   };
   assert.ok(Compile(PollEventsResponse).Check(poll));
   assert.ok(!Compile(PollEventsResponse).Check({ ...poll, runStatus: 'gone' }));
-  const error = { code: 'run_terminal', message: 'The run has already ended.' };
+  const error = { error: 'run_terminal', code: 'run_terminal', message: 'The run has already ended.' };
   const answer = Compile(BulkCancelResponse);
   assert.ok(
     answer.Check({

@@ -94,6 +94,8 @@ export const RunSnapshot = Type.Object({
   error: optional(RunError),
   parentRunId: optional(Type.String()),
   parentNodeId: optional(Type.String()),
+  /** Of nodes that called other workflows. */
+  childRuns: optional(Type.Array(Type.Object({ runId: Type.String(), status: RunStatus }))),
   /** The run that this one was forked from. */
   sourceRunId: optional(Type.String()),
   runOrchestrator: optional(Values),

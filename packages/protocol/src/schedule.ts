@@ -25,9 +25,22 @@ export const SCHEDULING_CAPABILITY = {
   maxFutureHorizon: `P${SCHEDULE_LIMITS.futureHorizonDays}D`,
 } as const;
 
+const MISSED_TICKS = ['skip', 'fire-once', 'catch-up'] as const;
+
 /** What becomes of ticks that passed while no host was there to fire them. */
-export const MissedTicks = Type.Enum(['skip', 'fire-once', 'catch-up']);
+export const MissedTicks = Type.Enum([...MISSED_TICKS]);
 export type MissedTicks = Static<typeof MissedTicks>;
+
+export const MISSED_TICKS_DEFAULT: MissedTicks = 'fire-once';
+
+/** The protocol wants policies for missed ticks advertised, and its `scheduling` is closed: a family of this host. */
+export const MISSED_TICKS_CAPABILITY = {
+  missedTicks: {
+    policies: MISSED_TICKS,
+    default: MISSED_TICKS_DEFAULT,
+    catchUpMax: SCHEDULE_LIMITS.catchUpMax,
+  },
+} as const;
 
 export const Cron = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.cronLengthMax });
 export const Timezone = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.timezoneLengthMax });

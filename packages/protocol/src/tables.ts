@@ -17,6 +17,7 @@ export const HEARTBEATS = {
 export const WEBHOOKS = {
   path: 'webhooks',
   url: '/v1/webhooks',
+  alsoListed: 'subscriptions',
   id: 'webhookId',
   item: { resume: 'write', 'rotate-secret': 'write', deliveries: 'read' },
 } as const satisfies Table;

@@ -153,6 +153,8 @@ export const TriggerPurpose = Type.Object({
   /** Of a queue: what it listens to, and as whom. */
   topic: optional(Type.String()),
   consumerGroup: optional(Type.String()),
+  /** Of others: where events are sent to. */
+  ingestUrl: optional(Type.String()),
 });
 export type TriggerPurpose = Static<typeof TriggerPurpose>;
 

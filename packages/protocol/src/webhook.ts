@@ -30,12 +30,22 @@ export const RegisterWebhookRequest = closedObject({
 });
 export type RegisterWebhookRequest = Static<typeof RegisterWebhookRequest>;
 
-/** The one answer that holds the secret. */
-export const RegisterWebhookResponse = Type.Object({
+/** What other clients read instead of `webhookId` and `events`. */
+const OTHER_NAMES = { subscriptionId: Type.String(), eventTypes: Type.Array(Type.String()) };
+
+const NewSecret = {
   webhookId: Type.String(),
   secret: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   /** First 8 hex digits of the secret's SHA-256. */
   secretFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
+};
+
+/** The one answer that holds the secret. */
+export const RegisterWebhookResponse = Type.Object({
+  ...NewSecret,
+  ...OTHER_NAMES,
+  url: Type.String(),
+  createdAt: Time,
 });
 export type RegisterWebhookResponse = Static<typeof RegisterWebhookResponse>;
 
@@ -47,7 +57,7 @@ export const RotateWebhookSecretRequest = closedObject({
 export type RotateWebhookSecretRequest = Static<typeof RotateWebhookSecretRequest>;
 
 export const RotatedWebhookSecret = Type.Object({
-  ...RegisterWebhookResponse.properties,
+  ...NewSecret,
   /** Until then the secret that was replaced signs too. */
   previousSecretUntil: optional(Time),
 });
@@ -62,10 +72,13 @@ export type CircuitState = Static<typeof CircuitState>;
 
 export const WebhookSubscription = Type.Object({
   webhookId: Type.String(),
+  ...OTHER_NAMES,
   url: Type.String(),
   events: Type.Array(Type.String()),
   tags: optional(Type.Array(Type.String())),
   durable: Type.Boolean(),
+  /** Its `interrupt.requested` come with a link for each person whom they name. */
+  interruptLinks: optional(Type.Literal(true)),
   secretFingerprint: Type.String(),
   /** Until then the secret before this one signs too. */
   previousSecretUntil: optional(Time),

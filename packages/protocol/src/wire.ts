@@ -10,6 +10,8 @@ export interface Table {
   readonly url?: string;
   /** The member of an answer that holds a list, when it is not `path`. */
   readonly list?: string;
+  /** The same list again, under the name that other clients read. */
+  readonly alsoListed?: string;
   /** Of one item, in its path and its view: `scheduleId`. `id` when absent. */
   readonly id?: string;
   /** Methods of one item: `pause`. */

@@ -184,6 +184,8 @@ export const WorkflowDefinition = closedObject({
   channels: optional(Type.Record(Type.String(), ChannelDeclaration)),
   /** Which packs serve its node types, where the host is not to choose. */
   packs: optional(WorkflowPacks),
+  /** Which versions of the protocol it is made for: a range. */
+  engines: optional(closedObject({ openwop: Type.String({ minLength: 1, maxLength: 128 }) })),
   configurableSchema: optional(Values),
   defaults: optional(WorkflowDefaults),
   acceptsInheritedArtifacts: optional(Type.Array(Values)),

@@ -12,6 +12,7 @@ const packRules = (catalogue: CatalogueName): AccessRules => ({
   [`GET /v1/${catalogue}/{name}/-/{version}.sig`]: 'optional',
   // Any key: the route checks the scope itself, after the address, in the order the protocol gives.
   [`PUT /v1/${catalogue}/{name}/-/{version}.tgz`]: [],
+  [`PUT /v1/${catalogue}/{name}/-/{version}`]: [],
   [`DELETE /v1/${catalogue}/{name}/-/{version}`]: ['packs:publish'],
   [`POST /v1/${catalogue}/{name}/-/{version}/deprecate`]: ['packs:publish'],
   [`DELETE /v1/${catalogue}/{name}/-/{version}/deprecate`]: ['packs:publish'],

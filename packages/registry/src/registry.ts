@@ -134,7 +134,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         }
         if (test !== undefined) resetRoute(scope, test.catalogue);
         const isUsed = (claim: Claim): boolean =>
-          main.catalogue.summaries().some(({ name }) => covers(claim, name));
+          catalogues.some(({ catalogue }) => catalogue.summaries().some(({ name }) => covers(claim, name)));
         keychainRoutes(scope, { claims, now, isUsed, readerOf: readerOf('packs') });
       }),
     site: (app) => guarded(app, (scope) => siteRoutes(scope, reads)),

@@ -47,8 +47,8 @@ const failuresOf = async (...args: Parameters<typeof errorsOf>) =>
 
 test('what is not offered is missing, by its capability, when it is called all the same', async (t) => {
   const cases = {
-    'return await ctx.callAI({});': 'host.callAI',
-    'const { callAI } = ctx; return callAI({});': 'host.callAI',
+    'return await ctx.callAI({});': 'host.aiProviders.callAI',
+    'const { callAI } = ctx; return callAI({});': 'host.aiProviders.callAI',
     'return ctx.storage.kv.nope({});': 'host.kvStorage.nope',
     'return ctx.storage.graph.query({});': 'host.storage.graph.query',
     'const store = ctx.storage.kv; return store.nope(ctx.other);': 'host.kvStorage.nope',

@@ -29,14 +29,17 @@ export function isBig(text: string): boolean {
 }
 
 /** Reads such a column back, in the statement that reads its row: nothing can vanish in between. */
-export function textColumn(table: string, column: string): string {
-  const stored = `${table}.${column}`;
-  return `
+export const textColumn = (table: string, column: string): string =>
+  `${ofBlob(`${table}.${column}`, 'body', `${table}.${column}`)} as ${column}`;
+
+/** How long such a column is. PostgreSQL reads no large text for it. */
+export const textBytes = (stored: string): string => ofBlob(stored, 'bytes', `octet_length(${stored})`);
+
+const ofBlob = (stored: string, column: string, otherwise: string): string => `
     case substr(${stored}, 1, ${PREFIX.length})
-      when '${PREFIX}' then (select blobs.body from blobs where blobs.hash = substr(${stored}, ${PREFIX.length + 1}))
-      else ${stored}
-    end as ${column}`;
-}
+      when '${PREFIX}' then (select ${column} from blob_texts where hash = substr(${stored}, ${PREFIX.length + 1}))
+      else ${otherwise}
+    end`;
 
 /** The holder of a blob, as the key of `blob_uses`. */
 export const holder = {

@@ -28,6 +28,7 @@ function checkWrite(write: Write): void {
     case 'putDefinition':
     case 'putContent':
     case 'deleteContent':
+    case 'deleteWorkflow':
       checkTexts(write);
       break;
     case 'putEntry':

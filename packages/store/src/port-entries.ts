@@ -99,6 +99,17 @@ export interface FeedPage {
 
 export const FEED_KEPT_MS = 7 * 86_400_000;
 
+export interface CounterRange {
+  readonly prefix: string;
+  readonly afterId?: string;
+  readonly limit: number;
+}
+
+export interface Counter {
+  readonly id: string;
+  readonly value: number;
+}
+
 export interface EntryReads {
   get(key: EntryKey): Promise<Entry | null>;
   /** In the order of the keys, all of one moment. */
@@ -110,6 +121,8 @@ export interface EntryReads {
   count(kind: string, tenant: string): Promise<number>;
   /** What `adjust` writes add up to. */
   counter(key: EntryKey): Promise<number>;
+  /** Counters whose id begins so, by id, after the given one. */
+  counters(kind: string, tenant: string, range: CounterRange): Promise<Counter[]>;
   /** Host-wide: entries with `dueAt <= now`, earliest first, after the given one of an earlier page. */
   due(kind: string, now: number, limit: number, after?: Entry): Promise<Entry[]>;
   /** Host-wide. */

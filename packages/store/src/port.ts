@@ -133,6 +133,8 @@ export type Write =
   | { kind: 'deleteContent'; hash: string }
   /** Becomes the current version of its id; earlier ones stay listed. */
   | { kind: 'putWorkflow'; record: WorkflowRecord }
+  /** All versions of the id; definitions stay, since runs are pinned to them. */
+  | { kind: 'deleteWorkflow'; tenant: string; workflowId: string }
   /** Inserts or replaces by `keyId`. */
   | { kind: 'putKey'; record: KeyRecord }
   /**
@@ -154,8 +156,21 @@ export type Write =
   | { kind: 'expectEntry'; key: EntryKey; version: number | null }
   /** Writes nothing. Loses with `stale` unless that lease has not ended. */
   | { kind: 'expectLease'; epoch: number; now: number }
-  /** Adds to a counter, which is 0 at first. Loses with `full` when a positive `delta` would lift it above `max`. */
-  | { kind: 'adjust'; key: EntryKey; delta: number; max?: number };
+  /**
+   * Adds to a counter, which is 0 at first, or to `floor` when it is below that. Loses with `full` when a positive
+   * `delta` would lift it above `max`.
+   */
+  | {
+      kind: 'adjust';
+      key: EntryKey;
+      delta: number;
+      max?: number;
+      floor?: number;
+      /** Of a new counter: it is deleted with this run, */
+      runId?: string;
+      /** or by the retention sweep after this time. */
+      expiresAt?: number;
+    };
 
 export type CommitGroup = readonly Write[];
 export type LossReason = 'stale' | 'exists' | 'full';
@@ -202,6 +217,8 @@ export interface RunReads {
 export interface RecordReads {
   idempotency(tenant: string, operation: string, key: string): Promise<IdempotencyRecord | null>;
   invocation(tenant: string, invocationId: string): Promise<InvocationRecord | null>;
+  /** Claims of a run that are not settled, by their time. */
+  openClaims(tenant: string, runId: string, limit: number): Promise<InvocationRecord[]>;
   definition(hash: string): Promise<string | null>;
   content(hash: string): Promise<Uint8Array | null>;
   /** Host-wide: the hashes of the definitions that runs are pinned to. Reads every run; for sweeps. */
@@ -252,6 +269,8 @@ export interface RunKey {
 export interface RetentionSweep {
   /** Deletes up to `limit` runs that ended before `endedBefore`, with all that hangs on them. Answers how many. */
   deleteEnded(endedBefore: number, limit: number): Promise<number>;
+  /** Deletes one run that has ended, with all that hangs on it. False when the tenant has no such run. */
+  deleteRun(tenant: string, runId: string): Promise<boolean>;
   /**
    * Deletes expired idempotency records, entries and feed rows, and invocations claimed before `invocationsBefore`: up
    * to `limit` of each. Answers how many in all; none when there is nothing left.
@@ -262,6 +281,8 @@ export interface RetentionSweep {
 export interface Store {
   /** The time by which processes that share this store judge leases and due times; absent where there is but one. */
   readonly now?: () => number;
+  /** How many processes have a lease, this one among them; absent where there is but one. */
+  readonly processes?: () => Promise<number>;
   /**
    * A commit whose answer was lost is looked up before this settles. When that takes too long it rejects with a
    * `StoreError` of outcome `unknown`: all of it, or nothing, may be there.

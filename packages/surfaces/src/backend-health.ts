@@ -12,10 +12,7 @@ export interface ServedBackend {
   readonly name: string;
   /** That says where its data is. */
   readonly setting: string;
-  readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health'> & {
-    /** What the operator should correct, although the backend can be used. */
-    warning?(): Promise<string | null>;
-  };
+  readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health' | 'warning'>;
 }
 
 type Backend = ServedBackend['backend'];
@@ -76,6 +73,32 @@ async function lookAt({ capability, datasource, name, backend }: ServedBackend):
 /** A server without an answer to this gets no warning. */
 const warningOf = async ({ warning }: Backend): Promise<string | null> =>
   warning ? inTime(LOOK_MS, warning(), silent).catch(() => null) : null;
+
+const SHARED_BY: Readonly<Record<string, string>> = {
+  fs: 'Let packs keep what they share as objects (host.blobStorage).',
+  sql: 'Name a server as "primary" in the file of GANTRY_DATASOURCES.',
+};
+
+/** Adds to what is in the data folder that other processes, where there are some, do not see it. */
+export function notShared(served: ServedBackend, processes: () => Promise<number>): ServedBackend {
+  const { backend, capability } = served;
+  if (backend.kind !== 'embedded') return served;
+  return {
+    ...served,
+    backend: {
+      ...backend,
+      async warning() {
+        const others = (await processes()) - 1;
+        if (others < 1) return (await backend.warning?.()) ?? null;
+        return (
+          `its data is in the data folder of this process; ${others} more that use${others === 1 ? 's' : ''} the same ` +
+          `database do${others === 1 ? 'es' : ''} not see it. ` +
+          (SHARED_BY[capability] ?? 'Leave its setting out, or name a server in it.')
+        );
+      },
+    },
+  };
+}
 
 interface Fault {
   readonly trouble: Trouble;

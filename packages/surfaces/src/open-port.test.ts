@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { cacheSurface } from './capabilities/cache/surface.ts';
 import { kvPort, kvSurface } from './capabilities/kv/surface.ts';
 import { tableSurface } from './capabilities/table/surface.ts';
-import { openPort } from './open-port.ts';
+import { type BackendSettings, openPort } from './open-port.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
 import { NOW } from './testing/calls.ts';
 import { deskOf, nodeOf } from './testing/desk.ts';
@@ -42,6 +42,20 @@ test('a scheme that is not served is named, and the rest of the setting is not',
       assert.doesNotMatch(error.message, /sesame/);
       return true;
     });
+});
+
+test('what has no setting of its own is in the database for all, and a setting of its own wins', async (t) => {
+  const deps = await openDeps(t);
+  const opened = async (backends: BackendSettings) => {
+    const [served] = (await kvSurface.literal.opens(withBackends(deps, backends), 'kvStorage')).backends;
+    return [served!.backend.kind, served!.setting, served!.name];
+  };
+  const [database, other] = ['postgres://db/all', 'postgres://db/other'];
+  assert.deepEqual(await opened({}), ['embedded', 'GANTRY_DATA_DIR', 'GANTRY_DATA_DIR']);
+  assert.deepEqual(await opened({ database }), ['postgres', 'GANTRY_DATABASE_URL', 'GANTRY_DATABASE_URL']);
+  assert.deepEqual(await opened({ database, kv: other }), ['postgres', 'GANTRY_KV', 'GANTRY_KV']);
+  const kept = await opened({ database, kv: 'data-folder' });
+  assert.deepEqual(kept, ['embedded', 'GANTRY_DATA_DIR', 'GANTRY_DATA_DIR']);
 });
 
 test('surfaces on PostgreSQL answer pack code as embedded ones do', { skip: postgresSkip }, async (t) => {

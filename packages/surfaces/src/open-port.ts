@@ -7,7 +7,8 @@ import type { ServedBackend } from './backend-health.ts';
 import type { Cursors } from './calls/cursor.ts';
 import type { ImplementedSurface } from './calls/define-surface.ts';
 import type { OpenedSurfaces, SurfacesOptions } from './open-surfaces.ts';
-import type { PostgresDatabase, PostgresPool } from './postgres/connection.ts';
+import type { PostgresDatabase } from './postgres/connection.ts';
+import type { PostgresPool } from './postgres-pool.ts';
 import type { EmbeddedDatabase, RetrievalDatabase } from './sqlite/database.ts';
 
 /** By port: the setting that names its backend. */
@@ -23,9 +24,15 @@ export const SETTINGS = {
 } as const;
 
 export const DATA_DIR = 'GANTRY_DATA_DIR';
+export const DATABASE_URL = 'GANTRY_DATABASE_URL';
+/** The value of a setting that keeps a port in the data folder although there is a database for all. */
+export const IN_DATA_FOLDER = 'data-folder';
 
-/** By port: a URL, or for `datasources` the path of a file. What is left out stays in the data folder. */
-export type BackendSettings = { readonly [Port in keyof typeof SETTINGS]?: string | undefined };
+/**
+ * By port: a URL or `data-folder`, or for `datasources` the path of a file. What is left out is in `database`, which
+ * processes share, or else in the data folder.
+ */
+export type BackendSettings = { readonly [Port in keyof typeof SETTINGS | 'database']?: string | undefined };
 
 /** What surfaces are opened with. */
 export interface OpenDeps extends SurfacesOptions {
@@ -53,6 +60,8 @@ export interface OpenedPort<Port> {
   readonly port: Port;
   /** Rejects when the backend cannot be used for now. */
   health(): Promise<void>;
+  /** What the operator should correct, although the backend can be used. */
+  warning?(): Promise<string | null>;
 }
 
 export interface PortLiteral<Port> {
@@ -70,13 +79,13 @@ export interface PortLiteral<Port> {
 
 type Servers<Port> = Readonly<Record<string, (url: string, deps: OpenDeps) => Promise<OpenedPort<Port>>>>;
 
-/** By both schemes that PostgreSQL's own tools take. */
+/** By both schemes that PostgreSQL's own tools take. `portOf` loads its code, which only users of PostgreSQL need. */
 export function onPostgres<Port>(
-  portOf: (database: PostgresDatabase, deps: OpenDeps) => Port,
+  portOf: (database: PostgresDatabase, deps: OpenDeps) => Promise<Port>,
 ): Servers<Port> {
   const open = async (url: string, deps: OpenDeps): Promise<OpenedPort<Port>> => {
-    const database = deps.pool.open(url);
-    return { kind: 'postgres', port: portOf(database, deps), health: () => database.health() };
+    const database = await deps.pool.open(url);
+    return { kind: 'postgres', port: await portOf(database, deps), health: () => database.health() };
   };
   return { postgres: open, postgresql: open };
 }
@@ -106,8 +115,8 @@ function isEncoded(text: string): boolean {
 
 /** By `schemes`, without the colon. Of the setting only the scheme is repeated: the rest may hold a password. */
 export function notServed(name: string, value: string, schemes: readonly string[]): string {
-  const own = schemes.includes('s3') ? 'the data folder' : 'SQLite in the data folder';
-  const how = `${schemes.map((each) => `${each}://`).join(' or ')}, or leave it out to keep the data in ${own}.`;
+  const served = schemes.map((each) => `${each}://`).join(' or ');
+  const how = `${served}, or ${IN_DATA_FOLDER}. Left out, it follows ${DATABASE_URL}.`;
   return isServerUrl(value)
     ? `${name} asks for "${new URL(value).protocol}//", which is not served: use ${how}`
     : `${name} ${NO_URL}. Use ${how}`;
@@ -118,8 +127,8 @@ const MISSING = 'missing';
 /** Connects to nothing. Never repeats the setting: it may hold a password. */
 export async function openPort<Port>(literal: PortLiteral<Port>, deps: OpenDeps): Promise<OpenedPort<Port>> {
   const { setting, servers = {} } = literal;
-  const value = setting && deps.backends[setting];
-  if (setting === undefined || value === undefined) {
+  const { value, name } = placeOf(setting, deps);
+  if (value === undefined) {
     const [port, lack] = [await literal.embedded(deps), literal.lacks?.(deps) ?? null];
     return lack === null
       ? { kind: 'embedded', port, health: folderHealth(literal, deps) }
@@ -127,8 +136,20 @@ export async function openPort<Port>(literal: PortLiteral<Port>, deps: OpenDeps)
   }
   const scheme = isServerUrl(value) ? new URL(value).protocol.slice(0, -1) : null;
   const open = scheme !== null && Object.hasOwn(servers, scheme) ? servers[scheme] : undefined;
-  if (open) return named(SETTINGS[setting], open(value, deps));
-  throw new Error(notServed(SETTINGS[setting], value, Object.keys(servers)));
+  if (open) return named(name, open(value, deps));
+  throw new Error(notServed(name, value, Object.keys(servers)));
+}
+
+/** Where a port is, and which setting says so. Undefined: in the data folder. */
+function placeOf(
+  port: keyof typeof SETTINGS | undefined,
+  { backends }: Pick<OpenDeps, 'backends'>,
+): { readonly value: string | undefined; readonly name: string } {
+  const own = port && backends[port];
+  if (port === undefined || own === IN_DATA_FOLDER) return { value: undefined, name: DATA_DIR };
+  if (own !== undefined) return { value: own, name: SETTINGS[port] };
+  const isShared = port !== 'datasources' && backends.database !== undefined;
+  return isShared ? { value: backends.database, name: DATABASE_URL } : { value: undefined, name: DATA_DIR };
 }
 
 /** What a surface over one port is implemented with. */
@@ -151,7 +172,7 @@ export const opening =
     // Some know their kind only when they were looked at
     const given = () => ({ ...deps, ...backend });
     const setting = settingOf(literal.setting, deps);
-    const name = literal.setting && backend.kind !== 'embedded' ? SETTINGS[literal.setting] : DATA_DIR;
+    const name = literal.setting && backend.kind === MISSING ? SETTINGS[literal.setting] : setting;
     return {
       implement: () => (backend.kind === MISSING ? null : implement(given())),
       backends: [{ capability, setting, name, backend }],
@@ -159,9 +180,9 @@ export const opening =
     };
   };
 
-/** What the operator sets to have the data elsewhere, or where it is. */
-export const settingOf = (port: keyof typeof SETTINGS | undefined, { backends }: OpenDeps): string =>
-  port && backends[port] !== undefined ? SETTINGS[port] : DATA_DIR;
+/** The setting that says where the data is. */
+export const settingOf = (port: keyof typeof SETTINGS | undefined, deps: OpenDeps): string =>
+  placeOf(port, deps).name;
 
 export const folderHealth =
   (

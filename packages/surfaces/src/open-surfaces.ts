@@ -2,21 +2,23 @@
 import type { EgressByPurpose } from '@gantry/egress';
 import type { BackendHealth } from '@gantry/protocol';
 import { sweptIfReachable } from './backend-errors.ts';
-import { absencesOf, createHealth, createOutageReport } from './backend-health.ts';
+import { absencesOf, createHealth, createOutageReport, notShared } from './backend-health.ts';
 import { SURFACES } from './calls/catalogue.ts';
 import { createCursors } from './calls/cursor.ts';
 import type { ImplementedSurface } from './calls/define-surface.ts';
-import type { LinkOptions } from './capabilities/blob/embedded-blobs.ts';
+import type { ModelsPort } from './capabilities/ai/surface.ts';
+import type { LinkOptions } from './capabilities/blob/hosted-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
 import type { HttpCredentials } from './capabilities/http/credential.ts';
 import { openRawFetch } from './capabilities/http/surface.ts';
+import type { PromptsPort } from './capabilities/prompts/surface.ts';
 import type { SecretsPort } from './capabilities/secrets/surface.ts';
 import { type BackendSettings, DATA_DIR, type OpenDeps, type OpenedSurface } from './open-port.ts';
 import type { BlobPort } from './ports/blobs.ts';
 import type { MessagesPort } from './ports/messages.ts';
 import type { QueuePort } from './ports/queue.ts';
-import { createPostgresPool } from './postgres/connection.ts';
-import { sweepPostgres } from './postgres/sweep.ts';
+import { createPostgresPool } from './postgres-pool.ts';
+import type { QuotaEntry } from './quotas.ts';
 import { openEmbeddedDatabase, openRetrievalDatabase } from './sqlite/database.ts';
 
 export interface SurfacesOptions {
@@ -26,6 +28,10 @@ export interface SurfacesOptions {
   /** How long a node that runs again finds the answers of its calls. */
   readonly invocationRetentionMs: number;
   readonly backends: BackendSettings;
+  /** Where they differ from the defaults. */
+  readonly quotas?: readonly QuotaEntry[];
+  /** How many processes serve the same tenants; without it this one alone. */
+  readonly processes?: () => Promise<number>;
   readonly now: () => number;
   /** What the operator should know of a backend. */
   readonly report: (fault: unknown) => void;
@@ -40,6 +46,10 @@ export interface SurfacesOptions {
   readonly egress: EgressByPurpose;
   /** Where the host keeps messages; without it `messaging` is absent. */
   readonly messages?: MessagesPort;
+  /** Without it `ctx.callAI` is absent. */
+  readonly models?: ModelsPort;
+  /** Without it `promptLibrary` is absent. */
+  readonly prompts?: PromptsPort;
 }
 
 export interface OpenedSurfaces {
@@ -56,6 +66,8 @@ export interface OpenedSurfaces {
   servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
   /** Deletes what is past its time, in small batches; answers how much it was. */
   sweep(now: number): Promise<number>;
+  /** Deletes the answers that calls of a run have on record. Rejects when a backend cannot be reached. */
+  forgetRun(tenant: string, runId: string): Promise<void>;
   /** Lets writes under way reach the disk. */
   close(): Promise<void>;
 }
@@ -82,9 +94,13 @@ export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurf
       queue,
       blobs,
       servePresigned,
-      health: createHealth(backends, options.now),
+      health: createHealth(
+        backends.map((each) => notShared(each, options.processes ?? (async () => 1))),
+        options.now,
+      ),
       settings: new Map(backends.map(({ capability, setting }) => [capability, setting])),
       sweep: (now) => sweep(deps, opened, now),
+      forgetRun: (tenant, runId) => forgetRun(deps, tenant, runId),
       async close() {
         for (const close of closing.toReversed()) await close();
       },
@@ -111,7 +127,7 @@ async function openDatabases(
 const BATCH = 500;
 
 async function sweep(deps: OpenDeps, opened: readonly OpenedSurface[], now: number): Promise<number> {
-  const { embedded, retrieval, pool, backends, invocationRetentionMs } = deps;
+  const { embedded, retrieval, pool, invocationRetentionMs } = deps;
   const recordedBefore = now - invocationRetentionMs;
   const batches = [
     ...(embedded.isInUse()
@@ -127,9 +143,23 @@ async function sweep(deps: OpenDeps, opened: readonly OpenedSurface[], now: numb
   for (const batch of batches) {
     for (let count = BATCH; count === BATCH; deleted += count) count = await batch();
   }
-  const urls = Object.values(backends).flatMap((url) => (url && /^postgres(ql)?:/.test(url) ? [url] : []));
-  for (const url of new Set(urls))
-    deleted += await sweptIfReachable(sweepPostgres(pool.open(url), { now, recordedBefore }));
+  for (const database of pool.databases()) {
+    const { sweepPostgres } = await import('./postgres/sweep.ts');
+    deleted += await sweptIfReachable(sweepPostgres(database, { now, recordedBefore }));
+  }
   for (const surface of opened) if (surface.sweep) deleted += await sweptIfReachable(surface.sweep(now));
   return deleted;
+}
+
+async function forgetRun(
+  { embedded, retrieval, pool }: OpenDeps,
+  tenant: string,
+  runId: string,
+): Promise<void> {
+  if (embedded.isInUse()) await embedded.upkeep('invocations', 'forgetRun', tenant, runId);
+  await retrieval.upkeep('invocations', 'forgetRun', tenant, runId);
+  for (const database of pool.databases()) {
+    const { forgetRunInPostgres } = await import('./postgres/sweep.ts');
+    await forgetRunInPostgres(database, tenant, runId);
+  }
 }

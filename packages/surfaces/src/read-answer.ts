@@ -1,11 +1,11 @@
 import { OpenwopError } from '@gantry/protocol';
 import { unavailable } from './backend-errors.ts';
 import { assertSameCall } from './calls/call-journal.ts';
-import type { Invocation } from './calls/surface-call.ts';
+import type { NumberedCall } from './calls/surface-call.ts';
 import type { Answer } from './refusal.ts';
 
 interface Journaled {
-  readonly invocation: { readonly call: Invocation } | null;
+  readonly invocation: { readonly call: NumberedCall } | null;
 }
 
 /** The value, or throws. `request` is null for opening. */

@@ -1,25 +1,36 @@
-import type { OpenInterrupt } from '@gantry/protocol';
-import { interruptsOfRun } from '../answer.ts';
-import { type Command, flag, option } from '../command.ts';
+import type { InterruptLink, OpenInterrupt } from '@gantry/protocol';
+import { interruptsOfRun, openInterrupt } from '../answer.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
 import { howToAnswer, renderInterrupt } from '../interrupt.ts';
+import { UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { duration, printable, type Style } from '../style.ts';
 
 export const approvals: Command = {
   name: 'approvals',
   summary: 'show what runs wait for people to answer',
-  usage: 'approvals [runId] [--limit N] [--before CURSOR] [--json]',
-  details: 'Approvals, clarifications and every other open interrupt, with what to type to answer it.',
+  usage: 'approvals [runId] [--limit N] [--before CURSOR] | link <runId> [node] --for NAME ... [--json]',
+  details:
+    'Approvals, clarifications and every other open interrupt, with what to type to answer it. `link` prints an\n' +
+    'address for each person, who answers there without a key, in that name. It needs the scope approvals:link.',
   options: {
     limit: option('N', 'interrupts of how many runs, 1 to 200 (20)'),
     before: option('CURSOR', 'go on where an earlier page ended'),
+    for: option('NAME', 'link: the person who is to answer', { multiple: true }),
     json: flag('print JSON'),
   },
-  examples: ['gantry approvals', 'gantry approvals RUN'],
-  words: { min: 0, max: 1 },
+  examples: [
+    'gantry approvals',
+    'gantry approvals RUN',
+    'gantry approvals link RUN --for ada@example.org --for bob@example.org',
+  ],
+  words: { min: 0, max: 3 },
   async run(call) {
     const { args, io, style, client } = call;
-    const [runId] = args.words;
+    const [runId, ...others] = args.words;
+    if (runId === 'link') return link(call, others);
+    if (others.length > 0) throw new UsageError('Name one run, or: gantry approvals link RUN --for NAME');
+    if (args.list('for').length > 0) throw new UsageError('--for is for: gantry approvals link RUN');
     const limit = args.whole('limit', 1, 200) ?? 20;
     const page =
       runId === undefined
@@ -31,6 +42,21 @@ export const approvals: Command = {
     print(call, page, `${shown}${more}`);
   },
 };
+
+async function link(call: Call, [runId, node]: readonly string[]): Promise<void> {
+  const { args, client, style } = call;
+  const people = args.list('for');
+  if (runId === undefined || people.length === 0)
+    throw new UsageError('Say which run and for whom: gantry approvals link RUN --for NAME');
+  const { nodeId } = await openInterrupt(client, runId, node);
+  const links: InterruptLink[] = [];
+  for (const person of people) links.push(await client.interrupts.link(runId, nodeId, person));
+  const lines = links.map(({ person, url, expiresAt }) => {
+    const until = style('dim', `until ${printable(expiresAt)}`);
+    return `${printable(person)} ${until}\n  ${printable(url)}\n`;
+  });
+  print(call, { links }, lines.join(''));
+}
 
 function renderOpen(interrupt: OpenInterrupt, now: number, style: Style): string {
   const { workflowId, runId, nodeId, requestedAt } = interrupt;

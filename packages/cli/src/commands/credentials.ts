@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Credential, CredentialShare } from '@gantry/protocol';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
@@ -32,6 +33,29 @@ function shareOf({ args }: Call): CredentialShare {
 function said(call: Call, credential: Credential, what: string): void {
   for (const warning of credential.warnings) call.io.stderr.write(`Warning: ${warning}\n`);
   print(call, credential, `${credential.ref} ${what}\n`);
+}
+
+/** Each step is bounded; a command that was cut off goes on where it was when it is given again. */
+async function rekey(call: Call): Promise<void> {
+  const { client, io } = call;
+  let [resealed, unreadable] = [0, 0];
+  for (let after: string | undefined; ; ) {
+    const step = await client.credentials.rekey(after);
+    resealed += step.resealed;
+    unreadable += step.unreadable;
+    if (step.state === 'waiting') {
+      io.stderr.write(`Other processes learn of the new key ${step.keyId} first ...\n`);
+      await setTimeout(step.waitMs ?? 0, undefined, { signal: io.signal });
+    }
+    after = step.next;
+    if (step.state !== 'done') continue;
+    if (unreadable > 0)
+      io.stderr.write(
+        `Warning: ${unreadable} records open with no key. gantry doctor names credentials among them.\n`,
+      );
+    const text = `${resealed} records are sealed with the root key ${step.keyId}. Those before are deleted after ${step.endsAt}.\n`;
+    return print(call, { ...step, resealed, unreadable }, text);
+  }
 }
 
 export const credentials = resourceCommand<Credential>({
@@ -106,6 +130,7 @@ export const credentials = resourceCommand<Credential>({
       act: async (call, ref = '') =>
         said(call, await call.client.credentials.share(ref, shareOf(call)), 'shared'),
     },
+    rekey: { act: rekey },
     unshare: {
       takes: '<ref>',
       act: async (call, ref = '') =>
@@ -131,5 +156,6 @@ export const credentials = resourceCommand<Credential>({
     'gantry credentials add stripe --kind bearer --audience api.stripe.com --from-file key.txt',
     'gantry credentials rotate stripe --overlap 3600 < new-key.txt',
     'gantry credentials share stripe --workspace finance',
+    'gantry credentials rekey',
   ],
 });

@@ -1,7 +1,7 @@
 import { ApiError } from '@gantry/client';
 import { type BackendHealth, profilesOf, type SandboxHealth } from '@gantry/protocol';
 import { type Call, type Command, flag } from '../command.ts';
-import { connectionFindings } from '../doctor/connections.ts';
+import { clientFindings, connectionFindings } from '../doctor/connections.ts';
 import { credentialFindings } from '../doctor/credentials.ts';
 import { type Finding, fail, ok, warn } from '../doctor/finding.ts';
 import { checkData, checkNode } from '../doctor/local.ts';
@@ -55,6 +55,7 @@ async function checkHost(call: Call): Promise<Finding[]> {
     )),
     ...(await unlessForbidden('credential', CREDENTIALS_FORBIDDEN, () => credentialFindings(call.client))),
     ...(await unlessForbidden('connection', CONNECTIONS_FORBIDDEN, () => connectionFindings(call.client))),
+    ...(await unlessForbidden('connection', PACKS_FORBIDDEN, () => clientFindings(call.client))),
     ...(await unlessForbidden('connectors', CONNECTORS_FORBIDDEN, () => connectorFindings(call))),
   ];
 }
@@ -168,6 +169,7 @@ const CONNECTORS_FORBIDDEN = 'this key may not look at connectors; use one with 
 const STORAGE_FORBIDDEN = 'this key may not look at storage; use one with audit:read';
 const SANDBOX_FORBIDDEN = 'this key may not look at the sandbox; use one of the operator with audit:read';
 const CREDENTIALS_FORBIDDEN = 'this key may not look at credentials; use one with credentials:manage';
+const PACKS_FORBIDDEN = 'this key may not look at packs; use one with packs:read';
 const CONNECTIONS_FORBIDDEN = 'this key may not look at connections; use one with credentials:manage';
 const START = 'Start the server that the setting names, or look at its log; the host reconnects by itself.';
 const LOOK = 'Look at the disk of the data folder and at the log of the host; it tries again by itself.';

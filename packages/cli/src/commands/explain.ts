@@ -30,7 +30,7 @@ const TYPED: Readonly<Record<string, (runId: string) => string>> = {
 };
 
 function renderExplanation(explanation: RunExplanation, now: number, style: Style): string {
-  const { runId, status, summary, since, waitingFor, cause, actions } = explanation;
+  const { runId, status, summary, since, waitingFor, cause, notes = [], actions } = explanation;
   const age = since === undefined ? '' : ` (for ${duration(now - Date.parse(since))})`;
   const where = [
     cause?.nodeId && `at ${cause.nodeId}`,
@@ -39,6 +39,7 @@ function renderExplanation(explanation: RunExplanation, now: number, style: Styl
   const lines = [
     `${style('bold', status)}${age}  ${runId}`,
     printable(summary),
+    ...notes.map(printable),
     ...waitingFor.map(({ text }) => `  … ${printable(text)}`),
     ...(cause
       ? [`  ✗ ${printable(`${cause.error.code}: ${cause.error.message}`)} ${inBrackets(where)}`.trimEnd()]

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { ai } from './ai.ts';
 import { answer } from './answer.ts';
 import { approvals } from './approvals.ts';
 import { approve } from './approve.ts';
@@ -26,6 +27,7 @@ import { schedules } from './schedules.ts';
 import { start } from './start.ts';
 import { tree } from './tree.ts';
 import { triggers } from './triggers.ts';
+import { usage } from './usage.ts';
 import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
 
@@ -36,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   runs,
   events,
   explain,
+  usage,
   tree,
   approvals,
   approve,
@@ -58,6 +61,7 @@ export const COMMANDS: readonly Command[] = [
   connections,
   deadLetters,
   credentials,
+  ai,
   connectors,
   keys,
   doctor,

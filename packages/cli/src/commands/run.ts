@@ -3,6 +3,7 @@ import { ApiError } from '@gantry/client';
 import type { JsonObject } from '@gantry/protocol';
 import { type Call, type Command, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
+import { printable } from '../style.ts';
 import { readJson, readPairs } from '../values.ts';
 import { nodeNames, printEvents, renderEnd, watchRun } from '../watch.ts';
 
@@ -64,6 +65,7 @@ export async function watch(
     if (!end)
       throw new Error(`The events of ${runId} ended before the run did. See \`gantry explain ${runId}\`.`);
     if (!json) io.stdout.write(renderEnd(runId, end, style));
+    if (!json && end.exitCode === EXIT.ok) await tellNotes(call, runId);
     return end.exitCode;
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -73,6 +75,12 @@ export async function watch(
     );
     return timeout?.aborted ? EXIT.error : EXIT.interrupted;
   }
+}
+
+/** Why it completed sooner than its author may expect; a key that may not ask goes without. */
+async function tellNotes({ client, io }: Call, runId: string): Promise<void> {
+  const { notes = [] } = await client.runs.explain(runId).catch(() => ({ notes: [] }));
+  for (const note of notes) io.stderr.write(`${printable(note)}\n`);
 }
 
 /** Ids have neither dots nor slashes, so anything with one is a file. */

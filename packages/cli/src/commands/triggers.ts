@@ -86,12 +86,14 @@ async function deliveries(call: Call, subscriptionId = ''): Promise<void> {
 
 async function show(call: Call, subscriptionId = ''): Promise<void> {
   const { args, client, io } = call;
-  const [subscription, page] = await Promise.all([
+  const [subscription, all, page] = await Promise.all([
     client.triggers.get(subscriptionId),
+    client.triggers.describe(),
     client.triggers.deliveries(subscriptionId, { limit: LOOKED_AT }),
   ]);
-  if (args.flag('json')) return printJson(call, { subscription, ...page });
-  const purpose = purposeText(page, subscriptionId);
+  const ingestUrl = all.find((each) => each.subscriptionId === subscriptionId)?.ingestUrl;
+  if (args.flag('json')) return printJson(call, { subscription, ...page, ...(ingestUrl && { ingestUrl }) });
+  const purpose = purposeText({ ...page, ...(ingestUrl && { ingestUrl }) }, subscriptionId);
   io.stdout.write(`${purpose}${triggerView(subscription, page, io.now())}`);
 }
 

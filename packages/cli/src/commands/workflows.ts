@@ -32,6 +32,13 @@ const ACTIONS: Actions = {
       });
     },
   },
+  delete: {
+    takes: '<id>',
+    async act(call, id = '') {
+      const deleted = await call.client.workflows.delete(id);
+      print(call, deleted, `${id} deleted. Its runs stay: gantry runs --workflow ${id}\n`);
+    },
+  },
   register: {
     takes: '<file>',
     async act(call, file = '') {
@@ -107,9 +114,9 @@ async function checkFile(call: Call, file: string): Promise<number | undefined> 
 
 export const workflows: Command = {
   name: 'workflows',
-  summary: 'write, check, register and list workflows',
+  summary: 'write, check, register, list and delete workflows',
   usage:
-    'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id>] [--replace] [--json]',
+    'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id> | delete <id>] [--replace] [--json]',
   options: {
     json: flag('print JSON'),
     replace: flag('take the place of a registered version, or of a higher one'),

@@ -22,3 +22,12 @@ export async function connectionFindings({ connections }: Pick<Client, 'connecti
   }
   return working === 0 ? findings : [ok('connection', `${working} connected`), ...findings];
 }
+
+/** Packs whose provider nobody can connect, since the operator has not configured a client. */
+export async function clientFindings({ packs }: Pick<Client, 'packs'>): Promise<Finding[]> {
+  const found = new Set((await packs.list()).flatMap(({ warnings }) => warnings));
+  return [...found].flatMap((warning) => {
+    const [, what, next] = /^(Nobody can connect .*) (Type: .*)$/.exec(warning) ?? [];
+    return what === undefined ? [] : [warn('connection', what, next)];
+  });
+}

@@ -97,6 +97,7 @@ describe('channel-write triggers', () => {
       workflowId: 'w',
       cause: 'core.subWorkflow',
       depth: 1,
+      rootRunId: 'parent',
       harvest: [],
       unset: [],
     };

@@ -3,7 +3,14 @@ import { isTerminal, type RunError } from '@gantry/protocol';
 import type { Plan } from '../plan.ts';
 import { nodeConfig } from '../plan.ts';
 import type { Run, RunFacts } from '../run.ts';
-import { type Child, type ChildRequest, isEnded, type NodeChildren, type RunningChild } from './child.ts';
+import {
+  type Child,
+  type ChildRequest,
+  type ChildStatus,
+  isEnded,
+  type NodeChildren,
+  type RunningChild,
+} from './child.ts';
 import { childrenOf } from './fold-children.ts';
 import { mapInputs } from './mapping.ts';
 
@@ -58,6 +65,20 @@ export function exposedInput(parent: Plan, child: Plan, request: ChildRequest): 
 /** Child runs that are under way and wanted. The run may be paused: they go on, and their end waits. */
 export const runningChildren = (run: Run): RunningChild[] =>
   [...run.children].flatMap(([nodeId]) => runningOf(run, nodeId));
+
+export interface ChildRun {
+  readonly runId: string;
+  readonly status: 'running' | ChildStatus;
+}
+
+/** The child runs that its nodes started in their present visits. */
+export const childRuns = (run: Run): ChildRun[] =>
+  [...run.children].flatMap(([, { children }]) =>
+    children.flatMap((child) => {
+      if (child.status === 'queued' || child.status === 'wanted' || child.childRunId === undefined) return [];
+      return [{ runId: child.childRunId, status: child.status }];
+    }),
+  );
 
 function runningOf(run: Run, nodeId: string): RunningChild[] {
   const { visit, children } = awaited(run, nodeId) ?? { visit: 0, children: [] };

@@ -1,6 +1,7 @@
+import { exhaust } from '../budget/budget.ts';
 import { callWorkflow } from '../children/call.ts';
 import { isAwaitingChild } from '../children/requests.ts';
-import type { Command } from '../command.ts';
+import type { Command, Outcome } from '../command.ts';
 import { type PackSuspension, packQuestion } from '../interrupt/pack-question.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import { completeNode, failNode, terminateNode } from '../node-run.ts';
@@ -24,7 +25,14 @@ export function settle(step: Step, command: Extract<Command, { type: 'settle' }>
   if (!node) return;
   const { outcome } = command;
   if (outcome.untold) tell(step, node, outcome.untold);
+  step.cause = outcome.cause;
+  end(step, node, outcome);
+  step.cause = undefined;
+}
+
+function end(step: Step, node: PlanNode, outcome: Outcome): void {
   if ('suspend' in outcome) ask(step, node, outcome.suspend);
+  else if ('exhausted' in outcome) exhaust(step, node, outcome.exhausted);
   else if ('call' in outcome) callWorkflow(step, node, outcome.call);
   else if ('terminate' in outcome) terminateNode(step, node, outcome.terminate);
   else if (outcome.ok) completeNode(step, node, outcome.outputs, outcome.variables);

@@ -1,10 +1,11 @@
 import type { JsonObject } from '@gantry/protocol';
-import { ENGINE_VERSION } from '@gantry/protocol';
+import { ENGINE_VERSION, eventId } from '@gantry/protocol';
+import { reserveBudget } from '../budget/budget.ts';
 import { seededInputs } from '../inputs.ts';
 import { asJson, isObject, own } from '../json.ts';
 import { maskVariables } from '../mask.ts';
 import type { Plan } from '../plan.ts';
-import { record, type Step } from '../step.ts';
+import { emit, record, type Step } from '../step.ts';
 
 /** Readers see the declared inputs; `sealed` holds the variables where masks or defaults make them differ. */
 export function start(step: Step): void {
@@ -25,8 +26,13 @@ export function start(step: Step): void {
     metadata: facts.metadata,
   };
   const sealed = shown === variables ? undefined : { variables };
-  const cause = facts.causationId === undefined ? {} : { causationId: facts.causationId };
+  // `run.started` is the first event of every log, so the delivery that it follows from comes next
+  const { runId, delivery } = facts;
+  const causationId = delivery ? eventId(runId, run.nextSeq + 1) : facts.causationId;
+  const cause = causationId === undefined ? {} : { causationId };
   record(step, { type: 'run.started', at: step.now, payload, ...cause, ...(sealed && { sealed }) });
+  if (delivery) emit(step, 'trigger.delivery.attempted', { ...delivery, outcome: 'delivered', runId });
+  reserveBudget(step);
 }
 
 /** Parameters of a workflow chain that were left open: a run sets them in `configurable` by their bare names. */

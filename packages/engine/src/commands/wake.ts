@@ -1,3 +1,4 @@
+import type { Command } from '../command.ts';
 import { drain } from '../drain.ts';
 import { expire, hasExpired } from '../interrupt/expire.ts';
 import { completeNode, failNode, runNode } from '../node-run.ts';
@@ -5,13 +6,15 @@ import type { PlanNode } from '../plan.ts';
 import type { NodeState } from '../run.ts';
 import type { Step } from '../step.ts';
 
-export function wake(step: Step, maxEvents: number): void {
+type Wake = Extract<Command, { type: 'wake' }>;
+
+export function wake(step: Step, { maxEvents, onlyEnds }: Wake): void {
   for (const node of step.plan.order) {
     if (step.run.status !== 'running' || step.events.length >= maxEvents) return;
     const state = step.run.nodes.get(node.id);
-    if (state) wakeNode(step, node, state);
+    if (state && (!onlyEnds || state.status === 'running')) wakeNode(step, node, state);
   }
-  drain(step, maxEvents);
+  if (!onlyEnds) drain(step, maxEvents);
 }
 
 function wakeNode(step: Step, node: PlanNode, state: NodeState): void {

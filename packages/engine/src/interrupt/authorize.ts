@@ -12,7 +12,7 @@ export const RESPOND = 'approvals:respond';
 
 /** Why this resolver may not answer at all. */
 export function accessRefusal(
-  { rules = {}, kind, data }: Interrupt,
+  { rules = {}, kind, data }: Pick<Interrupt, 'rules' | 'kind' | 'data'>,
   by: Resolver,
   asksOverride: boolean,
 ): Refusal | undefined {
@@ -50,15 +50,19 @@ function isApprover(data: JsonObject, by: Resolver): boolean {
 
 /**
  * Whose vote this is. A key with `approvals:respond` may vote for several people by naming each in `voter`:
- * the vote then bears both names, since only the key is proven. Where the question names its approvers each
- * credential has one vote, or one approver could be all of them.
+ * the vote then bears both names, since only the key is proven. Where the question names its approvers, or asks for
+ * distinct voters, each credential has one vote, or one approver could be all of them.
  */
 export function voterOf({ data, rules }: Interrupt, by: Resolver, value: Json): string | Refusal {
   const voter = isObject(value) ? value.voter : undefined;
+  const isDistinct = data.distinctVoters === true;
+  if (isDistinct && !by.authenticated && !by.named)
+    return forbidden('This gate counts distinct voters: answer with a key, or with a link made for you.');
   if (voter === undefined) return by.principal;
   if (typeof voter !== 'string' || voter === '' || voter.length > 256)
     return forbidden('`voter` must be a name of at most 256 characters.');
-  if (rules?.governance || namesApprovers(data) || !by.authenticated || !by.scopes.includes(RESPOND))
+  const isPersonal = rules?.governance || isDistinct || namesApprovers(data);
+  if (isPersonal || !by.authenticated || !by.scopes.includes(RESPOND))
     return forbidden('You may not vote for others here.');
   return `${by.principal}/${voter}`;
 }

@@ -76,6 +76,8 @@ export interface Resolver {
   readonly groups?: readonly string[];
   /** Came with a credential of their own, not with a signed token alone. */
   readonly authenticated: boolean;
+  /** `principal` is the person for whom the token was made, and no other token is. */
+  readonly named?: true;
 }
 
 /** An answer that counted: what the node gets to see. */

@@ -1,5 +1,6 @@
 /** What becomes of a node whose question is answered, unless the node has its own way. */
 import type { JsonObject } from '@gantry/protocol';
+import { answerBudget } from '../budget/budget.ts';
 import { isObject } from '../json.ts';
 import { completeNode, failNode } from '../node-run.ts';
 import { textAt } from '../payload.ts';
@@ -9,6 +10,7 @@ import type { Answer } from './interrupt.ts';
 
 /** Goes on with a node that was resumed. */
 export function settle(step: Step, node: PlanNode, answer: Answer): void {
+  if (answerBudget(step, node, answer)) return;
   const { answered } = node.behaviour;
   if (answered) answered(step, node, answer);
   else settleByKind(step, node, answer);

@@ -40,7 +40,7 @@ export function packQuestion(
       };
     case 'clarification':
       if (request.profile === 'openwop-chat' || (request.profile === undefined && !request.answerSchema))
-        return { kind: 'clarification', data: { questions: [questionOf(request)] }, memo, ...limit };
+        return { kind: 'clarification', data: { questions: questionsOf(request) }, memo, ...limit };
       return { kind: 'custom', data: customData(request), memo, ...limit, ...schema };
     default:
       return { kind: 'custom', data: customData(request), memo, ...limit, ...schema };
@@ -52,6 +52,15 @@ const wordOf = (request: JsonObject): string => textAt(request, 'kind') || textA
 
 const titleOf = (request: JsonObject, fallback: string): string =>
   (textAt(request, 'title') || textAt(request, 'prompt') || fallback).slice(0, TITLE_MAX);
+
+/** A request may list several, with ids of their own. */
+function questionsOf(request: JsonObject): Json[] {
+  const { questions } = request;
+  const isList = Array.isArray(questions) && questions.length > 0;
+  return isList && questions.every((each) => isObject(each) && textAt(each, 'id') && textAt(each, 'question'))
+    ? questions
+    : [questionOf(request)];
+}
 
 const questionOf = (request: JsonObject): JsonObject => ({
   id: 'answer',

@@ -34,6 +34,16 @@ describe('a quorum', () => {
     assert.equal(trial.run.interrupts.get('gate')?.votes.length, 1);
   });
 
+  test('of distinct voters counts credentials: a key votes for itself, a link for the person it was made for', () => {
+    const trial = gate({ distinctVoters: true, requiredApprovals: 2 });
+    assert.equal(refusalOf(trial, 'gate', { action: 'accept', voter: 'ann' }), 'forbidden');
+    assert.equal(refusalOf(trial, 'gate', 'approved', link), 'forbidden');
+    assert.equal(refusalOf(trial, 'gate', 'approved'), undefined);
+    answer(trial, 'gate', 'approved', { ...link, principal: 'ann', named: true });
+    assert.equal(trial.outputs('gate')?.decidedBy, 'quorum:2-of-2');
+    assertSound(trial);
+  });
+
   test('one rejection is a veto, unless a majority is asked for', () => {
     const veto = gate({});
     answer(veto, 'gate', { action: 'reject', reason: 'early' });

@@ -32,6 +32,15 @@ export function tally({ required, rejection, electorate }: QuorumPolicy, votes: 
   return electorate - rejected < required ? 'rejected' : 'open';
 }
 
+export function voteCount({ data, votes }: Interrupt): {
+  readonly granted: number;
+  readonly rejected: number;
+  readonly required: number;
+} {
+  const granted = votes.filter((vote) => vote.approve).length;
+  return { granted, rejected: votes.length - granted, required: policyOf(data).required };
+}
+
 /** Whether the answer that closes the question is in, and `interrupt.resolved` follows in the same step. */
 export function isDecided({ data, votes, rules, conversation }: Interrupt): boolean {
   if (conversation?.closed) return true;

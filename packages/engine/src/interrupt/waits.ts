@@ -7,7 +7,7 @@ import type { Run } from '../run.ts';
 import { inTime } from '../time-text.ts';
 import { questionsOf } from './clarification.ts';
 import type { Interrupt } from './interrupt.ts';
-import { policyOf } from './quorum.ts';
+import { policyOf, voteCount } from './quorum.ts';
 
 export function questionWait(nodeId: string, interrupt: Interrupt, now: number): Wait {
   const { requestedAt: since, expiresAt } = interrupt;
@@ -42,12 +42,12 @@ const quoted = ({ data }: Interrupt, key: string): string => {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-function votesOf({ data, votes }: Interrupt): string {
-  const { required, rejection } = policyOf(data);
+function votesOf(interrupt: Interrupt): string {
+  const { rejection } = policyOf(interrupt.data);
+  const { granted, rejected, required } = voteCount(interrupt);
   if (required === 1) return '';
-  const granted = votes.filter((vote) => vote.approve).length;
   const veto = rejection === 'majority' ? 'a majority of rejections ends it' : 'one rejection ends it';
-  return `: ${granted} of ${required} approvals are in, ${counted(votes.length - granted, 'rejection')}; ${veto}`;
+  return `: ${granted} of ${required} approvals are in, ${counted(rejected, 'rejection')}; ${veto}`;
 }
 
 function endOf({ kind, memo }: Interrupt): string {

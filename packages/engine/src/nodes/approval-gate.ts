@@ -31,6 +31,7 @@ const VERBATIM = [
   'requiredApprovals',
   'approversList',
   'rejectionPolicy',
+  'distinctVoters',
   'approverGroupRefs',
   'approverRoleRefs',
   'audience',

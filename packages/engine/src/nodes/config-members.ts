@@ -5,6 +5,21 @@
 import { nearest } from '@gantry/protocol';
 import type { Preparation } from './node-type.ts';
 
+const ASK = [
+  'provider',
+  'model',
+  'credentialRef',
+  'systemPrompt',
+  'userPrompt',
+  'prompt',
+  'messages',
+  'temperature',
+  'maxTokens',
+  'systemPromptRef',
+  'userPromptRef',
+  'schemaHintPromptRef',
+  'fewShotPromptRefs',
+];
 const GATE = ['title', 'description', 'artifactId', 'artifactType', 'resumeSchema'];
 
 export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -58,6 +73,7 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'approverGroupRefs',
     'approverRoleRefs',
     'rejectionPolicy',
+    'distinctVoters',
     'audience',
     'profile',
     'timeoutMs',
@@ -84,6 +100,9 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'mockAutoResume',
     'turnCount',
   ],
+  'core.ai.callPrompt': [...ASK, 'promptId', 'expectsStreaming', 'mcp'],
+  'local.sample.demo.mock-ai': ASK,
+  'core.ai.structuredOutput': [...ASK, 'outputSchema', 'responseSchema', 'retryOnInvalidJson'],
   'core.fail': ['code', 'message'],
   'core.conformance.side-effect': ['idempotent', 'effects'],
 };

@@ -35,6 +35,17 @@ export const secretEcho: NodeType = {
   },
 };
 
+/** Receives one envelope; the seam that starts its run says which. */
+export const envelope: NodeType = {
+  typeId: 'conformance.envelope',
+  leavesProcess: true,
+  prepare({ definition, issue }) {
+    if (!definition.id.startsWith('conformance-'))
+      issue('', 'Envelopes are only received so in conformance workflows', 'conformance.mockAgent');
+    return { execute: () => ({ kind: 'dispatched' }), answered: () => {} };
+  },
+};
+
 /** Declares a runtime capability that no host provides, and is therefore refused when it is reached. */
 export const requiresMissing: NodeType = {
   typeId: 'conformance.requiresMissing',

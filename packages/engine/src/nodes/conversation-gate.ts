@@ -1,4 +1,5 @@
 import type { JsonObject } from '@gantry/protocol';
+import { isConformance } from '../conformance-workflow.ts';
 import {
   type ConversationRequest,
   endConversation,
@@ -47,7 +48,7 @@ function mockedTurns({ config, definition, issue }: Preparation): number | undef
   const { mockAutoResume, turnCount = 1 } = config;
   if (mockAutoResume === undefined || mockAutoResume === false) return;
   if (mockAutoResume !== true) issue('mockAutoResume', 'mockAutoResume must be true or false');
-  if (!definition.id.startsWith('conformance-'))
+  if (!isConformance(definition))
     issue(
       'mockAutoResume',
       'Conversations play alone in conformance workflows only',

@@ -1,8 +1,9 @@
+import { callPrompt, mockAi, structuredOutput } from './ai.ts';
 import { approvalGate } from './approval-gate.ts';
 import { channelWrite } from './channel-write.ts';
 import { clarificationGate } from './clarification-gate.ts';
 import { conditional } from './conditional.ts';
-import { requiresMissing, secretEcho, sideEffect } from './conformance.ts';
+import { envelope, requiresMissing, secretEcho, sideEffect } from './conformance.ts';
 import { conversationGate } from './conversation-gate.ts';
 import { delay } from './delay.ts';
 import { dispatch } from './dispatch.ts';
@@ -42,11 +43,20 @@ const ALL: readonly NodeType[] = [
   clarificationGate,
   interrupt,
   conversationGate,
+  callPrompt,
+  structuredOutput,
+  mockAi,
   fail,
   sideEffect,
   secretEcho,
+  envelope,
   requiresMissing,
   mockAgent,
 ];
 
 export const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(ALL.map((type) => [type.typeId, type]));
+
+/** Types that no pack replaces. */
+export const OWN_TYPE_IDS: ReadonlySet<string> = new Set(
+  ALL.filter((type) => !type.yields).map(({ typeId }) => typeId),
+);

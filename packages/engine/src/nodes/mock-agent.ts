@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, MockAgentConfig, type MockToolCall, misfit } from '@gantry/protocol';
+import { isConformance } from '../conformance-workflow.ts';
 import { escalate } from '../interrupt/low-confidence.ts';
 import { settleByKind } from '../interrupt/outcome.ts';
 import { asJson } from '../json.ts';
@@ -12,7 +13,7 @@ import type { NodeType } from './node-type.ts';
 export const mockAgent: NodeType = {
   typeId: 'core.conformance.mock-agent',
   prepare({ node, config, definition, issue }) {
-    if (!definition.id.startsWith('conformance-'))
+    if (!isConformance(definition))
       issue('', 'Mock agents are only available in conformance workflows', 'conformance.mockAgent');
     const problem = misfit(MockAgentConfig, config);
     if (problem) issue(problem.path.slice(1), problem.message);

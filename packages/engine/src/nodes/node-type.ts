@@ -55,6 +55,8 @@ export interface Behaviour {
 export interface NodeType {
   readonly typeId: string;
   readonly leavesProcess?: true;
+  /** A pack that brings the type serves it instead: published packs do. */
+  readonly yields?: true;
   /** Given by types that come from a pack. */
   readonly pack?: PackNodeType;
   /** Checks a node's config once, when the definition is compiled, and answers how to run it. */

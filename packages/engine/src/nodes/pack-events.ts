@@ -1,24 +1,31 @@
 import type { EmittedEvent, JsonObject } from '@gantry/protocol';
+import { tellThreshold } from '../budget/budget.ts';
 import { jsonSize } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
-import { emitCaused, emitNode, type Step } from '../step.ts';
+import { emitCaused, record, type Step } from '../step.ts';
 
 /** Pack code must not be able to fill the log: more than this at once, or larger, is left out. */
 const EVENTS_MAX = 200;
 const EVENT_SIZE_MAX = 65_536;
 
 /** The protocol closes their payloads; the event itself names the node. */
-const CLOSED: ReadonlySet<EmittedEvent['type']> = new Set(['connector.authorized', 'connector.auth_expired']);
+const CLOSED: ReadonlySet<EmittedEvent['type']> = new Set([
+  'connector.authorized',
+  'connector.auth_expired',
+  'budget.consumed',
+]);
 
 /** What pack code told. The node is the host's word, whatever the event says. */
 export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]): void {
-  for (const { type, payload } of events.slice(0, EVENTS_MAX)) {
+  for (const { type, payload, ...beside } of events.slice(0, EVENTS_MAX)) {
     if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
     const told: JsonObject = CLOSED.has(type) ? payload : { ...payload, nodeId: node.id };
     if (type === 'output.chunk') told.runId = step.run.facts.runId;
     const open = openCall(step, payload);
     if (type === 'agent.toolReturned') emitCaused(step, open, { type, nodeId: node.id, payload: told });
-    else if (type !== 'agent.toolCalled' || open === undefined) emitNode(step, node.id, type, told);
+    else if (type !== 'agent.toolCalled' || open === undefined)
+      record(step, { type, at: step.now, nodeId: node.id, payload: told, ...beside });
+    if (type === 'budget.consumed') tellThreshold(step, node, payload);
   }
 }
 

@@ -57,6 +57,29 @@ describe('node types of packs', () => {
     assert.equal(begin(one({ config: { url: 'x' } }), inputs).run.nodes.get('a')?.status, 'running');
   });
 
+  test('get the inputs of the run where nothing is mapped: those they name, no secrets, not what config has', () => {
+    const variables = [
+      { name: 'name', type: 'string', defaultValue: 'world' },
+      { name: 'city', type: 'string' },
+      { name: 'token', type: 'string', sensitive: true },
+    ] as const;
+    const given = { city: 'Oslo', token: 'not-for-packs' };
+    const inputsOf = (extras: JsonObject, type = pack()): JsonObject | undefined => {
+      const definition = workflow([node('a', 'vendor.acme.work', extras)], [], { variables: [...variables] });
+      const trial = new Trial(definition, { inputs: given }, offering(type)).start().advance();
+      return invocations(trial.plan, trial.run)[0]?.inputs;
+    };
+    assert.deepEqual(inputsOf({}), { name: 'world', city: 'Oslo' });
+    assert.deepEqual(inputsOf({ config: { city: 'Rome' } }), { name: 'world' });
+    assert.deepEqual(inputsOf({ inputs: { other: fixed('x') } }), { other: 'x' });
+    const inputSchema = {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      additionalProperties: false,
+    };
+    assert.deepEqual(inputsOf({}, pack({ inputSchema })), { city: 'Oslo' });
+  });
+
   test('what goes outside names the pack, and masks what the manifest calls sensitive', () => {
     const trial = begin(one(), pack({ effect: 'effect', sensitiveOutputs: ['token'] }));
     const [invocation] = invocations(trial.plan, trial.run);

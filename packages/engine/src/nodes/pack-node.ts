@@ -15,6 +15,7 @@ export interface PackNodeType {
   readonly effect: PackEffect;
   readonly configSchema?: JsonObject;
   readonly inputSchema?: JsonObject;
+  readonly outputSchema?: JsonObject;
   readonly sensitiveOutputs: readonly string[];
 }
 

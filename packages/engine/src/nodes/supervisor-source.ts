@@ -1,5 +1,7 @@
 /** Where the decisions of a supervisor come from. */
+
 import type { Json, JsonObject } from '@gantry/protocol';
+import { isConformance } from '../conformance-workflow.ts';
 import { decisionOf, isConfidence, type OrchestratorDecision } from '../orchestrator.ts';
 import type { Preparation } from './node-type.ts';
 
@@ -25,9 +27,9 @@ const SCRIPT_MAX = 1_000;
 
 export function decisionSource(preparation: Preparation): DecisionSource {
   const { config, definition, node, issue } = preparation;
-  const isConformance = definition.id.startsWith('conformance-');
+  const mayPlay = isConformance(definition);
   const mocks = MOCK_KEYS.filter((key) => key in config);
-  if (!isConformance)
+  if (!mayPlay)
     for (const key of mocks)
       issue(key, 'Scripted decisions only work in conformance workflows', 'conformance.mockAgent');
   if (mocks.length > 0) return scriptOf(preparation);
@@ -37,7 +39,7 @@ export function decisionSource(preparation: Preparation): DecisionSource {
       ({ targetNodeId, targetInput }) => targetNodeId === node.id && targetInput === 'decision',
     );
   if (hasInput) return { from: 'input' };
-  if (!isConformance) issue('', 'No source of decisions: connect the input `decision`', 'agents.liveRuntime');
+  if (!mayPlay) issue('', 'No source of decisions: connect the input `decision`', 'agents.liveRuntime');
   return { from: 'script', decisions: [{ kind: 'next-worker', nextWorkerIds: ['conformance-noop'] }] };
 }
 

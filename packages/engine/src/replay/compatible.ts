@@ -1,5 +1,5 @@
 /** Whether a run whose events one definition made can go on under another. Pure. */
-import type { RunEvent } from '@gantry/protocol';
+import type { JsonObject, RunEvent } from '@gantry/protocol';
 import { asJson, deepEqual } from '../json.ts';
 import { textAt } from '../payload.ts';
 import type { Plan } from '../plan.ts';
@@ -44,6 +44,21 @@ function channelConflict(from: Plan, to: Plan, events: readonly RunEvent[]): str
     .map(({ payload }) => textAt(payload, 'channel'))
     .find((name) => !isSame(from.channels.get(name)?.declaration, to.channels.get(name)?.declaration));
   return changed === undefined ? undefined : `channel ${changed} was written and is declared otherwise`;
+}
+
+/** The record as if the run had begun with the variables that are new in `to`, at their defaults. */
+export function withNewVariables(from: Plan, to: Plan, events: readonly RunEvent[]): RunEvent[] {
+  const [started, ...rest] = events;
+  const added = [...to.variables.values()].flatMap(({ name, defaultValue }) =>
+    defaultValue === undefined || from.variables.has(name) ? [] : [[name, asJson(defaultValue)] as const],
+  );
+  if (started?.type !== 'run.started' || added.length === 0) return [...events];
+  const { sealed, payload } = started;
+  const variables = {
+    ...Object.fromEntries(added),
+    ...(Object(sealed?.variables ?? payload.inputs) as JsonObject),
+  };
+  return [{ ...started, sealed: { ...sealed, variables } }, ...rest];
 }
 
 /** Where the last visit of a failed node begins: everything before it stays. */

@@ -16,7 +16,7 @@ export interface Recorded {
 /** Brought about by something else that happens to the run, so never to be brought about again by itself. */
 const CONSEQUENCES = new Set(['node.cancelled', 'node.skipped']);
 /** Rooms of events that the run brings about itself. */
-const OWN_ROOMS = new Set(['run', 'cap', 'workflow', 'replay', 'node', 'variable']);
+const OWN_ROOMS = new Set(['run', 'cap', 'workflow', 'replay', 'node', 'variable', 'budget']);
 
 export const executionKey = (nodeId: string, visit: number, attempt: number): string =>
   `${nodeId}\0${visit}\0${attempt}`;

@@ -110,6 +110,7 @@ export class Family {
       workflowId: 'wf',
       cause: 'core.dispatch',
       depth: 1,
+      rootRunId: 'parent',
       harvest,
       unset,
     };

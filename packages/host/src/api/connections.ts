@@ -5,14 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ProblemFound } from '../oauth/authorizing.ts';
 import { AUTHORIZE, type OAuth } from '../oauth/oauth.ts';
-import {
-  connectedPage,
-  consentPage,
-  failedPage,
-  goingPage,
-  PAGE_HEADERS,
-  problemPage,
-} from '../oauth/pages.ts';
+import { connectedPage, consentPage, failedPage, goingPage, problemPage } from '../oauth/pages.ts';
+import { PAGE_HEADERS } from '../page.ts';
 import { changed, resourceRoutes } from './resources.ts';
 
 const CONNECTIONS = '/v1/host/gantry/connections';
@@ -126,7 +120,7 @@ const REFUSED = 400;
 
 /** People read these answers: what would be an error envelope elsewhere is a page too. */
 async function answered(reply: FastifyReply, make: () => Promise<string | ProblemFound>): Promise<string> {
-  void reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8');
+  void reply.headers(PAGE_HEADERS);
   try {
     const made = await make();
     if (typeof made === 'string') return made;

@@ -3,6 +3,7 @@
 import type { RunLimits } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import type { Store } from '@gantry/store';
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { MountedRegistry } from '../mounted-registry.ts';
@@ -22,6 +23,7 @@ export interface HostInfo {
   };
   /** How long an ended run and its events are kept at least. */
   readonly retentionSeconds: number;
+  readonly budgetEnforce: 'hard' | 'advisory';
 }
 
 export interface ApiDeps {
@@ -41,6 +43,8 @@ export interface ApiDeps {
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
   readonly health: Pick<StoreHealth, 'problem' | 'clockSkewMs'>;
+  /** What absolute addresses in an answer begin with: the public URL of the settings, else as the request names it. */
+  readonly originOf: (request: Pick<FastifyRequest, 'protocol' | 'host'>) => string;
   /** Store migrated, recovery started. */
   readonly isReady: () => boolean;
 }

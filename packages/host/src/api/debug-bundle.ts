@@ -23,8 +23,8 @@ import { SpanCollector } from './spans.ts';
 interface Source {
   readonly read: ReadRun;
   readonly events: readonly StoredEvent[];
-  /** The log has events that were not read. */
-  readonly more: boolean;
+  /** How many events the log has, read or not. */
+  readonly total: number;
 }
 
 /** So many events are sized before other requests get their turn. */
@@ -63,7 +63,7 @@ export async function debugBundle(
 function headText(
   info: Pick<HostInfo, 'name' | 'version'>,
   generatedAt: number,
-  { read: { plan, snapshot }, events, more }: Source,
+  { read: { plan, snapshot }, events, total }: Source,
   count: number,
 ): string {
   const { definition } = plan;
@@ -74,12 +74,12 @@ function headText(
     host: { name: info.name, version: info.version },
     runId: snapshot.runId,
     run: snapshot,
-    metrics: { openwopCost: null, nodeCount: definition.nodes.length, eventCount: count },
+    metrics: { openwopCost: null, nodeCount: definition.nodes.length, eventCount: total },
     // What is sealed is what readers see masked.
     redactionApplied:
       mode !== 'passthrough' && events.some(({ sealed }, at) => at < count && sealed !== null),
     redactionMode: mode,
-    ...((more || count < events.length) && {
+    ...(count < total && {
       truncated: true,
       truncatedReason: DEBUG_BUNDLE_TRUNCATED_REASON,
     }),
@@ -113,7 +113,7 @@ export function debugBundleRoute(app: Api, deps: ApiDeps): void {
         const log = read && (await readLog(deps.store, key, 0, DEBUG_BUNDLE_BYTES_MAX));
         if (!read || !log) throw new OpenwopError('not_found');
         const events = log.events.slice(0, request.query.maxEvents);
-        const source = { read, events, more: events.length < log.row.nextSeq };
+        const source = { read, events, total: log.row.nextSeq };
         return debugBundle(deps.info, deps.now(), source, DEBUG_BUNDLE_BYTES_MAX);
       });
       void reply.header('cache-control', 'no-store');

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import {
   type Api,
   CONTENT_ENCODINGS,
+  DEFAULT_TENANT,
   notModified,
   RETENTION_SECONDS,
   ROTATION_GRACE_SECONDS,
@@ -15,8 +16,10 @@ import {
   ENGINE_VERSION,
   EVENT_LOG_SCHEMA_VERSION,
   EVENT_SCHEMA_VERSION,
+  type JsonObject,
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
+import type { PackRecords } from '../packs/pack-records.ts';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
 import type { ApiDeps } from './context.ts';
@@ -77,6 +80,26 @@ function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>)
   };
 }
 
+/** WebAssembly packs that serve the tenant `default`, whose packs are the operator's. */
+async function wasmPacks(records: PackRecords): Promise<string[]> {
+  const serving = [...(await records.serving(DEFAULT_TENANT)).values()];
+  const versions = await Promise.all(serving.map(({ record }) => records.version(record.integrity)));
+  return versions.flatMap(({ name, code }) => (code?.language === 'wasm' ? [name] : [])).sort();
+}
+
+/** Only the suite asks for it, and only with this pack. */
+const SAMPLE_CHAINS = 'vendor.openwop.workflow-chain-sample';
+
+async function expansionSeam({ seams }: ApiDeps, records: PackRecords): Promise<object> {
+  const isServed = seams && (await records.versionsOf(DEFAULT_TENANT, SAMPLE_CHAINS)).length > 0;
+  return isServed ? { workflowChainPacks: { supported: true, hostExpansionSeam: true } } : {};
+}
+
+function withLoaded(runtimes: unknown, loadedPacks: readonly string[]): object {
+  if (typeof runtimes !== 'object' || runtimes === null || !('wasm' in runtimes)) return {};
+  return { nodePackRuntimes: { ...runtimes, wasm: { ...Object(runtimes.wasm), loadedPacks } } };
+}
+
 interface Made {
   readonly body: string;
   readonly etag: string;
@@ -93,22 +116,27 @@ function mirrored(root: object): object {
 }
 
 export function discoveryRoute(app: Api, deps: ApiDeps): void {
-  const { packs, oauth } = deps.services;
-  let made: { readonly revision: number; readonly document: Promise<Made> } | undefined;
+  const { packs, oauth, providers: models } = deps.services;
+  let made: { readonly of: string; readonly document: Promise<Made> } | undefined;
   // Made when it is first asked for: whether this machine isolates is found out by trying.
-  const make = async (): Promise<Made> => {
+  const make = async (aiProviders: JsonObject): Promise<Made> => {
     const families = await packs.families();
     const trusted = packsFamily(deps.registry, await packs.trust());
     const providers = await oauth.advertised.list();
-    const told = { ...families, ...trusted, oauth: { ...OAUTH_FAMILY, providers } };
-    const body = JSON.stringify(mirrored({ ...discoveryDocument(deps), ...told }));
+    const { runtimeCapabilities } = packs;
+    const oauthFamily = { ...OAUTH_FAMILY, providers };
+    const told = { runtimeCapabilities, ...families, ...trusted, aiProviders, oauth: oauthFamily };
+    const runtimes = withLoaded(families.nodePackRuntimes, await wasmPacks(packs.records));
+    const chains = await expansionSeam(deps, packs.records);
+    const body = JSON.stringify(mirrored({ ...discoveryDocument(deps), ...told, ...runtimes, ...chains }));
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
   };
-  const current = (): Promise<Made> => {
-    const { revision } = oauth.advertised;
-    if (made?.revision === revision) return made.document;
-    const document = make();
-    made = { revision, document };
+  const current = async (): Promise<Made> => {
+    const aiProviders = await models.advertised();
+    const of = JSON.stringify([oauth.advertised.revision, aiProviders]);
+    if (made?.of === of) return made.document;
+    const document = make(aiProviders);
+    made = { of, document };
     document.catch(() => {
       made = undefined;
     });

@@ -24,6 +24,12 @@ test('discovery is public, cacheable and valid', async () => {
   assert.ok(isDiscovery.Check(doc), JSON.stringify(isDiscovery.Errors(doc)));
   assert.equal(doc.protocolVersion, '1.0');
   const { capabilities, ...root } = response.json();
+  const { missedTicks } = root['x-host-gantry-scheduling'];
+  assert.deepEqual(missedTicks, {
+    policies: ['skip', 'fire-once', 'catch-up'],
+    default: 'fire-once',
+    catchUpMax: 100,
+  });
   assert.deepEqual([capabilities.scheduling, capabilities.production], [root.scheduling, root.production]);
   assert.ok(capabilities.production.supported && !('limits' in capabilities));
   const etag = String(response.headers.etag);
@@ -45,7 +51,7 @@ test('the OpenAPI document describes every route, its errors and what it needs',
   assert.ok('text/event-stream' in stream.responses['200'].content);
   assert.deepEqual(
     stream.parameters.map((parameter: { name: string }) => parameter.name),
-    ['runId', 'streamMode', 'bufferMs', 'lastEventId', 'lastSequence'],
+    ['runId', 'streamMode', 'bufferMs', 'lastEventId', 'lastSequence', 'fromSequence', 'limit'],
   );
   const ids = Object.values<Record<string, { operationId: string }>>(doc.paths)
     .flatMap((methods) => Object.values(methods))
@@ -118,15 +124,17 @@ test('a bundle too large for one answer is a prefix that says so', async () => {
     sealed: null,
   }));
   const info = { name: 'gantry', version: '1' };
-  const whole = JSON.parse(await debugBundle(info, 0, { read, events, more: false }, 1_000_000));
+  const whole = JSON.parse(await debugBundle(info, 0, { read, events, total: events.length }, 1_000_000));
   assert.deepEqual([whole.truncated, whole.metrics.eventCount], [undefined, 100]);
-  const text = await debugBundle(info, 0, { read, events, more: false }, 50_000);
+  const text = await debugBundle(info, 0, { read, events, total: events.length }, 50_000);
   const part = JSON.parse(text);
   assert.ok(text.length <= 50_000 && text.length > 25_000, String(text.length));
   assert.deepEqual([part.truncated, part.truncatedReason], [true, 'events_truncated_to_size_cap']);
-  assert.equal(part.metrics.eventCount, part.events.length);
+  assert.equal(part.metrics.eventCount, 100, 'of all, also of those left out');
   assert.deepEqual(part.events, whole.events.slice(0, part.events.length));
-  const unread = JSON.parse(await debugBundle(info, 0, { read, events, more: true }, 1_000_000));
+  const unread = JSON.parse(
+    await debugBundle(info, 0, { read, events, total: events.length + 1 }, 1_000_000),
+  );
   assert.equal(unread.truncated, true, 'also when the rest was never read');
 });
 
@@ -156,7 +164,12 @@ test('a bundle of a long log reads each event once and lets others in between', 
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  const text = await debugBundle({ name: 'gantry', version: '1' }, 0, { read, events, more: false }, 600_000);
+  const text = await debugBundle(
+    { name: 'gantry', version: '1' },
+    0,
+    { read, events, total: events.length },
+    600_000,
+  );
   isDone = true;
   assert.ok(JSON.parse(text).events.length > 1_000);
   assert.ok(text.length <= 600_000);

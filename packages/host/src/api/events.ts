@@ -23,13 +23,14 @@ const ANSWER_BYTES_MAX = 8_000_000;
 const EVENT_BYTES = 512;
 const PAGE = 500;
 
-const Sequence = Type.Optional(Type.Integer({ minimum: 0 }));
+export const Sequence = Type.Optional(Type.Integer({ minimum: 0 }));
+export const EventLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 }));
 const PollQuery = closedObject({
   lastSequence: Sequence,
   since: Sequence,
   /** As other clients ask: the first event wanted, and how many. */
   fromSequence: Sequence,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+  limit: EventLimit,
   timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: WAIT_MAX_SECONDS })),
 });
 

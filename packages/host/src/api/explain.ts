@@ -7,7 +7,10 @@ import { RunParams } from './runs.ts';
 const isoTime = (at: number): string => new Date(at).toISOString();
 
 /** The engine counts milliseconds; readers get dates. */
-function toWire(runId: string, { since, waitingFor, cause, actions, ...rest }: Explanation): RunExplanation {
+function toWire(
+  runId: string,
+  { since, waitingFor, cause, notes, actions, ...rest }: Explanation,
+): RunExplanation {
   return {
     runId,
     ...rest,
@@ -18,6 +21,7 @@ function toWire(runId: string, { since, waitingFor, cause, actions, ...rest }: E
       ...(wakesAt !== undefined && { wakesAt: isoTime(wakesAt) }),
     })),
     ...(cause && { cause }),
+    ...(notes && { notes: [...notes] }),
     actions: [...actions],
   };
 }

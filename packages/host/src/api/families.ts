@@ -4,14 +4,16 @@ import { SIGNATURE_COVERS } from '@gantry/packs';
 import {
   CREDENTIALS_CAPABILITY,
   HEARTBEAT_CAPABILITY,
+  MISSED_TICKS_CAPABILITY,
   SCHEDULING_CAPABILITY,
   TRIGGER_BRIDGE_CAPABILITY,
 } from '@gantry/protocol';
+import { STRUCTURED_LIMITS } from '../ai/structured.ts';
 import { GRANTS } from '../oauth/advertised.ts';
 import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
 import type { Packs } from '../packs/packs.ts';
-import { TEMPLATE_BYTES_MAX } from '../packs/prompts/checked-prompts.ts';
 import type { HostTrust } from '../packs/trust.ts';
+import { TEMPLATE_BYTES_MAX } from '../prompts/checked-prompts.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
 import type { ApiDeps, HostInfo } from './context.ts';
 import { PROMPT_KINDS, RENDER_BYTES_MAX } from './prompts.ts';
@@ -19,11 +21,17 @@ import { PROMPT_KINDS, RENDER_BYTES_MAX } from './prompts.ts';
 /** Of the discovery document, by name. */
 export type Families = Readonly<Record<string, unknown>>;
 
-export type FamilyFacts = Pick<HostInfo, 'name' | 'retentionSeconds'>;
+export type FamilyFacts = Pick<HostInfo, 'name' | 'retentionSeconds' | 'budgetEnforce'>;
 
 const SECONDS_PER_DAY = 86_400;
 
-const orchestrationFamilies = ({ name, retentionSeconds }: FamilyFacts) => ({
+const orchestrationFamilies = ({ name, retentionSeconds, budgetEnforce }: FamilyFacts) => ({
+  budget: {
+    supported: true,
+    dimensions: ['tokens', 'cost', 'retries', 'model'],
+    enforce: budgetEnforce,
+    scopes: ['run', 'workflow', 'project'],
+  },
   conversationPrimitive: true,
   interrupt: { approverRouting: { supported: true, refKinds: ['role'], audience: false } },
   authorization: { supported: true, failClosed: true, roles: [] },
@@ -55,30 +63,50 @@ const orchestrationFamilies = ({ name, retentionSeconds }: FamilyFacts) => ({
     maxFanOut: DISPATCH_MAX_FAN_OUT,
   },
   subWorkflow: { inputMapping: true },
+  workflowChainPacks: { supported: true },
   replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },
   webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
   credentials: CREDENTIALS_CAPABILITY,
   scheduling: SCHEDULING_CAPABILITY,
+  'x-host-gantry-scheduling': MISSED_TICKS_CAPABILITY,
   heartbeat: HEARTBEAT_CAPABILITY,
   deadLetter: { supported: true, retentionDays: Math.floor(retentionSeconds / SECONDS_PER_DAY) },
   triggerBridge: TRIGGER_BRIDGE_CAPABILITY,
+  providerUsage: { supported: true, costEstimates: true, currency: 'USD' },
   toolHooks: { supported: true, prePostEvents: true, perToolAuthorization: true, perToolRateLimit: true },
 });
+
+const ENVELOPES = {
+  reliability: {
+    supported: true,
+    events: [
+      'envelope.retry.attempted',
+      'envelope.retry.exhausted',
+      'envelope.refusal',
+      'envelope.truncated',
+      'envelope.nlToFormat.engaged',
+      'envelope.recovery.applied',
+    ],
+    maxRetryAttempts: STRUCTURED_LIMITS.attemptsMax,
+    completion: {
+      distinguishesTruncation: true,
+      truncationBudgetMultiplier: STRUCTURED_LIMITS.truncationMultiplier,
+    },
+  },
+};
 
 /** What pack code may ask of the host, once it is granted. */
 const HOST_CALLS = ['host.fetch', 'host.dns'];
 
 /**
- * The library is read and previewed; nodes do not resolve prompts yet, hence `supported: false`.
- *
  * Packs of artifact types are installed and not said here: `artifactTypes` promises that artifacts of runs are checked, and
  * no node of this host produces artifacts yet.
  */
 const PROMPTS = {
-  supported: false,
+  supported: true,
   endpointsSupported: true,
   packsSupported: true,
-  mutableLibrary: false,
+  mutableLibrary: true,
   templateKinds: PROMPT_KINDS,
   variableSources: ['input', 'variable', 'context'],
   maxTemplateBytes: TEMPLATE_BYTES_MAX,
@@ -111,6 +139,7 @@ const packFamilies = (
   }: { readonly isolation: 'os' | 'permission-only' | 'none'; readonly python: string | undefined },
 ) => ({
   prompts: PROMPTS,
+  envelopes: ENVELOPES,
   connections: { supported: true, packsSupported: true },
   oauth: OAUTH_FAMILY,
   ...families,

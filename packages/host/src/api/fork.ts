@@ -6,6 +6,7 @@ import {
   type Idempotency,
   type RecordAnswer,
   traceparentOf,
+  warn,
 } from '@gantry/http';
 import {
   checkRunOptions,
@@ -21,6 +22,7 @@ import { checkConfigurable } from '../workflows/configurable.ts';
 import type { ApiDeps } from './context.ts';
 import { missingRun } from './missing-run.ts';
 import { HOST_RUN_URL, RUN_URL, RunParams } from './runs.ts';
+import { unknownConfigurable } from './unknown-names.ts';
 
 const FORK = {
   summary: 'Fork a run: live it again from its record, or branch off into a new one',
@@ -80,10 +82,12 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     body: ForkRunRequest,
     traceparent: string,
     record: RecordAnswer | undefined,
+    tell: (warnings: readonly string[]) => void,
   ): Promise<Answer | 'duplicate'> {
     const fromSeq = fromSeqOf(body);
     const source = await runtime.read(key);
     if (source === null) throw missingRun(deps, key.runId, { sourceRunId: key.runId, fromSeq });
+    tell(unknownConfigurable(source.plan, body.runOptionsOverlay?.configurable ?? {}));
     const changes = { ...changesOf(source, body), traceparent };
     return adopted(await forks.prepare(source, { mode: body.mode, fromSeq, changes }), record);
   }
@@ -132,7 +136,7 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     const { runId } = request.params;
     const key = { tenant: callerOf(request).tenant, runId };
     return idempotency.answer(request, reply, `POST /v1/runs/${runId}:fork`, (record) =>
-      fork(key, request.body, traceparentOf(request), record),
+      fork(key, request.body, traceparentOf(request), record, (warnings) => warn(reply, warnings)),
     );
   });
 }

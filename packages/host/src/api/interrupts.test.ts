@@ -171,3 +171,27 @@ test('a group is a scope of a key', async (t) => {
   const member = await api.key(['approvals:respond', 'group:finance']);
   assert.equal((await api.post(url, ACCEPT, member)).statusCode, 200);
 });
+
+test('absolute addresses begin with the public URL, else as the request names the host', async (t) => {
+  const headers = { host: 'gantry.example' };
+  const subscribe = { source: 'webhook', workflowId: 'asks' };
+  for (const [publicUrl, origin] of [
+    ['https://gantry.example/base', 'https://gantry.example/base'],
+    [undefined, 'http://gantry.example'],
+  ] as const) {
+    const api = await apiTest(t, { workflows: [asks], settings: { publicUrl } });
+    const { interrupt } = (await api.get(`/v1/runs/${await api.start('asks')}`, headers)).json();
+    assert.equal(interrupt.callbackUrl, `${origin}/v1/interrupts/${interrupt.interruptToken}`);
+    const { binding, subscription } = (
+      await api.post('/v1/trigger-subscriptions', subscribe, headers)
+    ).json();
+    const { subscriptionId } = subscription;
+    assert.equal(binding.ingestUrl, `${origin}/v1/ingest/${subscriptionId}`);
+    const rotated = await api.post(
+      `/v1/host/gantry/trigger-subscriptions/${subscriptionId}:rotate-secret`,
+      {},
+      headers,
+    );
+    assert.equal(rotated.json().ingestUrl, binding.ingestUrl);
+  }
+});

@@ -1,4 +1,4 @@
-/** Open interrupts of runs: reading and resolving them, with a key or with a signed token. */
+/** Open interrupts of runs: reading and resolving them with a key. */
 
 import {
   firstQuestion,
@@ -14,10 +14,8 @@ import {
   type Caller,
   callerOf,
   type Idempotency,
-  knownCaller,
   type RecordAnswer,
   readPayload,
-  setCaller,
 } from '@gantry/http';
 import {
   ERRORS,
@@ -34,20 +32,20 @@ import {
 } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import Type from 'typebox';
+import { linkUrl } from '../interrupts/approval-links.ts';
+import type { InterruptTokens } from '../interrupts/interrupt-token.ts';
 import { answerBody } from '../runtime/command-answer.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { answerOf, recordOf } from './command-record.ts';
 import type { ApiDeps } from './context.ts';
-import type { InterruptTokens, TokenClaims } from './interrupt-token.ts';
 import { RUN_URL } from './runs.ts';
 
 export const RESPOND_SCOPE = 'approvals:respond';
 
-const NodeParams = Type.Object({
+export const NodeParams = Type.Object({
   runId: Type.String({ minLength: 1, maxLength: 128 }),
   nodeId: Type.String({ minLength: 1 }),
 });
-const TokenParams = Type.Object({ token: Type.String({ minLength: 1 }) });
 const ListQuery = Type.Object({
   before: Type.Optional(Type.String({ maxLength: 128 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
@@ -56,10 +54,10 @@ const LIST_DEFAULT = 50;
 const WAITING: readonly RunStatus[] = ['waiting-approval', 'waiting-input', 'waiting-external'];
 
 /** The protocol's `{ resumeValue }`, or the answer alone, as clients of others send approvals. */
-const AnswerBody = Type.Record(Type.String(), Type.Unknown());
+export const AnswerBody = Type.Record(Type.String(), Type.Unknown());
 
 /** Checked here and not by the route: a token that is none is answered first. */
-function resumeValueIn(body: Record<string, unknown>): Json {
+export function resumeValueIn(body: Record<string, unknown>): Json {
   if (!('resumeValue' in body) && 'action' in body) return body as Json;
   const problem = misfit(ResolveInterruptRequest, body);
   if (problem)
@@ -70,16 +68,10 @@ function resumeValueIn(body: Record<string, unknown>): Json {
   return body.resumeValue as Json;
 }
 
-const iso = (at: number): string => new Date(at).toISOString();
+export const iso = (at: number): string => new Date(at).toISOString();
 
-export function interruptRoutes(
-  app: Api,
-  deps: ApiDeps,
-  tokens: InterruptTokens,
-  idempotency: Idempotency,
-): void {
+export function interruptRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   runScopedRoutes(app, deps, idempotency);
-  tokenRoutes(app, deps, tokens, idempotency);
   listRoute(app, deps);
 }
 
@@ -128,59 +120,7 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
   );
 }
 
-/** A token is its own credential; one that came with a key as well answers as that key. */
-function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempotency: Idempotency): void {
-  const { runtime } = deps;
-  app.get(
-    '/v1/interrupts/:token',
-    {
-      schema: {
-        summary: 'Read an interrupt with a signed token',
-        params: TokenParams,
-        response: { 200: OpenInterruptSchema },
-      },
-    },
-    async (request, reply) => {
-      const claims = tokens.read(request.params.token);
-      const { run, interrupt } = await openInterrupt(runtime, claims);
-      const body = { ...view(run, claims.nodeId, interrupt), expiresAt: iso(claims.expiresAt) };
-      return readPayload(request, reply, JSON.stringify(body));
-    },
-  );
-
-  app.post(
-    '/v1/interrupts/:token',
-    {
-      schema: {
-        summary: 'Resolve an interrupt with a signed token',
-        params: TokenParams,
-        body: AnswerBody,
-        response: { 200: ResolveInterruptResponse },
-      },
-    },
-    async (request, reply) => {
-      const claims = tokens.read(request.params.token);
-      if (claims.intent !== 'resolve')
-        throw new OpenwopError('forbidden', {
-          message: 'This token allows reading the interrupt, not resolving it.',
-        });
-      const by = holderOf(claims, knownCaller(request));
-      setCaller(request, by.caller);
-      const { tenant, runId, nodeId, interruptId } = claims;
-      const resolution = {
-        key: { tenant, runId },
-        nodeId,
-        interruptId,
-        resumeValue: resumeValueIn(request.body),
-        by: by.resolver,
-      };
-      const operation = `POST /v1/interrupts/${interruptId}`;
-      return idempotency.answer(request, reply, operation, (record) => resolve(deps, resolution, record));
-    },
-  );
-}
-
-interface Resolution {
+export interface Resolution {
   readonly key: RunKey;
   readonly nodeId: string;
   readonly interruptId?: string;
@@ -188,7 +128,7 @@ interface Resolution {
   readonly by: Resolver;
 }
 
-async function resolve(
+export async function resolve(
   { runtime, now }: Pick<ApiDeps, 'runtime' | 'now'>,
   { key, ...resolution }: Resolution,
   record: RecordAnswer | undefined,
@@ -207,7 +147,7 @@ async function resolve(
     case 'refused':
       if (result.refusal) throw refusalError(result.refusal);
       // A vote that was counted before: nothing changed, and nothing is wrong.
-      return { status: 200, body: answerBody(answer, result, now()), recorded: false };
+      return { status: 200, body: answerBody({ ...answer, changed: false }, result, now()), recorded: false };
     case 'done':
       return answerOf(answer, 200, result, now());
   }
@@ -216,7 +156,7 @@ async function resolve(
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 /** What the engine refused, as the answer to whoever asked. */
-function refusalError({ code, message, details }: Refusal): OpenwopError {
+export function refusalError({ code, message, details }: Refusal): OpenwopError {
   if (!isErrorCode(code)) throw new Error(`the engine refused with ${code}, which is not in the catalogue`);
   return new OpenwopError(code, { message, ...(details && { details }) });
 }
@@ -224,7 +164,7 @@ function refusalError({ code, message, details }: Refusal): OpenwopError {
 const namedIn = (scopes: ReadonlySet<string>, prefix: 'role:' | 'group:'): string[] =>
   [...scopes].flatMap((scope) => (scope.startsWith(prefix) ? [scope.slice(prefix.length)] : []));
 
-const resolverOf = ({ keyId, scopes }: Caller): Resolver => ({
+export const resolverOf = ({ keyId, scopes }: Caller): Resolver => ({
   principal: keyId,
   roles: namedIn(scopes, 'role:'),
   groups: namedIn(scopes, 'group:'),
@@ -232,17 +172,7 @@ const resolverOf = ({ keyId, scopes }: Caller): Resolver => ({
   authenticated: true,
 });
 
-function holderOf(claims: TokenClaims, caller: Caller | null): { caller: Caller; resolver: Resolver } {
-  if (caller?.tenant === claims.tenant && caller.scopes.has(RESPOND_SCOPE))
-    return { caller, resolver: resolverOf(caller) };
-  const keyId = `token:${claims.interruptId}`;
-  return {
-    caller: { keyId, tenant: claims.tenant, scopes: new Set() },
-    resolver: { principal: keyId, roles: [], scopes: [], authenticated: false },
-  };
-}
-
-async function openInterrupt(
+export async function openInterrupt(
   runtime: Runtime,
   { tenant, runId, nodeId, interruptId }: RunKey & { nodeId: string; interruptId?: string },
 ): Promise<{ run: Run; interrupt: Interrupt }> {
@@ -255,7 +185,7 @@ async function openInterrupt(
   throw new OpenwopError(asked ? 'interrupt_already_resolved' : 'interrupt_not_found');
 }
 
-function view({ facts }: Run, nodeId: string, interrupt: Interrupt): OpenInterrupt {
+export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): OpenInterrupt {
   const { interruptId, kind, key, data, resumeSchema, requestedAt, expiresAt, votes } = interrupt;
   return {
     runId: facts.runId,
@@ -279,7 +209,7 @@ export function interruptOf(run: Run, caller: Caller, tokens: InterruptTokens, o
   const intent = caller.scopes.has(RESPOND_SCOPE) ? 'resolve' : 'inspect';
   const key = { tenant: caller.tenant, runId: run.facts.runId };
   const interruptToken = tokens.issue({ key, ...first, intent });
-  const callbackUrl = `${origin}/v1/interrupts/${interruptToken}`;
+  const callbackUrl = linkUrl(origin, interruptToken);
   return {
     interrupt: { ...view(run, first.nodeId, first.interrupt), intent, interruptToken, callbackUrl },
   };

@@ -23,6 +23,10 @@ test('a pack that needs something is refused until it is granted, and says what 
     unmet: ['net.outbound'],
     manifest: `${PACK_NAME}@1.0.0`,
   });
+  const { unmet, manifest, advice, details } = refused.json();
+  assert.deepEqual([unmet, manifest], [['net.outbound'], `${PACK_NAME}@1.0.0`]);
+  assert.equal(advice, details.advice);
+  assert.match(advice, /internet/);
   assert.deepEqual((await api.get(PACKS_URL)).json(), { packs: [] });
   const installed = await api.upload(bytes, '?grant=net.dns,net.outbound');
   assert.equal(installed.statusCode, 201, installed.body);

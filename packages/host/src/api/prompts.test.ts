@@ -144,7 +144,7 @@ test('a template that cannot be filled in or is too large is not installed', asy
   assert.deepEqual(await api.ids(), []);
 });
 
-test('other tenants see none of it, and what is not served says so', async (t) => {
+test('other tenants see none of it, and prompts of packs are not changed', async (t) => {
   const api = await promptTest(t);
   await api.installed([greet]);
   const made = await api.post('/v1/host/gantry/keys', {
@@ -160,14 +160,71 @@ test('other tenants see none of it, and what is not served says so', async (t) =
     404,
     'not_found',
   );
-  assertError(await api.post('/v1/prompts', greet), 501, 'capability_not_provided');
+  assertError(await api.post('/v1/prompts', greet), 409, 'conflict');
   assertError(await api.post('/v1/prompts', greet, other), 403, 'forbidden');
   const remove = await api.request({ method: 'DELETE', url: '/v1/prompts/greet' });
-  assertError(remove, 501, 'capability_not_provided');
+  assertError(remove, 403, 'forbidden');
   assertError(await api.get('/v1/prompts?workspaceId=w1'), 403, 'workspace_membership_required');
   const { prompts } = (await api.get('/.well-known/openwop')).json();
   assert.deepEqual(
     [prompts.supported, prompts.endpointsSupported, prompts.packsSupported, prompts.mutableLibrary],
-    [false, true, true, false],
+    [true, true, true, true],
   );
+});
+
+test('a tenant writes prompts of its own: versions only rise, and all of them stay', async (t) => {
+  const api = await promptTest(t);
+  const put = (body: JsonObject) => api.request({ method: 'PUT', url: '/v1/prompts/greet', payload: body });
+  assertError(await put(greet), 404, 'not_found');
+  const made = await api.post('/v1/prompts', { ...greet, meta: { author: 'Ann', source: 'host' } });
+  assert.equal(made.statusCode, 201, made.body);
+  assert.equal(made.headers.location, '/v1/prompts/greet');
+  assertPublic('prompt-template.schema.json', made.json());
+  const { author, source } = made.json().meta;
+  assert.deepEqual([author, source], ['Ann', 'user']);
+  assertError(await api.post('/v1/prompts', greet), 409, 'conflict');
+
+  assertError(await put(greet), 409, 'conflict');
+  assertError(await put({ ...greet, templateId: 'other', version: '2.0.0' }), 400, 'validation_error');
+  const next = await put({ ...greet, version: '1.1.0', text: 'Hi {{name}}' });
+  assert.equal(next.statusCode, 200, next.body);
+  assert.equal((await api.get('/v1/prompts/greet')).json().version, '1.1.0');
+  assert.equal((await api.get('/v1/prompts/greet?version=1.0.0')).json().text, greet.text);
+  assert.deepEqual(await api.ids('?source=user'), ['greet', 'greet']);
+  const rendered = await api.render({ ref: 'prompt:greet', variables: { name: 'Bo' } });
+  assert.equal(rendered.json().composed, 'Hi Bo');
+
+  const remove = () => api.request({ method: 'DELETE', url: '/v1/prompts/greet' });
+  assert.equal((await remove()).statusCode, 204);
+  assertError(await remove(), 404, 'not_found');
+  assertError(await api.get('/v1/prompts/greet'), 404, 'not_found');
+});
+
+test('own prompts and those of packs are one list, page by page', async (t) => {
+  const api = await promptTest(t);
+  await api.installed(['b', 'd'].map((id) => prompt(id)));
+  for (const id of ['c', 'a', 'e']) assert.equal((await api.post('/v1/prompts', prompt(id))).statusCode, 201);
+  const next = { ...prompt('c'), version: '1.10.0' };
+  await api.request({ method: 'PUT', url: '/v1/prompts/c', payload: next });
+  const listed: string[] = [];
+  for (let query = '?limit=2'; ; ) {
+    const { items, nextCursor } = (await api.get(`/v1/prompts${query}`)).json();
+    listed.push(...items.map(({ templateId, version }: JsonObject) => `${templateId}@${version}`));
+    if (nextCursor === undefined) break;
+    query = `?limit=2&cursor=${nextCursor}`;
+  }
+  assert.deepEqual(listed, ['a@1.0.0', 'b@1.0.0', 'c@1.0.0', 'c@1.10.0', 'd@1.0.0', 'e@1.0.0']);
+});
+
+test('a prompt that is not one, or of another workspace, is not kept', async (t) => {
+  const api = await promptTest(t);
+  const refused = async (more: JsonObject, status: number, code: string) =>
+    assertError(await api.post('/v1/prompts', { ...greet, ...more }), status, code);
+  await refused({ workspaceId: 'w1' }, 403, 'workspace_membership_required');
+  await refused({ txt: 'Hello' }, 400, 'validation_error');
+  await refused({ templateId: 'Greet' }, 400, 'validation_error');
+  await refused({ text: '€'.repeat(30_000) }, 400, 'prompt_template_invalid');
+  const secret = [{ name: 'key', type: 'string', required: true, source: 'secret' }];
+  await refused({ variables: secret }, 400, 'prompt_template_invalid');
+  assert.deepEqual(await api.ids(), []);
 });

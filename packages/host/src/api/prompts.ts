@@ -1,11 +1,13 @@
-/** Prompts: list, read, and preview with values. */
+/** Prompts: list, read, write, and preview with values. */
 import { hash } from 'node:crypto';
-import { type Api, callerOf, notModified, readPayload } from '@gantry/http';
-import { ErrorEnvelope, OpenwopError } from '@gantry/protocol';
+import { type Api, callerOf, type Idempotency, notModified, readPayload } from '@gantry/http';
+import { PromptTemplate } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { composePrompt } from '../packs/prompts/compose.ts';
-import type { PromptLibrary } from '../packs/prompts/prompt-library.ts';
-import { LibraryId, readPromptRef, TemplateId, TemplateVersion } from '../packs/prompts/prompt-ref.ts';
+import { composePrompt } from '../prompts/compose.ts';
+import type { PromptLibrary } from '../prompts/prompt-library.ts';
+import { LibraryId, readPromptRef, TemplateId, TemplateVersion } from '../prompts/prompt-ref.ts';
+import { changed } from './resources.ts';
 
 const URL = '/v1/prompts';
 const ONE = `${URL}/:templateId(^[^:/]+)`;
@@ -64,10 +66,31 @@ const RENDER = {
     }),
   },
 };
-const NOT_SERVED = { summary: 'Not served: prompts come with packs', response: { 501: ErrorEnvelope } };
-const NOT_SERVED_ONE = { ...NOT_SERVED, params: Params };
+const Written = Type.Object({ ...PromptTemplate.properties, ...workspace }, closed);
+const CREATE = {
+  summary: 'Create a prompt of the tenant',
+  body: Written,
+  response: { 201: Values },
+};
+const REPLACE = {
+  summary: 'Add a higher version of a prompt of the tenant; earlier ones stay',
+  params: Params,
+  body: Written,
+  response: { 200: Values },
+};
+const REMOVE = {
+  summary: 'Delete a prompt of the tenant with all of its versions',
+  params: Params,
+  querystring: Type.Object(workspace, closed),
+  response: { 204: Type.Null() },
+};
 
-export function promptRoutes(app: Api, library: PromptLibrary): void {
+export function promptRoutes(app: Api, library: PromptLibrary, idempotency: Idempotency): void {
+  readRoutes(app, library);
+  writeRoutes(app, library, idempotency);
+}
+
+function readRoutes(app: Api, library: PromptLibrary): void {
   app.get(URL, { schema: LIST }, async (request, reply) => {
     const { cursor, limit = LIST_DEFAULT, workspaceId, ...filter } = request.query;
     refuseWorkspace(workspaceId);
@@ -94,8 +117,6 @@ export function promptRoutes(app: Api, library: PromptLibrary): void {
     const template = await library.find(callerOf(request).tenant, ref);
     return composePrompt(template, { ...variables, ...ref.variableOverrides }, contentTrust);
   });
-
-  unservedRoutes(app);
 }
 
 type Filter = Omit<Static<(typeof LIST)['querystring']>, 'cursor' | 'limit' | 'workspaceId'>;
@@ -107,15 +128,40 @@ function refuseWorkspace(workspaceId: string | undefined): void {
   if (workspaceId !== undefined) throw new OpenwopError('workspace_membership_required');
 }
 
-/** The protocol wants a library that cannot be written to say so, rather than that there is no such route. */
-function unservedRoutes(app: Api): void {
-  const refuse = async (): Promise<never> => {
-    throw new OpenwopError('capability_not_provided', {
-      message: 'Prompts come with packs here; this library is not written to.',
-      details: { capability: 'prompts.mutableLibrary' },
-    });
-  };
-  app.post(URL, { schema: NOT_SERVED }, refuse);
-  app.put(ONE, { schema: NOT_SERVED_ONE }, refuse);
-  app.delete(ONE, { schema: NOT_SERVED_ONE }, refuse);
+function writeRoutes(app: Api, library: PromptLibrary, idempotency: Idempotency): void {
+  app.post(URL, { schema: CREATE }, (request, reply) => {
+    const template = writtenOf(request.body);
+    void reply.code(201).header('location', `${URL}/${template.templateId}`);
+    return changed(request, reply, idempotency, (caller) => library.create(caller, template));
+  });
+
+  app.put(ONE, { schema: REPLACE }, (request, reply) => {
+    const template = writtenOf(request.body);
+    const { templateId } = request.params;
+    if (template.templateId !== templateId)
+      throw new OpenwopError('validation_error', {
+        message: `The body is of ${template.templateId}, the path of ${templateId}. They must be the same.`,
+        details: { path: '/templateId' },
+      });
+    return changed(request, reply, idempotency, (caller) => library.replace(caller, templateId, template));
+  });
+
+  app.delete(ONE, { schema: REMOVE }, async (request, reply) => {
+    refuseWorkspace(request.query.workspaceId);
+    await changed(request, reply, idempotency, (caller) => library.remove(caller, request.params.templateId));
+    void reply.code(204);
+    return '';
+  });
+}
+
+function writtenOf({ workspaceId, ...template }: Static<typeof Written>): PromptTemplate {
+  refuseWorkspace(workspaceId);
+  template.variables?.forEach(({ source }, index) => {
+    if (source === 'secret')
+      throw new OpenwopError('prompt_template_invalid', {
+        message: 'Prompts take no secrets here. Send a credential where it is used.',
+        details: { path: `/variables/${index}/source` },
+      });
+  });
+  return template;
 }

@@ -85,6 +85,24 @@ test('a failed run says how to go on, and goes on from the node that failed with
   await register(payout);
 });
 
+test('a repaired run has the variables that are new in the corrected version, at their defaults', async () => {
+  const { post, register, ended, start } = await setUp();
+  const runId = await start(noAccount);
+  await ended(runId);
+  const payout = await example('payout');
+  const nodes = payout.nodes.map((node) =>
+    node.id === 'pay'
+      ? { ...node, config: { ...node.config, inputMapping: { amount: 'amount', account: 'fallback' } } }
+      : node,
+  );
+  const fallback = { name: 'fallback', type: 'string', defaultValue: 'DE02' } as const;
+  await register({ ...payout, version: '2.0.0', nodes, variables: [...payout.variables, fallback] });
+  const repaired = await post(`/v1/host/gantry/runs/${runId}:repair`, {});
+  assert.equal(repaired.status, 201, JSON.stringify(repaired.body));
+  assert.equal((await ended(repaired.body.runId)).status, 'completed');
+  await register(payout);
+});
+
 test('a run is run again with its inputs, of which some are changed', async () => {
   const { post, ended, start, request } = await setUp();
   const failed = await start(noAccount);

@@ -141,9 +141,11 @@ export function resourceRoutes(app: Api, wire: Wire, service: AnyService, idempo
 function readRoutes(app: Api, wire: Wire, service: AnyService): void {
   const { table, view, scopes, methods, own = [], listed: listDefault = LIST_DEFAULT } = wire;
   const { items, item, methods: url, method, params } = pathsOf(table);
-  const { id = 'id', list = table.path } = table;
+  const { id = 'id', list = table.path, alsoListed } = table;
   const config = { access: scopes.read };
-  const List = Type.Object({ [list]: Type.Array(view), nextBefore: Type.Optional(Type.String()) });
+  const lists = [list, ...(alsoListed === undefined ? [] : [alsoListed])];
+  const listed = <T>(items: T): Record<string, T> => Object.fromEntries(lists.map((name) => [name, items]));
+  const List = Type.Object({ ...listed(Type.Array(view)), nextBefore: Type.Optional(Type.String()) });
 
   const LIST = {
     summary: `List ${table.path}, newest first`,
@@ -156,7 +158,7 @@ function readRoutes(app: Api, wire: Wire, service: AnyService): void {
     const { shown, hasMore } = await service.page(personOf(request), filter);
     const views = shown.map(({ view }) => view);
     const next = hasMore && views.length > 0 ? { nextBefore: views.at(-1)![id] } : {};
-    return readPayload(request, reply, JSON.stringify({ [list]: views, ...next }));
+    return readPayload(request, reply, JSON.stringify({ ...listed(views), ...next }));
   });
 
   const READ = { summary: `Read one of the ${table.path}`, params, response: { 200: view } };

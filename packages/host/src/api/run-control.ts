@@ -11,9 +11,12 @@ import {
   ResumeRunRequest,
   ResumeRunResponse,
 } from '@gantry/protocol';
+import Type from 'typebox';
+import { deleteRun } from '../runtime/run-deletion.ts';
 import type { ApiDeps } from './context.ts';
+import { missingRun } from './missing-run.ts';
 import { cancelOne, perform, VERBS } from './run-verb.ts';
-import { RUN_URL, RunParams } from './runs.ts';
+import { HOST_RUN_URL, RUN_URL, RunParams } from './runs.ts';
 
 const CANCEL = {
   summary: 'Cancel a run',
@@ -39,8 +42,30 @@ const BULK_CANCEL = {
   response: { 200: BulkCancelResponse },
 };
 
+const DELETE = {
+  summary: 'Delete a run that has ended, with the runs that it started',
+  params: RunParams,
+  response: { 200: Type.Object({ deleted: Type.Array(Type.String()) }) },
+};
+
+function deleteRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  const { store, services, log } = deps;
+  app.delete(HOST_RUN_URL, { schema: DELETE }, (request, reply) => {
+    const { runId } = request.params;
+    const { tenant, keyId } = callerOf(request);
+    return idempotency.answer(request, reply, `DELETE /v1/host/gantry/runs/${runId}`, async () => {
+      const others = [services.surfaces, services.triggers.deadLetters];
+      const deleted = await deleteRun({ store, others }, { tenant, runId });
+      if (!deleted) throw missingRun(deps, runId);
+      log.info({ tenant, runId, keyId, runs: deleted.length }, 'run deleted');
+      return { status: 200, body: JSON.stringify({ deleted }), recorded: false };
+    });
+  });
+}
+
 export function runControlRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { runtime } = deps;
+  deleteRoute(app, deps, idempotency);
 
   // Both spellings are one operation: a repeat may use the other.
   for (const url of [`${RUN_URL}/cancel`, `${RUN_URL}::cancel`]) {

@@ -65,7 +65,7 @@ export async function perform(
 const failure = (runId: string, code: ErrorCode): BulkCancelResult => ({
   runId,
   ok: false,
-  error: { code, message: ERRORS[code].message },
+  error: { error: code, code, message: ERRORS[code].message },
 });
 
 /** One item of a bulk cancel: it fails alone. */

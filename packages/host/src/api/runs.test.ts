@@ -112,23 +112,26 @@ test('a run that has not moved is not sent again', async () => {
   assert.notEqual(moved.headers.etag, etag);
 });
 
-test('large answers are compressed for those who can read them, with the same bytes inside', async () => {
-  const api = await openApi();
-  const metadata = { text: 'all the same '.repeat(200) };
-  const runId = await api.start('slow', { metadata });
-  const plain = await api.get(`/v1/runs/${runId}`);
-  assert.equal(plain.headers['content-encoding'], undefined);
-  assert.equal(plain.headers.vary, 'Accept-Encoding');
-  for (const [encoding, decode] of [
-    ['gzip', gunzipSync],
-    ['br', brotliDecompressSync],
-  ] as const) {
-    const packed = await api.get(`/v1/runs/${runId}`, { 'accept-encoding': encoding });
-    assert.equal(packed.headers['content-encoding'], encoding);
-    assert.equal(packed.headers.etag, plain.headers.etag);
-    assert.equal(decode(packed.rawPayload).toString(), plain.body);
-  }
-});
+for (const [size, metadata] of [
+  ['large', { text: 'all the same '.repeat(200) }],
+  ['small', { text: 'Ærøskøbing' }],
+] as const)
+  test(`a ${size} run is compressed for those who can read it, with the same bytes inside`, async () => {
+    const api = await openApi();
+    const runId = await api.start('slow', { metadata });
+    const plain = await api.get(`/v1/runs/${runId}`);
+    assert.equal(plain.headers['content-encoding'], undefined);
+    assert.equal(plain.headers.vary, 'Accept-Encoding');
+    for (const [encoding, decode] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const packed = await api.get(`/v1/runs/${runId}`, { 'accept-encoding': encoding });
+      assert.equal(packed.headers['content-encoding'], encoding);
+      assert.equal(packed.headers.etag, plain.headers.etag);
+      assert.equal(decode(packed.rawPayload).toString(), plain.body);
+    }
+  });
 
 test('cancel ends a run; again, or on an ended run, it changes nothing', async () => {
   const api = await openApi();

@@ -10,6 +10,7 @@ import {
   type RecordAnswer,
   readPayload,
   traceparentOf,
+  warn,
 } from '@gantry/http';
 import {
   CreateRunRequest,
@@ -23,15 +24,17 @@ import {
   RunStatus,
 } from '@gantry/protocol';
 import type { RunRow } from '@gantry/store';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { InterruptTokens } from '../interrupts/interrupt-token.ts';
 import type { NewRun } from '../runtime/runtime.ts';
 import { checkAdmission } from '../workflows/admission.ts';
+import { childrenTag, childrenView } from './child-runs.ts';
 import type { ApiDeps } from './context.ts';
-import type { InterruptTokens } from './interrupt-token.ts';
 import { interruptOf } from './interrupts.ts';
 import { missingRun } from './missing-run.ts';
 import { createScopeGuard } from './run-scope.ts';
+import { unknownInputs } from './unknown-names.ts';
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 200;
@@ -95,7 +98,7 @@ async function toNewRun(
   if (body.residency !== undefined) {
     throw new OpenwopError('residency_unavailable', { details: { availableRegions: [] } });
   }
-  checkRunOptions(body);
+  checkRunOptions(body, { ids: ['stream-text'], allowed: deps.seams });
   const configurable = (body.configurable ?? {}) as JsonObject;
   const inputs = (body.inputs ?? {}) as JsonObject;
   await checkAdmission(deps.workflows, caller.tenant, workflow, { inputs, configurable });
@@ -136,9 +139,11 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
 
   async function create(
     request: FastifyRequest & { body: CreateRunRequest },
+    reply: FastifyReply,
     record: RecordAnswer | undefined,
   ): Promise<Answer | 'duplicate'> {
     const run = await toNewRun(deps, callerOf(request), request.body, traceparentOf(request));
+    warn(reply, unknownInputs(run.workflow.plan, run.inputs));
     if (request.headers['x-dedup'] !== 'enforce') return await commit(run, record);
     return await scopes.onlyOne(run.owner.tenant, run.scopeId, () => commit(run, record));
   }
@@ -151,7 +156,7 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
     },
     (request, reply) => {
       if (request.validationError) throw refusedBody(request.validationError, request.body);
-      return idempotency.answer(request, reply, 'POST /v1/runs', (record) => create(request, record));
+      return idempotency.answer(request, reply, 'POST /v1/runs', (record) => create(request, reply, record));
     },
   );
 
@@ -165,10 +170,14 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
       const caller = callerOf(request);
       const read = await runtime.read({ tenant: caller.tenant, runId });
       if (read === null) throw missingRun(deps, runId);
-      if (notModified(request, reply, `"${runId}-${read.run.nextSeq}"`)) return '';
-      const origin = `${request.protocol}://${request.host}`;
-      const body = { ...read.snapshot, ...interruptOf(read.run, caller, tokens, origin) };
-      return readPayload(request, reply, JSON.stringify(body));
+      const children = await childrenView(store.runs, read.plan, read.run);
+      if (notModified(request, reply, `"${runId}-${read.run.nextSeq}${childrenTag(children)}"`)) return '';
+      const body = {
+        ...read.snapshot,
+        ...children,
+        ...interruptOf(read.run, caller, tokens, deps.originOf(request)),
+      };
+      return readPayload(request, reply, JSON.stringify(body), { always: true });
     },
   );
 }

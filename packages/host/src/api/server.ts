@@ -13,8 +13,8 @@ import {
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
 import { ArtifactTypes } from '../packs/artifact-types/artifact-types.ts';
-import { PromptLibrary } from '../packs/prompts/prompt-library.ts';
 import { ACCESS } from './access.ts';
+import { aiRoutes } from './ai.ts';
 import { ancestryRoute } from './ancestry.ts';
 import { artifactSchemaRoute } from './artifact-schemas.ts';
 import { blobLinkRoutes } from './blob-links.ts';
@@ -31,19 +31,20 @@ import { explainRoute } from './explain.ts';
 import { forkRoute } from './fork.ts';
 import { healthRoutes } from './health.ts';
 import { ingestRoute } from './ingest.ts';
-import { createInterruptTokens } from './interrupt-token.ts';
+import { interruptLinkRoutes } from './interrupt-links.ts';
 import { interruptRoutes } from './interrupts.ts';
 import { openapiRoute } from './openapi.ts';
 import { packRoutes } from './packs.ts';
 import { promptRoutes } from './prompts.ts';
+import { rekeyRoutes } from './rekey.ts';
 import { resourceRoutes } from './resources.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
 import { sandboxRoutes } from './sandbox.ts';
-import { seamRoutes } from './seams/seams.ts';
 import { eventsRoute } from './sse.ts';
 import { surfaceRoutes } from './surfaces.ts';
 import { triggerSubscriptionRoutes } from './trigger-subscriptions.ts';
+import { usageRoutes } from './usage.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
 
@@ -69,24 +70,26 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   resourceRoutes(app, actsWire, credentials.acts, idempotency);
   resourceRoutes(app, connectorsWire, messaging.connectors, idempotency);
   resendRoute(app, messaging.connectors, idempotency);
-  triggerSubscriptionRoutes(app, triggers.service, idempotency);
+  triggerSubscriptionRoutes(app, triggers.service, deps.originOf, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);
+  aiRoutes(app, deps.services.providers);
   packRoutes(app, packs.service);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
   surfaceRoutes(app, { health: surfaces.health, metrics });
   sandboxRoutes(app, packs.sandboxes);
+  rekeyRoutes(app, deps.services.rekey);
   blobLinkRoutes(app, surfaces, now);
-  promptRoutes(app, new PromptLibrary(packs.records));
+  promptRoutes(app, deps.services.prompts, idempotency);
   artifactSchemaRoute(app, new ArtifactTypes(packs.records));
   if (deps.registry) deps.registry.routes(app);
   else declinedListings(app);
-  if (deps.seams) seamRoutes(app, deps, deps.services);
 }
 
 /** What the protocol lays down and this host does not advertise. */
 const UNSERVED = [
   { path: /^\/v1\/runs\/[^/]+\/annotations$/, capability: 'feedback' },
+  { path: /^\/v1\/runs\/[^/]+\/artifacts\/[^/]+$/ },
   { path: /^\/v1\/content(\/|$)/, capability: 'content' },
   { path: /^\/v1\/host\/workspace\/files(\/|$)/, capability: 'workspace' },
 ];
@@ -107,9 +110,9 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   openapiRoute(app, deps.info, routes);
   workflowRoutes(app, deps, idempotency);
   chainRoutes(app, deps, idempotency);
-  const tokens = createInterruptTokens(deps.masterKey.hmac('interrupt-token'), deps.now);
-  runRoutes(app, deps, tokens, idempotency);
-  interruptRoutes(app, deps, tokens, idempotency);
+  runRoutes(app, deps, deps.services.interruptTokens, idempotency);
+  interruptRoutes(app, deps, idempotency);
+  interruptLinkRoutes(app, deps, idempotency);
   ancestryRoute(app, deps);
   runControlRoutes(app, deps, idempotency);
   forkRoute(app, deps, idempotency);
@@ -118,8 +121,10 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const streams = eventsRoute(app, deps);
   debugBundleRoute(app, deps);
   explainRoute(app, deps);
+  usageRoutes(app, deps, deps.services.ai);
   keyRoutes(app, { ...deps, cache: keys }, idempotency);
   serviceRoutes(app, deps, idempotency);
+  if (deps.seams) (await import('./seams/seams.ts')).seamRoutes(app, deps, deps.services);
 
   app.addHook('preClose', async () => {
     waiting.close();

@@ -115,6 +115,14 @@ test('a finished run is streamed whole and closed', async (t) => {
   assert.equal(sent.at(-1)?.event, 'run.completed');
 });
 
+test('a stream begins at the sequence that was asked for', async (t) => {
+  const api = await streamTest(t);
+  const runId = await api.start('three');
+  await api.ended(runId);
+  const [first] = await (await open(api.url(runId, 'streamMode=debug&fromSequence=2'))).rest();
+  assert.equal(first?.id, '2');
+});
+
 test('updates leave out what only debuggers want', async (t) => {
   const api = await streamTest(t);
   const runId = await api.start('three');
@@ -269,11 +277,19 @@ test('past its limit the host opens no stream and says when to come back', async
       now: Date.now,
     }),
     redactions: createRedactions(),
-    info: { name: 'gantry', version: '1', fixtures: [], retentionSeconds: 604_800, limits },
+    info: {
+      name: 'gantry',
+      version: '1',
+      fixtures: [],
+      budgetEnforce: 'hard',
+      retentionSeconds: 604_800,
+      limits,
+    },
     now: Date.now,
     randomBytes,
     log: pino({ level: 'silent' }),
     health: { problem: async () => null, clockSkewMs: 0 },
+    originOf: () => 'http://127.0.0.1',
     isReady: () => true,
   });
   t.after(() => app.close());

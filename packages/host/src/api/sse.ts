@@ -16,7 +16,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { fromStoredFacts } from '../runtime/run-record.ts';
 import type { ApiDeps } from './context.ts';
-import { pollAnswer, readLog } from './events.ts';
+import { EventLimit, pollAnswer, readLog, Sequence } from './events.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 import { eventProjection, FoldedRuns, type Projection, valuesProjection } from './sse-frames.ts';
 import { EventStream } from './sse-stream.ts';
@@ -33,7 +33,9 @@ const StreamQuery = closedObject({
   streamMode: Type.Optional(Type.String()),
   bufferMs: Type.Optional(Type.Integer({ minimum: 0, maximum: BUFFER_MAX_MS })),
   lastEventId: Type.Optional(Type.String()),
-  lastSequence: Type.Optional(Type.Integer({ minimum: 0 })),
+  lastSequence: Sequence,
+  fromSequence: Sequence,
+  limit: EventLimit,
 });
 
 interface Wanted {
@@ -44,16 +46,16 @@ interface Wanted {
   readonly last: number;
 }
 
-/** Only a reader who asks for JSON and not for a stream gets JSON. */
-const wantsJson = (accept = '*/*'): boolean =>
-  accept.includes('application/json') && !accept.includes('text/event-stream');
+/** Only a reader who asks for JSON, or for so many events, and not for a stream gets JSON. */
+const wantsJson = (accept = '*/*', limit?: number): boolean =>
+  (limit !== undefined || accept.includes('application/json')) && !accept.includes('text/event-stream');
 
 function lastSequence(
   request: FastifyRequest,
-  query: { lastEventId?: string; lastSequence?: number },
+  query: { lastEventId?: string; lastSequence?: number; fromSequence?: number },
 ): number {
   const text = request.headers['last-event-id'] ?? query.lastEventId;
-  if (text === undefined || text === '') return query.lastSequence ?? -1;
+  if (text === undefined || text === '') return query.lastSequence ?? (query.fromSequence ?? 0) - 1;
   if (typeof text === 'string' && SEQUENCE.test(text)) return Number(text);
   throw new OpenwopError('validation_error', {
     message: 'Last-Event-ID must be the id of an event of this stream: its sequence.',
@@ -162,10 +164,11 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
         bufferMs: query.bufferMs ?? 0,
         last: lastSequence(request, query),
       };
-      if (!wantsJson(request.headers.accept)) return stream(reply, wanted);
+      if (!wantsJson(request.headers.accept, query.limit)) return stream(reply, wanted);
       const part = await readLog(store, wanted.key, wanted.last + 1);
       if (part === null) throw new OpenwopError('not_found');
-      return readPayload(request, reply, pollAnswer(part, wanted.last));
+      const page = { ...part, events: part.events.slice(0, query.limit) };
+      return readPayload(request, reply, pollAnswer(page, wanted.last));
     },
   );
   return streams;

@@ -6,9 +6,9 @@ import {
   TriggerSubscription,
   triggerSubscriptionsWire as wire,
 } from '@gantry/protocol';
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { TriggerService } from '../triggers/trigger-service.ts';
+import type { ApiDeps } from './context.ts';
 import { changed, personOf, resourceRoutes } from './resources.ts';
 
 const URL = '/v1/trigger-subscriptions';
@@ -32,9 +32,12 @@ const REMOVE = {
 const { about, in: body, out } = wire.methods['rotate-secret'];
 const ROTATE = { summary: about, params: Params, body, response: { 200: out } };
 
-const originOf = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
-
-export function triggerSubscriptionRoutes(app: Api, service: TriggerService, idempotency: Idempotency): void {
+export function triggerSubscriptionRoutes(
+  app: Api,
+  service: TriggerService,
+  originOf: ApiDeps['originOf'],
+  idempotency: Idempotency,
+): void {
   resourceRoutes(app, wire, service, idempotency);
 
   app.post(URL, { schema: REGISTER }, (request, reply) =>
@@ -44,7 +47,11 @@ export function triggerSubscriptionRoutes(app: Api, service: TriggerService, ide
   );
 
   app.get(HOST_URL, { schema: DESCRIBE }, async (request, reply) => {
-    const subscriptions = await service.describe(personOf(request), TRIGGER_LIMITS.perTenantMax);
+    const subscriptions = await service.describe(
+      personOf(request),
+      TRIGGER_LIMITS.perTenantMax,
+      originOf(request),
+    );
     return readPayload(request, reply, JSON.stringify({ subscriptions }));
   });
 

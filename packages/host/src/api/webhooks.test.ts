@@ -90,7 +90,10 @@ test('tenants neither hear, see nor change each other', async (t) => {
     [runId],
   );
 
-  assert.deepEqual((await world.request('GET', '/v1/webhooks', { key: other })).json(), { webhooks: [] });
+  assert.deepEqual((await world.request('GET', '/v1/webhooks', { key: other })).json(), {
+    webhooks: [],
+    subscriptions: [],
+  });
   for (const [method, path] of [
     ['GET', `/v1/webhooks/${webhookId}`],
     ['DELETE', `/v1/webhooks/${webhookId}`],

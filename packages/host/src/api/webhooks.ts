@@ -1,5 +1,5 @@
 /** What the protocol lays down for webhooks; the rest of their routes follows from the wire. */
-import { type Api, callerOf, type Idempotency } from '@gantry/http';
+import { type Api, callerOf, type Idempotency, warn } from '@gantry/http';
 import {
   OpenwopError,
   RegisterWebhookRequest,
@@ -10,7 +10,9 @@ import {
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
+import { LINK_SCOPE } from './interrupt-links.ts';
 import { changed, resourceRoutes } from './resources.ts';
+import { unknownEvents } from './unknown-names.ts';
 
 const URL = '/v1/webhooks';
 /** An id has no colon: what follows one is a verb. */
@@ -57,7 +59,11 @@ export function webhookRoutes(app: Api, service: WebhookService, idempotency: Id
   };
   app.post(URL, { schema: REGISTER, preValidation: judgeUrl }, async (request, reply) => {
     checkTenant(request, request.body.tenantId);
-    return changed(request, reply.code(201), idempotency, (caller) => service.register(caller, request.body));
+    const mayLink = callerOf(request).scopes.has(LINK_SCOPE);
+    warn(reply, unknownEvents(request.body.events));
+    return changed(request, reply.code(201), idempotency, (caller) =>
+      service.register(caller, request.body, { mayLink }),
+    );
   });
 
   app.delete(`${URL}/:webhookId`, { schema: UNREGISTER }, async (request, reply) => {

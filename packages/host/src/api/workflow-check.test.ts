@@ -49,6 +49,31 @@ test('all faults come at once, with the id of their node and the member that is 
   const unknown = await check({ ...good, nodes: [node('what', 'core.nothing', {})] });
   assert.deepEqual([unknown.issues[0]?.path, unknown.issues[0]?.nodeId], ['/nodes/0/typeId', 'what']);
 
+  const many = await check({
+    ...good,
+    nodes: [
+      node('what', 'core.nothing', {}),
+      node('ask', 'core.approvalGate', { requiredAprovals: 2 }),
+      node('end', 'core.end', {}, { inputs: { a: { type: 'expression', expression: 'variables.' } } }),
+    ],
+    edges: [
+      { id: 'e', sourceNodeId: 'what', targetNodeId: 'nobody' },
+      {
+        id: 'f',
+        sourceNodeId: 'what',
+        targetNodeId: 'end',
+        condition: { type: 'expression', expression: '1 +' },
+      },
+    ],
+  });
+  assert.deepEqual(many.issues.map(({ path }) => path).sort(), [
+    '/edges/0/targetNodeId',
+    '/edges/1/condition/expression',
+    '/nodes/0/typeId',
+    '/nodes/1/config/requiredAprovals',
+    '/nodes/2/inputs/a/expression',
+  ]);
+
   const misspelt = { ...good, nodes: [{ ...node('ask', 'core.noop'), nmae: 'x' }], edgse: [] };
   const shape = await check(misspelt);
   const texts = shape.issues.map(({ nodeId = '', message }) => `${nodeId} ${message}`);
@@ -66,4 +91,22 @@ test('the schema for editors takes what the host takes, and refuses a misspelt s
   assert.ok(validate({ $schema: 'http://x', ...good }), JSON.stringify(validate.errors));
   assert.ok(!validate({ ...good, nodes: [node('ask', 'core.approvalGate', { requiredAprovals: 2 })] }));
   assert.ok(validate({ ...good, nodes: [node('mine', 'vendor.acme.send', { anything: 1 })] }));
+});
+
+test('a workflow that is made for other versions of the protocol is refused, and so is a broken range', async () => {
+  for (const openwop of ['>=1.0', '>=1.0.0 <2.0.0', '>=1.2.0'])
+    assert.deepEqual(await check({ ...good, engines: { openwop } }), { valid: true, issues: [] });
+  for (const [openwop, problem] of [
+    ['>=2.0.0', /made for OpenWOP >=2\.0\.0; this host implements 1\./],
+    ['new', /broken range new/],
+  ] as const) {
+    const definition = { ...good, engines: { openwop } };
+    const [issue, ...more] = (await check(definition)).issues;
+    assert.deepEqual([issue?.path, more], ['/engines/openwop', []]);
+    assert.match(String(issue?.message), problem);
+    const { request } = await openHost();
+    const url = '/v1/host/gantry/workflows';
+    const refused = await request({ method: 'POST', url, payload: definition });
+    assert.deepEqual([refused.statusCode, refused.json().error], [400, 'validation_error'], refused.body);
+  }
 });

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import type { Store } from '@gantry/store';
+import { backends } from '../../../resources/src/testing/backends.ts';
 import { node, workflow } from '../testing/definitions.ts';
+import { noPacks } from '../testing/no-packs.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
+import { createWorkflows } from '../workflows/workflows.ts';
 import { apiTest, assertError } from './testing.ts';
 
 const openApi = onePerFile(apiTest);
@@ -47,3 +51,45 @@ test('a lower version that is registered later is kept and does not become curre
   assert.equal(back.json().current, true);
   assert.equal(await read(), '1.9.5');
 });
+
+/** Runs `between` after the first look at the versions of a workflow, before what follows from it is written. */
+function interrupted(store: Store, between: () => Promise<unknown>): Store {
+  let isFirst = true;
+  const workflowVersions: Store['records']['workflowVersions'] = async (...asked) => {
+    const found = await store.records.workflowVersions(...asked);
+    if (isFirst) {
+      isFirst = false;
+      await between();
+    }
+    return found;
+  };
+  return { ...store, records: { ...store.records, workflowVersions } };
+}
+
+for (const backend of await backends())
+  test(`of two registrations at the same instant the higher version is current: ${backend.name}`, {
+    skip: backend.skip,
+  }, async (t) => {
+    t.after(backend.remove);
+    const store = await backend.open();
+    t.after(() => store.close());
+    const service = (over: Store) =>
+      createWorkflows({ store: over, packs: noPacks, now: Date.now, cacheMs: Number.POSITIVE_INFINITY });
+    const terms = { replace: false };
+    const register = (over: Store, version: string) =>
+      service(over).register('acme', flow('race', `n${version}`, version), terms);
+    await register(store, '1.0.0');
+    const late = await register(
+      interrupted(store, () => register(store, '1.2.0')),
+      '1.1.0',
+    );
+    assert.equal(late.isCurrent, false);
+    const versions = await store.records.workflowVersions('acme', 'race');
+    assert.deepEqual(
+      versions.map(({ version }) => version),
+      ['1.2.0', '1.1.0', '1.0.0'],
+    );
+    const deleted = interrupted(store, () => service(store).remove('acme', 'race', false));
+    assert.equal((await register(deleted, '1.1.5')).isCurrent, true, 'what was higher is gone');
+    assert.equal((await store.records.workflowVersions('acme', 'race')).length, 1);
+  });

@@ -1,4 +1,12 @@
-import { type Api, callerOf, type Idempotency, notModified, readPayload } from '@gantry/http';
+import {
+  type Api,
+  callerOf,
+  HOST_ADMIN,
+  type Idempotency,
+  notModified,
+  readPayload,
+  warn,
+} from '@gantry/http';
 import { OpenwopError, optional, Values, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
@@ -6,6 +14,7 @@ import { Check } from 'typebox/value';
 import { workflowSchema } from '../workflows/workflow-schema.ts';
 import { SHARED } from '../workflows/workflows.ts';
 import type { ApiDeps } from './context.ts';
+import { unanswerableGates } from './unanswerable-gates.ts';
 
 const WorkflowParams = Type.Object({ workflowId: Type.String({ minLength: 1, maxLength: 128 }) });
 const VersionParams = Type.Object({
@@ -36,6 +45,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
   const { store, workflows } = deps;
   const { records } = store;
   versionRoutes(app, deps);
+  deleteRoute(app, deps, idempotency);
   checkRoutes(app, deps);
 
   app.get(
@@ -91,10 +101,33 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
           await deps.services.packs.service.installPinned(tenant, packs, keyId);
         const terms = { replace: request.query.replace === 'true' };
         const record = await workflows.register(tenant, request.body, terms);
+        const at = { tenant, now: deps.now() };
+        warn(reply, [
+          ...record.warnings.map(({ path, message }) => `${path}: ${message}`),
+          ...(await unanswerableGates(deps.store.records, at, request.body as WorkflowDefinition)),
+        ]);
         const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
         return { status: 201, body, recorded: false };
       }),
   );
+}
+
+const DELETE = {
+  summary: 'Delete a workflow with all its versions, unless runs of it are active',
+  params: WorkflowParams,
+  response: { 200: Type.Object({ workflowId: Type.String() }) },
+};
+
+function deleteRoute(app: Api, { workflows, log }: ApiDeps, idempotency: Idempotency): void {
+  app.delete('/v1/host/gantry/workflows/:workflowId(^[^:/]+)', { schema: DELETE }, (request, reply) => {
+    const { workflowId } = request.params;
+    const { tenant, keyId, scopes } = callerOf(request);
+    return idempotency.answer(request, reply, `DELETE /v1/host/gantry/workflows/${workflowId}`, async () => {
+      await workflows.remove(tenant, workflowId, scopes.has(HOST_ADMIN));
+      log.info({ tenant, workflowId, keyId }, 'workflow deleted');
+      return { status: 200, body: JSON.stringify({ workflowId }), recorded: false };
+    });
+  });
 }
 
 const Issue = Type.Object({ path: Type.String(), nodeId: optional(Type.String()), message: Type.String() });

@@ -116,6 +116,11 @@ test('conformance-interrupt-parent-child-cancel: the cascade ends the child and 
   const childRunId = await childOf(host, runId);
   const waiting = await host.reaches(childRunId, 'waiting-approval');
   assert.equal(waiting.parentRunId, runId);
+  const parent = (await host.get(`/v1/runs/${runId}`)).json();
+  assert.deepEqual(
+    [parent.status, parent.childRuns],
+    ['waiting-approval', [{ runId: childRunId, status: 'waiting-approval' }]],
+  );
   assert.equal((await host.post(`/v1/runs/${runId}/cancel`, {})).statusCode, 200);
   assert.equal((await host.ended(childRunId)).status, 'cancelled');
   const cancelled = only(await host.events(childRunId), 'run.cancelled').payload;

@@ -34,6 +34,8 @@ export interface Credentials {
   reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed>;
   /** The credential that a node asks for by its own name for it. */
   required(...args: Parameters<ReturnType<typeof requiredCredential>>): Promise<StoredCredential>;
+  /** Forgets values that pack code was given and no run carries any longer. */
+  sweep(): Promise<number>;
 }
 
 /** Tokens of OAuth are renewed before they expire, and once when they are refused. */
@@ -45,7 +47,7 @@ export interface TokenRenewal {
 }
 
 export interface CredentialsOptions extends CredentialServiceOptions {
-  readonly given: Pick<GivenSecrets, 'give'>;
+  readonly given: Pick<GivenSecrets, 'give' | 'sweep'>;
   readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
   readonly log: Logger;
@@ -97,6 +99,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     service: new CredentialService(options),
     acts: new ResourceService(acts, { changes, entries: store.entries, now, services: undefined }),
     required: requiredCredential(store.entries, now),
+    sweep: () => options.given.sweep(),
     async open(owner, ref, use = {}) {
       const one = await find({ owner, ref, runId: use.runId });
       if ('not' in one) throw new OpenwopError(CODES[one.not]);

@@ -58,8 +58,9 @@ export function createReveal({ changes, given: givenSecrets, readValue, now }: R
       const { stored, version } = one;
       // R2
       const [whole, ...parts] = secretParts(stored.record.kind, value);
-      if (!(await givenSecrets.give(change, { value: whole, label: stored.id }))) throw notRedactable();
-      for (const part of parts) await givenSecrets.give(change, { value: part, label: stored.id });
+      const giving = { label: stored.id, version: version.version, runId: use.runId };
+      if (!(await givenSecrets.give(change, { ...giving, value: whole }))) throw notRedactable();
+      for (const part of parts) await givenSecrets.give(change, { ...giving, value: part });
       await count(change, use.runId);
       if (stored.record.revealedAt === undefined) change.update(stored, { revealedAt: change.now });
       const { pack, ...about } = use;

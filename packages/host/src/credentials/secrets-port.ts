@@ -3,6 +3,7 @@ import { type Owner, ownerOf } from '@gantry/protocol';
 import type { HttpCredentials, SecretsPort } from '@gantry/surfaces';
 import { holdsSecret } from '../redaction/holds-secret.ts';
 import type { Redactions } from '../redaction/redactions.ts';
+import type { Settings } from '../settings.ts';
 import type { Credentials } from './credentials.ts';
 
 const isoTime = (at: number): string => new Date(at).toISOString();
@@ -23,10 +24,12 @@ export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): Sec
 export const httpCredentials = (
   credentials: () => Pick<Credentials, 'open'>,
   redactions: Pick<Redactions, 'of'>,
+  { outOfAudience }: Pick<Settings, 'outOfAudience'>,
 ): HttpCredentials => ({
   open: ({ runId, ...reader }, ref, placement) =>
     credentials().open(ownerFrom(reader), ref, { runId, ...(placement && { placement }) }),
   isIssued: (tenant, value) => holdsSecret(redactions.of(tenant), value),
+  decisions: ['allowed', 'denied', ...(outOfAudience === 'downgrade' ? (['downgraded'] as const) : [])],
 });
 
 /** Empty texts stand for what the run does not say. */

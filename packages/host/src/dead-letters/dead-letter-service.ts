@@ -52,6 +52,18 @@ export class DeadLetterService extends ResourceService<
       : this.#deliverAgain(caller, letter.view);
   }
 
+  /** Of a run that a person deletes. */
+  async forgetRun(tenant: string, runId: string): Promise<void> {
+    const { store, changes } = this.#options;
+    const found = await store.entries.list(deadLetters.kind, tenant, { ref: runId, limit: PAGE });
+    await changes.run({ kind: 'system', tenant, actor: 'deletion' }, async (change) => {
+      for (const { id } of found) {
+        const letter = await change.find(deadLetters, id);
+        if (letter) change.delete(letter);
+      }
+    });
+  }
+
   /** A request that was answered before gets that answer, though its letter is gone. */
   #refuse(caller: Caller, message: string): Promise<DeadLetterRetry> {
     return this.#options.changes.run(caller, async () => {

@@ -13,10 +13,13 @@ import type { Write } from '@gantry/store';
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
 export type DeadLetterRecord = Letter<DeadLetter> & { readonly until: number };
 
-/** How long dead letters are kept: as long as ended runs. */
+/** How long what dead letters are about is kept: as long as ended runs. */
 export interface Retention {
   readonly retentionMs: number;
 }
+
+/** A year: so that what nobody ever looks at does not grow for ever. */
+const UNSEEN_KEPT_MS = 365 * 86_400_000;
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
@@ -26,7 +29,8 @@ export const deadLetters = resource<typeof deadLettersWire, DeadLetterRecord, De
     kind: 'dead-letter',
     idPrefix: 'dl',
     ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
-    expiresAt: ({ until }) => until,
+    // That a run failed for good is told until somebody acknowledges it, also after retention deleted the run
+    expiresAt: ({ type, until }) => (type === 'run' ? until + UNSEEN_KEPT_MS : until),
     create: (_, letter) => letter,
     verbs: {},
     show: ({ id, createdAt, record: { until, ...letter } }) => ({

@@ -53,6 +53,26 @@ test('a run whose node used up its retries is a dead letter, before it fails', a
   assert.deepEqual(await letters(rig, 'other'), []);
 });
 
+test('a letter that nobody acknowledged outlives its run', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(failing);
+  const runId = await run(rig, 'failing');
+  const [{ deadLetterId, expiresAt }] = await letters(rig);
+  const later = Date.parse(expiresAt) + 86_400_000;
+  await rig.store.retention.deleteEnded(later, 100);
+  await rig.store.retention.deleteExpired(later, later, 100);
+  assert.equal(await rig.store.runs.row(TENANT, runId), null);
+  assert.deepEqual(
+    (await letters(rig)).map((letter: { runId: string }) => letter.runId),
+    [runId],
+  );
+  const retried = await rig.request('POST', `${URL}/${deadLetterId}:retry`, {});
+  assertError(retried, 404, 'not_found');
+  assert.match(retried.json().message, /The run is no longer kept/);
+  assert.equal((await rig.request('DELETE', `${URL}/${deadLetterId}`)).statusCode, 204);
+  assert.deepEqual(await letters(rig), []);
+});
+
 test('what an edge handled, or was never tried again, is none', async (t) => {
   const rig = await triggersTest(t);
   for (const definition of [handled, once]) await rig.register(definition);

@@ -5,7 +5,7 @@ const TIMEOUT_MS = 5_000;
 /** Nothing of the answer is kept but its status. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** `reason` is told to callers: it never has text of the receiver. */
+/** `reason` is shown to callers: it never has text of the receiver. */
 export type Outcome<Impossible extends string = never> =
   | { readonly kind: 'delivered'; readonly status?: number }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: number }

@@ -19,7 +19,20 @@ const MINUTE = 60_000;
 const inbox = (unread: number, more: Partial<WorkflowDefinition> = {}): WorkflowDefinition =>
   workflow(
     'inbox',
-    [node('look', 'core.identity', {}, { inputs: { state: { type: 'static', value: { unread } } } })],
+    [
+      node(
+        'look',
+        'core.identity',
+        {},
+        {
+          inputs: {
+            state: { type: 'static', value: { unread } },
+            // Only an odd number is worth a run
+            enqueue: { type: 'static', value: unread % 2 === 1 },
+          },
+        },
+      ),
+    ],
     { version: `1.0.${unread}`, ...more },
   );
 /** Says what it was told of the tick before. */
@@ -84,20 +97,23 @@ test('each tick is evaluated, and only a change starts a run', async (t) => {
   assert.equal((await runsOf('three')).length, 1);
   await register(inbox(4));
   await passTo(id, START + 4 * MINUTE);
+  assert.equal((await runsOf('three')).length, 1, 'the predicate did not ask');
+  await register(inbox(5));
+  await passTo(id, START + 5 * MINUTE);
   const seen = await ticks(id);
   assert.deepEqual(
     seen.map(({ evaluated }: { evaluated: { changed: boolean } }) => evaluated.changed),
-    [true, false, false, true],
+    [true, true, false, false, true],
   );
-  assert.deepEqual(seen[0].stateChanged, { heartbeatId: id, from: { unread: 3 }, to: { unread: 4 } });
-  assert.deepEqual(seen[3].stateChanged.from, {});
+  assert.deepEqual(seen[1].stateChanged, { heartbeatId: id, from: { unread: 3 }, to: { unread: 4 } });
+  assert.deepEqual(seen[4].stateChanged.from, {});
   for (const { evaluated, stateChanged } of seen) {
     assertPublic('heartbeat-evaluated.schema.json', evaluated);
     if (stateChanged) assertPublic('heartbeat-state-changed.schema.json', stateChanged);
   }
   const enqueued = (await runsOf('three')).map(({ runId }: { runId: string }) => runId);
-  assert.deepEqual(enqueued, [seen[0].enqueuedRunId, seen[3].enqueuedRunId]);
-  assert.deepEqual((await get(`${URL}/${id}`)).json().state, { unread: 4 });
+  assert.deepEqual(enqueued, [seen[0].enqueuedRunId, seen[4].enqueuedRunId]);
+  assert.deepEqual((await get(`${URL}/${id}`)).json().state, { unread: 5 });
 });
 
 test('the predicate is told what was seen before', async (t) => {

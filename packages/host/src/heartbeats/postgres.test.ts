@@ -9,7 +9,12 @@ const URL = '/v1/host/gantry/heartbeats';
 const INTERVAL_MS = 60_000;
 
 const inbox = workflow('inbox', [
-  node('look', 'core.identity', {}, { inputs: { state: { type: 'static', value: { unread: 3 } } } }),
+  node(
+    'look',
+    'core.identity',
+    {},
+    { inputs: { state: { type: 'static', value: { unread: 3 } }, enqueue: { type: 'static', value: true } } },
+  ),
 ]);
 
 test('hosts that tick at once evaluate once and act once', async (t) => {

@@ -51,8 +51,9 @@ test('what a run of the predicate means', () => {
     ...more,
   });
   assert.equal(observationOf(run({ status: 'running' })), null);
-  assert.deepEqual(observationOf(run({ outputs: { state: { a: 1 } } })), saw({ a: 1 }));
-  assert.deepEqual(observationOf(run({ outputs: { state: {}, enqueue: false } })), saw({}, false));
+  assert.deepEqual(observationOf(run({ outputs: { state: { a: 1 }, enqueue: true } })), saw({ a: 1 }));
+  for (const silent of [{}, { enqueue: false }, { enqueue: 'yes' }])
+    assert.deepEqual(observationOf(run({ outputs: { state: {}, ...silent } })), saw({}, false));
   const status = (more: Partial<RunSnapshot>) => observationOf(run(more))?.status;
   assert.equal(status({ status: 'failed', error: { code: 'run_timeout', message: 'late' } }), 'timeout');
   assert.equal(status({ status: 'failed', error: { code: 'node_failed', message: 'no' } }), 'error');

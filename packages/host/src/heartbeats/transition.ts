@@ -43,7 +43,7 @@ export function observationOf(run: RunSnapshot): Observation | null {
   const { stateBytesMax } = HEARTBEAT_LIMITS;
   if (bytes > stateBytesMax)
     return failed(`The state has ${bytes} bytes; at most ${stateBytesMax} are kept.`);
-  return { status: 'ok', state, enqueue: enqueue !== false };
+  return { status: 'ok', state, enqueue: enqueue === true };
 }
 
 /** The first observation is a change from nothing: what is already there must not go unnoticed. */

@@ -23,6 +23,7 @@ import {
 } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import type { Connections } from '../packs/connections/connections.ts';
+import { OAUTH_CLIENT } from '../packs/connections/node-auth.ts';
 import { type ClientFacts, type Endpoints, oauthProvider } from './provider.ts';
 
 export interface OAuthClientRecord extends Omit<ClientFacts, 'clientSecret'> {
@@ -36,7 +37,7 @@ interface Services {
 export const oauthClients = resource<typeof oauthClientsWire, OAuthClientRecord, Endpoints, Services>(
   oauthClientsWire,
   {
-    kind: 'oauth-client',
+    kind: OAUTH_CLIENT,
     idPrefix: 'oac',
     max: CONNECTION_LIMITS.clientsPerTenantMax,
     secret: ['clientSecret'],

@@ -1,21 +1,7 @@
-/** The pages that a person sees while a connection is authorized: plain HTML, no script, nothing from elsewhere. */
-import { hash } from 'node:crypto';
-import { Html, html } from '@gantry/http';
+/** The pages that a person sees while a connection is authorized. */
+import { type Html, html } from '@gantry/http';
+import { page } from '../page.ts';
 import type { Problem } from './authorization.ts';
-
-const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:3rem auto;padding:0 1rem;color:#1b1b1f;background:#fff}' +
-  'dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dt{color:#55555f}dd{margin:0;overflow-wrap:anywhere}' +
-  'button{font:inherit;padding:.6rem 1.2rem;border:0;border-radius:.4rem;background:#1f4fd1;color:#fff;cursor:pointer}' +
-  'code{background:#f0f0f4;padding:.1rem .3rem;overflow-wrap:anywhere}';
-
-/** Forms go to this host alone; what a provider redirects to is not the form's any more (`goingPage`). */
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
 
 export interface ConsentView {
   readonly tenant: string;
@@ -28,7 +14,10 @@ export interface ConsentView {
   readonly scopes: readonly { readonly scope: string; readonly label?: string }[];
 }
 
-/** Where the form is sent to is the address of the page itself. */
+/**
+ * Where the form is sent to is the address of the page itself; what a provider redirects to is not the form's any more
+ * (`goingPage`).
+ */
 export function consentPage({ provider, ...view }: ConsentView): string {
   const users =
     view.scope === 'user'
@@ -80,11 +69,3 @@ export const failedPage = (message: string): string =>
     'Not connected',
     html`<p>${message}</p><p>To begin again, type: <code>gantry connections connect PROVIDER</code></p>`,
   );
-
-const page = (title: string, main: Html, head?: Html): string =>
-  html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title>${head}<style>${new Html(STYLE)}</style></head>
-<body><main><h1>${title}</h1>
-${main}</main></body></html>
-`.markup;

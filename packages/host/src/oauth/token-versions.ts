@@ -19,7 +19,7 @@ const LATE_MS_MAX = 60_000;
 
 type Sealing = Pick<MasterKey, 'seal' | 'open'>;
 
-const refreshContext = (of: Pick<StoredCredential, 'tenant' | 'id'>, version: number): string =>
+export const refreshContext = (of: Pick<StoredCredential, 'tenant' | 'id'>, version: number): string =>
   `${contextOf(of, version)}/refresh`;
 
 /** The tokens that a person or a client was given; they replace all earlier ones. */

@@ -1,5 +1,5 @@
 /** Which installed pack version serves what: each node type of a workflow, and what other kinds declare. */
-import { NODE_TYPES, type PackNodeType, type PackTypes } from '@gantry/engine';
+import { OWN_TYPE_IDS, type PackNodeType, type PackTypes } from '@gantry/engine';
 import { highestIn } from '@gantry/packs';
 import {
   OpenwopError,
@@ -12,7 +12,7 @@ import type { PackRecords, StoredPack } from './pack-records.ts';
 
 /** Whether a definition means something else when other packs are installed. */
 export const usesPacks = ({ nodes, packs }: WorkflowDefinition): boolean =>
-  packs !== undefined || nodes.some(({ typeId }) => !NODE_TYPES.has(typeId));
+  packs !== undefined || nodes.some(({ typeId }) => !OWN_TYPE_IDS.has(typeId));
 
 /** A definition whose `packs` map names every pack it uses by version and content: what a run is pinned to. */
 export async function pinPacks(
@@ -27,7 +27,7 @@ export async function pinPacks(
   for (const [name, wish] of Object.entries(wished)) chosen.set(name, findWished(installed, name, wish));
   const pins: WorkflowPacks = {};
   for (const typeId of new Set(definition.nodes.map((node) => node.typeId))) {
-    if (NODE_TYPES.has(typeId)) continue;
+    if (OWN_TYPE_IDS.has(typeId)) continue;
     const pack = serving(typeId, chosen, current, wished);
     // Unknown types are the compiler's to refuse, with their place.
     if (!pack) continue;
@@ -46,7 +46,7 @@ export async function pinnedTypes(
   for (const { integrity, typeIds = [] } of Object.values(packs)) {
     if (integrity === undefined) continue;
     const { name, version, nodes } = await records.version(integrity);
-    for (const { refusal: _refusal, needs: _needs, ...node } of nodes)
+    for (const { needs: _needs, ...node } of nodes)
       if (typeIds.includes(node.typeId))
         types.set(node.typeId, { ...node, packName: name, packVersion: version, integrity });
   }

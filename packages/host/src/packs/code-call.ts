@@ -1,16 +1,19 @@
 /** One call of a pack's code: in the sandbox, or where a remote pack runs. */
 import type { Invocation, PackInvocation } from '@gantry/engine';
+import { OpenwopError } from '@gantry/protocol';
 import type { InvocationOutcome, Sandbox, Invocation as SandboxInvocation } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { NodeWork } from '../runtime/outside-work.ts';
+import { approval } from '../tools/approval.ts';
 import type { CodeFolders } from './code-folders.ts';
 import type { EventFeed } from './event-feed.ts';
 import { ENDINGS, type Members, together } from './node-controls/members.ts';
 import type { NodeSecrets, SecretMembers } from './node-controls/node-secrets.ts';
 import type { RemoteNodes } from './node-controls/remote-nodes.ts';
 import { sideEffects } from './node-controls/side-effects.ts';
-import type { SubWorkflows } from './node-controls/sub-workflows.ts';
+import type { Stop } from './node-controls/stop.ts';
+import { subWorkflows } from './node-controls/sub-workflows.ts';
 import type { Surfaces } from './node-controls/surfaces.ts';
 import type { SandboxedCode, VersionRecord } from './pack-record.ts';
 import type { Sandboxes } from './sandboxes.ts';
@@ -42,7 +45,7 @@ export interface Task {
 
 /** What listens while the code runs. */
 export interface Listeners {
-  readonly children: SubWorkflows;
+  readonly stop: Stop;
   readonly feed: EventFeed;
 }
 
@@ -92,16 +95,18 @@ interface Unpacked {
   readonly members: SecretMembers;
 }
 
-function sandboxCall(
+async function sandboxCall(
   calls: CodeCalls,
   task: Task,
-  { children, feed }: Listeners,
+  { stop, feed }: Listeners,
   { sandbox, folder, version, code, acts, grants, members: secrets }: Unpacked,
 ): Promise<InvocationOutcome> {
   const { key, invocation, pack, signal, work } = task;
   const { memoryBytes, wallClockMs, environment } = calls;
   const { workspace = '', principal = '' } = work.facts.owner;
-  const members = children.closing(membersOf(calls, task, { children, feed }, { ...version, grants }));
+  const offered = membersOf(calls, task, { stop, feed }, { ...version, grants });
+  await offered.load?.();
+  const members = stop.closing(offered);
   const { memoryPagesMax, ...rest } = code;
   const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
   return sandbox.invoke({
@@ -118,8 +123,8 @@ function sandboxCall(
     repeatable: !acts,
     signal,
     call: members.call,
-    emit: (event) => (children.wanted ? undefined : feed.emit(event)),
-    log: (level, message, data) => (children.wanted ? undefined : feed.log(level, message, data)),
+    emit: (event) => (stop.wanted ? undefined : feed.emit(event)),
+    log: (level, message, data) => (stop.wanted ? undefined : feed.log(level, message, data)),
   });
 }
 
@@ -143,7 +148,7 @@ function contextOf({ key, invocation, work }: Task): SandboxInvocation['ctx'] {
 function membersOf(
   { surfaces }: CodeCalls,
   task: Task,
-  { children, feed }: Listeners,
+  { stop, feed }: Listeners,
   { peers = [], grants }: VersionRecord & { readonly grants: readonly string[] },
 ): Members {
   const { key, invocation, pack, signal, work, log } = task;
@@ -167,6 +172,13 @@ function membersOf(
     pack: { name, version },
     peers,
     granted: grants,
+    approve: approval(pack.answers, (suspend) => stop.want({ suspend }, stoppedByApproval())),
   });
-  return together([ENDINGS, ...(effect === 'pure' ? [] : [sideEffects(guard), children.members]), offered]);
+  const acting = effect === 'pure' ? [] : [sideEffects(guard), subWorkflows(pack.calls, stop)];
+  return together([ENDINGS, ...acting, offered]);
 }
+
+const stoppedByApproval = (): OpenwopError =>
+  new OpenwopError('approval_pending', {
+    message: 'The node waits for the approval of a call; its code runs again with the answer.',
+  });

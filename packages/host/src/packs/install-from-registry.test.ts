@@ -252,7 +252,11 @@ test('the rules of a lockfile hold for every entry, installed or not', async (t)
   const api = await packTest(t, { settings: { registries: [registry.path] } });
   const entry = { name: MAIL, version: '1.0.0', integrity };
   const frozen = (packs: readonly object[], more?: object) =>
-    api.post(PACKS_URL, { packs: [{ name: MAIL }], frozen: true, lock: lockOf(url, packs, more) });
+    api.post(PACKS_URL, {
+      packs: [{ name: MAIL, range: '^2.0.0' }],
+      frozen: true,
+      lock: lockOf(url, packs, more),
+    });
   const url = `file://${registry.path}`;
   const peers = { peerDependencies: { 'host.kanban': 'supported' } };
   const signature = { algorithm: 'ed25519', publicKey: acme.key.publicKey, value: 'AAAA' };
@@ -264,7 +268,10 @@ test('the rules of a lockfile hold for every entry, installed or not', async (t)
   };
   await refusals();
   assert.deepEqual(await listed(api), []);
-  assert.equal((await frozen([entry])).statusCode, 201);
+  const done = await frozen([entry]);
+  assert.equal(done.statusCode, 201, done.body);
+  // The pin beats the range, with a word about it
+  assert.match(done.json().installed[0].warnings[0], /pins vendor\.acme\.mail to 1\.0\.0, and .* \^2\.0\.0/);
   await refusals();
   assert.equal((await frozen([entry])).statusCode, 200);
 });

@@ -35,6 +35,8 @@ export interface Candidate {
   readonly registry?: RegistryProof;
   /** Other bytes of the same version may replace it later. */
   readonly development: boolean;
+  /** What its operator should know of how it was chosen. */
+  readonly warnings?: readonly string[];
 }
 
 /** A pack, and what it asks for: permissions, those for surfaces that its code calls among them. */
@@ -202,7 +204,7 @@ interface Findings {
 
 function recordOf(
   { by }: JudgingRules,
-  { source, development }: Candidate,
+  { source, development, warnings = [] }: Candidate,
   { manifest, archive, contents }: ReadPack,
   { trust, judgement, at }: Findings,
 ): PackRecord {
@@ -220,13 +222,14 @@ function recordOf(
     trust: trust.level,
     ...(trust.signedBy !== undefined && { signedBy: trust.signedBy }),
     ...(trust.covers !== undefined && { covers: trust.covers }),
+    ...(trust.unknownSigner && { unknownSigner: true }),
     requires: [...contents.record.requires],
     typeIds: contents.record.nodes.map(({ typeId }) => typeId),
     chainIds: contents.record.chains.map(({ chainId }) => String(chainId)),
     contentIds: [...contents.contentIds],
     ...(dependencies && { dependencies: { ...dependencies } }),
     degraded: [...degraded],
-    warnings: [...trust.warnings, ...contents.warnings, ...own],
+    warnings: [...warnings, ...trust.warnings, ...contents.warnings, ...own],
     installedAt: new Date(at).toISOString(),
     installedBy: by,
   };

@@ -2,6 +2,7 @@
 import type { Outcome } from '@gantry/engine';
 import type { JsonObject, RunError } from '@gantry/protocol';
 import type { InvocationOutcome, NodeError } from '@gantry/sandbox';
+import { isApprovalKey } from '../tools/approval.ts';
 
 const TEXT_MAX = 4_096;
 
@@ -12,6 +13,7 @@ export function outcomeOf({ result, variables }: Pick<InvocationOutcome, 'result
     case 'error':
       return failed(result.error);
     case 'suspended':
+      if (isApprovalKey(result.key)) return failed(RESERVED_KEY);
       return { suspend: { key: result.key, request: result.request } };
     case 'terminate':
       return { terminate: errorFrom(result.request, 'WORKFLOW_STOPPED', 'The node ended the run.') };
@@ -19,6 +21,13 @@ export function outcomeOf({ result, variables }: Pick<InvocationOutcome, 'result
       return directed(result.request);
   }
 }
+
+/** An answer under such a key would approve a call of the node. */
+const RESERVED_KEY: NodeError = {
+  code: 'validation_error',
+  message: 'ctx.suspend: keys that begin with gantry.tool: belong to the host. Choose another key.',
+  retryable: false,
+};
 
 const failed = ({ code, message, retryable, details }: NodeError): Outcome => ({
   ok: false,

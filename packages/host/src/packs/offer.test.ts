@@ -21,7 +21,6 @@ test('whatever discovery advertises satisfies a peer dependency, and what it den
     'conversationPrimitive',
   ])
     assert.ok(offered.includes(name), name);
-  assert.ok(!offered.includes('prompts'), 'advertised with supported: false');
   const aliases = SURFACE_NAMES.flatMap((surface) => surface.aliases);
   const parts = offered.flatMap((name) => flagsOf(discovery[name]).map((flag) => `${name}.${flag}`));
   const names = [...offered, ...parts, ...aliases].flatMap((name) => [name, `host.${name}`]);
@@ -35,9 +34,9 @@ test('whatever discovery advertises satisfies a peer dependency, and what it den
   };
   const installed = await install(names);
   assert.equal(installed.statusCode, 201, installed.body);
-  const refused = await install(['host.prompts', 'host.kvStorage']);
+  const refused = await install(['host.kanban', 'host.kvStorage']);
   assertError(refused, 400, 'pack_peer_dependency_missing');
-  assert.deepEqual(refused.json().details.missing.map(capabilityName), ['prompts']);
+  assert.deepEqual(refused.json().details.missing.map(capabilityName), ['kanban']);
 });
 
 test('flags are true or "supported"; what says no is not offered', () => {

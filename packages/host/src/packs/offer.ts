@@ -1,5 +1,5 @@
 /** What this host offers to packs. */
-import { NODE_TYPES } from '@gantry/engine';
+import { OWN_TYPE_IDS } from '@gantry/engine';
 import {
   type HostOffer,
   type PackKind,
@@ -22,8 +22,8 @@ export const GRANTABLE: readonly string[] = [
 
 export const WASM_ABI_VERSIONS: readonly number[] = [1];
 
-/** The minor of the protocol whose packs are understood here; the wire itself says only `1.0`. */
-const ENGINES_VERSION = '1.1.0';
+/** The minor of the protocol whose packs and workflows are understood here; the wire itself says only `1.0`. */
+export const ENGINES_VERSION = '1.2.0';
 
 /** Every kind but `frontend-plugin`: this host has no pages to put plugins into, and does not say `uiPlugins`. */
 const KINDS: readonly PackKind[] = [
@@ -41,6 +41,8 @@ export interface OfferOptions {
   readonly families: () => Promise<Families>;
   /** What surfaces satisfy by the rules of their literals. */
   readonly surfaces: HostOffer['capabilities'];
+  /** Names that models satisfy now: keys come and go. */
+  readonly models: () => Promise<readonly [string, readonly string[]][]>;
   /** Looked for when a pack asks for it. */
   readonly hasPython: () => Promise<boolean>;
 }
@@ -49,19 +51,23 @@ export interface OfferOptions {
 export type Offer = (manifest: PackManifest) => Promise<HostOffer>;
 
 export const createOffer =
-  ({ families, surfaces, hasPython }: OfferOptions): Offer =>
+  ({ families, surfaces, models, hasPython }: OfferOptions): Offer =>
   async (manifest) => {
     const asksForPython = manifest.kind === 'node' && manifest.runtime.language === 'python';
     const python = asksForPython && (await hasPython());
     const asksForHost = Object.keys(manifest.peerDependencies ?? {}).length > 0;
     return {
       protocolVersion: ENGINES_VERSION,
-      capabilities: new Map([...(asksForHost ? advertised(await families()) : []), ...surfaces]),
+      capabilities: new Map([
+        ...(asksForHost ? advertised(await families()) : []),
+        ...surfaces,
+        ...(asksForHost ? await models() : []),
+      ]),
       languages: new Set(['javascript', 'remote', ...(python ? (['python'] as const) : [])]),
       wasmAbiVersions: WASM_ABI_VERSIONS,
       grants: [],
       kinds: new Set(KINDS),
-      builtInTypeIds: new Set(NODE_TYPES.keys()),
+      builtInTypeIds: OWN_TYPE_IDS,
     };
   };
 

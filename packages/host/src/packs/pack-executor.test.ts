@@ -8,7 +8,7 @@ import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { createRedactions } from '../redaction/redactions.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
-import type { NodeWork } from '../runtime/outside-work.ts';
+import { callingRun, type NodeWork } from '../runtime/outside-work.ts';
 import { readSettings } from '../settings.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { CodeFolders } from './code-folders.ts';
@@ -54,8 +54,11 @@ async function world(t: TestContext, remotes: RemoteNodes) {
   const records = new PackRecords(store);
   const receipts = new Receipts({ store, now, log });
   const executor = packExecutor({
+    store,
+    now,
     records,
     receipts,
+    outputsWarned: [],
     redactions: createRedactions(),
     memoryBytes: 1,
     wallClockMs: 1_000,
@@ -68,6 +71,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     }),
     remotes,
     environment: {},
+    runtimeCapabilities: [],
     secrets: async () => ({}),
     surfaces: () => ({ table: {}, call: async () => undefined }),
   })(new InvocationLog(new CommitPipeline(store), store.records, now));
@@ -79,6 +83,7 @@ const invocation = (effect: PackEffect = 'effect', attempt = 0): Invocation => (
   typeId: TYPE,
   attempt,
   visit: 1,
+  variables: {},
   ordinalBase: 0,
   inputs: { x: 1 },
   config: { y: 2 },
@@ -107,7 +112,7 @@ function working(emit: NodeWork['emit'] = async () => true): NodeWork {
     metadata: {},
     limits: { maxNodeExecutions: 1, maxRunDurationMs: 1, maxLoopIterations: 1 },
   };
-  return { facts, emit, epoch: 1, tell: async () => null };
+  return { facts, run: callingRun(facts), emit, epoch: 1, tell: async () => null };
 }
 
 const { signal } = new AbortController();

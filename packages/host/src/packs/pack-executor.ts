@@ -11,14 +11,17 @@ import type { Outcome } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
 import { ERRORS, OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
+import type { Store } from '@gantry/store';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/outside-work.ts';
+import { actionTurn } from './action-rate.ts';
 import { type CodeCall, type CodeCalls, prepareCall, type Task } from './code-call.ts';
 import { EventFeed } from './event-feed.ts';
 import type { SecretMembers } from './node-controls/node-secrets.ts';
-import { SubWorkflows } from './node-controls/sub-workflows.ts';
+import { Stop } from './node-controls/stop.ts';
 import { outcomeOf } from './node-result.ts';
+import { outputMisfit } from './output-schema.ts';
 import type { VersionRecord } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 import type { Receipts } from './receipts.ts';
@@ -29,7 +32,13 @@ const RESTARTS_MAX = 2;
 export interface PackExecutorOptions extends CodeCalls {
   readonly records: PackRecords;
   readonly receipts: Receipts;
+  /** What `requires` of a node may name. */
+  readonly runtimeCapabilities: readonly string[];
   readonly redactions: Redactions;
+  /** Names of packs whose outputs may break their own schema: it is warned of in the log of the run. */
+  readonly outputsWarned: readonly string[];
+  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly now: () => number;
 }
 
 export const packExecutor =
@@ -105,17 +114,30 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
   const { pack, key, invocation } = task;
   const version = await options.records.version(pack.integrity);
   const node = version.nodes.find(({ typeId }) => typeId === invocation.typeId);
-  const { refusal } = node ?? {};
-  if (refusal) return { acts: false, run: async () => ({ outcome: refused(refusal) }) };
+  checkCapabilities(options, node?.requires ?? []);
   const grants = await options.records.granted(key.tenant, version);
   const unmet = unmetRequirements(version.requires, grants);
   const manifest = `${version.name}@${version.version}`;
   if (unmet.length > 0)
     throw new OpenwopError('pack_runtime_requirement_unmet', { details: { manifest, unmet } });
+  if (node?.rateLimit) {
+    const { typeId, rateLimit } = node;
+    await actionTurn(options, { tenant: key.tenant, packName: version.name, typeId, rateLimit }, task.signal);
+  }
   const acts = pack.effect === 'effect' && canActUnseen(version);
   const members = await secretsOf(options, task, version);
   const call = await prepareCall(options, version, { acts, grants, members });
   return { acts, run: () => invoke(options, task, version, call) };
+}
+
+function checkCapabilities({ runtimeCapabilities }: PackExecutorOptions, requires: readonly string[]): void {
+  const missing = requires.filter((name) => !runtimeCapabilities.includes(name));
+  if (missing.length === 0) return;
+  const offered = runtimeCapabilities.join(', ') || 'none';
+  throw new OpenwopError('capability_not_provided', {
+    message: `The node requires ${missing.join(', ')}, which this host does not provide. It provides: ${offered}.`,
+    details: { capability: missing[0]!, missing },
+  });
 }
 
 /** Looked up anew each time the node is dispatched. A server of somebody else gets no values. */
@@ -145,21 +167,45 @@ async function invoke(
   version: VersionRecord,
   call: CodeCall,
 ): Promise<Ended> {
-  const { signal, work, pack, key } = task;
-  const children = new SubWorkflows(pack.calls);
+  const { signal, work, key } = task;
+  const stop = new Stop();
   const redactor = () => options.redactions.of(key.tenant);
   const feed = new EventFeed((events) => work.emit(events), redactor);
-  const outcome = await call(task, { children, feed });
+  const outcome = await call(task, { stop, feed });
   signal.throwIfAborted();
+  const misfit = stop.wanted ? undefined : misfitOf(version, task, outcome);
+  const isWarned = misfit !== undefined && options.outputsWarned.includes(version.name);
+  if (isWarned) feed.log('warn', misfit.message);
   const { name, version: packVersion, code } = version;
   options.receipts.note({ tenant: key.tenant, name, version: packVersion, used: outcome.used });
   if (code?.language === 'wasm') await tellBreach(options, feed, outcome);
   await feed.end();
-  const { wanted } = children;
-  if (wanted) return { outcome: { call: wanted, ...feed.untold() } };
+  const { stop: exhausted } = work.run;
+  if (exhausted) return { outcome: { exhausted, ...feed.untold() } };
+  if (stop.wanted) return { outcome: { ...stop.wanted, ...feed.untold() } };
+  if (misfit && !isWarned) return { outcome: { ...refused(misfit), ...feed.untold() } };
   const { result } = outcome;
   const origin = result.status === 'error' ? { origin: result.origin } : {};
   return { outcome: { ...outcomeOf(outcome), ...feed.untold() }, ...origin };
+}
+
+/** What the workflow goes on with is what the pack promises, or nothing. */
+function misfitOf(
+  { name, version, nodes }: VersionRecord,
+  { invocation }: Task,
+  { result }: InvocationOutcome,
+): RunError | undefined {
+  const node = nodes.find(({ typeId }) => typeId === invocation.typeId);
+  const misfit = result.status === 'success' && outputMisfit(node?.outputSchema, result.outputs);
+  if (!misfit) return;
+  const { path, message } = misfit;
+  return {
+    code: 'validation_error',
+    message:
+      `The outputs of the node: ${path} ${message}. ${name}@${version} breaks the schema that it declares: report it ` +
+      'to its publisher, or have the operator name the pack in GANTRY_PACK_OUTPUTS_WARN.',
+    details: { path },
+  };
 }
 
 const BREACHES: Readonly<Record<string, 'wasm-memory' | 'wasm-execution-time'>> = {

@@ -12,7 +12,7 @@
  */
 import type { PackEffect } from '@gantry/engine';
 import type { NodePackManifest, PromptTemplate, Provider, WorkflowChain } from '@gantry/packs';
-import type { InstalledPack, JsonObject, PackGrant, RunError } from '@gantry/protocol';
+import type { InstalledPack, JsonObject, PackGrant, RateLimit } from '@gantry/protocol';
 import type { Entry, EntryKey, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
 import type { ArtifactTypeRecord } from './artifact-types/artifact-type-record.ts';
@@ -40,12 +40,16 @@ export interface NodeRecord {
   readonly typeId: string;
   readonly effect: PackEffect;
   readonly sensitiveOutputs: readonly string[];
+  /** Runtime capabilities that it needs, by the names of the discovery document. */
+  readonly requires?: readonly string[];
   readonly configSchema?: JsonObject;
   readonly inputSchema?: JsonObject;
+  /** What it gives has to fit. */
+  readonly outputSchema?: JsonObject;
   /** What is looked up before it runs. */
   readonly needs?: NodeNeeds;
-  /** Why this host never runs it, where it needs what the host does not have. */
-  readonly refusal?: RunError;
+  /** Of the action of a connector: how often it may be dispatched. */
+  readonly rateLimit?: RateLimit;
 }
 
 /** Code that runs in the sandbox; `entry` is a file of the pack. */

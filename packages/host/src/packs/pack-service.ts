@@ -12,6 +12,7 @@ import {
 import type { Store } from '@gantry/store';
 import { inTurn } from '../turns.ts';
 import { SHARED } from '../workflows/shared.ts';
+import { missingClients } from './connections/node-auth.ts';
 import { givenBy, grantWrite, historyOf } from './grants.ts';
 import { type InstallerOptions, type InstallPlan, installPlan, type PlanOutcome } from './installer.ts';
 import { manifestOf } from './judged-pack.ts';
@@ -237,6 +238,7 @@ export class PackService {
     const granted = [...(await this.#records.granted(tenant, record))];
     const version = await this.#records.version(record.integrity);
     const surfaces = surfacesOf(version, this.#options.surfaces, granted);
-    return { ...record, granted, ...(surfaces && { surfaces }), shared: owner === SHARED };
+    const warnings = [...record.warnings, ...(await missingClients(this.#records, tenant, version))];
+    return { ...record, warnings, granted, ...(surfaces && { surfaces }), shared: owner === SHARED };
   }
 }

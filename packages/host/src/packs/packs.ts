@@ -14,7 +14,7 @@ import type { Surfaces } from '../surfaces/surfaces.ts';
 import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
 import type { NodeSecrets } from './node-controls/node-secrets.ts';
-import { createOffer, type Offer } from './offer.ts';
+import { createOffer, type Offer, type OfferOptions } from './offer.ts';
 import { packExecutor } from './pack-executor.ts';
 import { PackRecords } from './pack-records.ts';
 import { PackService } from './pack-service.ts';
@@ -36,6 +36,7 @@ export interface PacksOptions {
   readonly secrets: NodeSecrets;
   /** What discovery says of the host itself. */
   readonly facts: FamilyFacts;
+  readonly models: OfferOptions['models'];
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -60,6 +61,8 @@ export interface Packs extends PackBinding {
   readonly trust: () => Promise<HostTrust>;
   /** Every capability family of the discovery document. */
   readonly families: () => Promise<Families>;
+  /** Names that `requires` of a node may have, as the discovery document lists them. */
+  readonly runtimeCapabilities: readonly string[];
   /** What a pack may rely on here. */
   readonly offer: Offer;
   readonly executor: (log: InvocationLog) => Executor;
@@ -88,9 +91,11 @@ export function createPacks(options: PacksOptions): Packs {
   const receipts = new Receipts(options);
   const limits = limitsOf(settings);
   const families = loadedOnce(() => capabilityFamilies(options.facts, { limits, sandboxes }, surfaces));
+  const runtimeCapabilities = Object.keys(surfaces.families).map((name) => `host.${name}`);
   const offer = createOffer({
     families,
     surfaces: surfaces.capabilities,
+    models: options.models,
     hasPython: async () => (await sandboxes.python()) !== undefined,
   });
   const changed = (): void => {
@@ -113,24 +118,22 @@ export function createPacks(options: PacksOptions): Packs {
     registry,
     registries,
   });
+  const shared = { records, folders, sandboxes, runtimeCapabilities };
   return {
+    ...shared,
     service,
-    records,
-    sandboxes,
-    folders,
     limits,
     trust,
     families,
     offer,
     executor: packExecutor({
       ...options,
-      records,
-      folders,
-      sandboxes,
+      ...shared,
       remotes,
       receipts,
       ...limits,
       environment: settings.packEnvironment,
+      outputsWarned: settings.packOutputsWarned,
       surfaces: surfaces.membersFor,
     }),
     ...bindingOf(records),

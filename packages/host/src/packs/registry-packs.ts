@@ -156,18 +156,20 @@ async function locked(
 ): Promise<Choice> {
   const plan = installPlan(lock, wanted.roots, registries);
   const manifests: FetchedPack['manifest'][] = [];
-  const judge = async (step: InstallStep, content: LockedContent): Promise<void> => {
-    checkLocked(step, plan, content, await offer(withPeers(content.manifest, step)));
+  const judge = async (step: InstallStep, content: LockedContent): Promise<readonly string[]> => {
     manifests.push(content.manifest);
+    return checkLocked(step, content, await offer(withPeers(content.manifest, step)));
   };
   const steps = plan.steps.map((step): Step => {
     const { name, version, registry, entry } = step;
+    const warnings = [...step.warnings];
     const fetch = async (): Promise<FetchedPack> => {
       const fetched = await fetchLocked(step);
-      await judge(step, fetched);
+      warnings.push(...(await judge(step, fetched)));
       return fetched;
     };
-    return { name, version, integrity: entry.integrity, isExact: true, isLocked: true, registry, fetch };
+    const pinned = { integrity: entry.integrity, isExact: true, isLocked: true };
+    return { name, version, ...pinned, registry, warnings, fetch };
   });
   return {
     packs: steps,
@@ -195,6 +197,8 @@ const withPeers = <T extends FetchedPack['manifest']>(manifest: T, { entry }: In
 interface Step extends ChosenPack {
   readonly isLocked: boolean;
   readonly registry: Registry;
+  /** Complete once it was fetched. */
+  readonly warnings?: readonly string[];
   readonly fetch: () => Promise<FetchedPack>;
 }
 
@@ -208,7 +212,7 @@ async function fetchAll(
 ): Promise<Candidate[]> {
   const candidates: Candidate[] = [];
   let bytesLeft = PLAN_BYTES_MAX;
-  for (const { isExact, isLocked, registry, fetch } of steps) {
+  for (const { isExact, isLocked, registry, warnings, fetch } of steps) {
     const { bytes, served, detachedSignature, keys, advisories } = await fetch();
     bytesLeft -= bytes.length;
     if (bytesLeft < 0)
@@ -226,7 +230,13 @@ async function fetchAll(
       ...(served.signing && { signing: served.signing }),
       ...(detachedSignature && { detachedSignature }),
     };
-    candidates.push({ bytes, source: 'archive', development: false, registry: proof });
+    candidates.push({
+      bytes,
+      source: 'archive',
+      development: false,
+      registry: proof,
+      ...(warnings && { warnings }),
+    });
   }
   return candidates;
 }

@@ -124,6 +124,29 @@ test('the side-effect guard lets an effect happen once, over retries', async () 
   assert.deepEqual(run.outputs, { state: 'duplicate', previous: { sent: 0 } }, JSON.stringify(run));
 });
 
+test('a node that requires a runtime capability runs only where discovery lists it', async () => {
+  const api = await openPacks();
+  const { runtimeCapabilities } = (await api.get('/.well-known/openwop')).json();
+  assert.ok(runtimeCapabilities.includes('host.kvStorage'), runtimeCapabilities.join());
+  const definition = one();
+  for (const [requires, status] of [
+    [['host.kvStorage'], 'completed'],
+    [['host.kvStorage', 'chat.sendPrompt'], 'failed'],
+  ] as const) {
+    await api.install({
+      nodes: { [TYPE]: { body: 'return { ran: true };', more: { requires: [...requires] } } },
+    });
+    await api.registered(definition);
+    const run = await api.ended(await api.start('one'));
+    assert.equal(run.status, status, JSON.stringify(run));
+    if (status === 'completed') continue;
+    const { code, message, details } = errorOf(run);
+    assert.equal(code, 'capability_not_provided');
+    assert.match(String(message), /requires chat\.sendPrompt.*It provides: .*host\.kvStorage/);
+    assert.deepEqual(Object(details).missing, ['chat.sendPrompt']);
+  }
+});
+
 test('a pure node has no guard, and needs what the host does not have are told', async () => {
   const api = await openPacks();
   const secret = { requiresSecrets: [{ id: 'key', kind: 'api-key' }] };
@@ -131,8 +154,12 @@ test('a pure node has no guard, and needs what the host does not have are told',
     nodes: {
       [TYPE]: { body: 'return { guard: typeof ctx.sideEffects, sub: typeof ctx.invokeSubWorkflow };' },
       'vendor.acme.secret': { body: 'return {};', more: secret },
+      // Metadata as long as the host does not advertise `modelCapabilities`
+      'vendor.acme.model': { body: 'return {};', more: { requiredModelCapabilities: ['reasoning'] } },
     },
   });
+  await api.registered(workflow('model', [node('a', 'vendor.acme.model')]));
+  assert.equal((await api.ended(await api.start('model'))).status, 'completed');
   await api.registered(one());
   assert.deepEqual((await api.ended(await api.start('one'))).outputs, {
     guard: 'undefined',

@@ -7,6 +7,7 @@ import { archiveOf } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import { watchSockets } from '../../../egress/src/testing/sockets.ts';
 import { mcpServer } from '../../../sandbox/src/remote/testing/mcp-server.ts';
+import { wasmModule } from '../../../sandbox/src/testing/wasm.ts';
 import { assertError } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { receiver } from '../webhooks/testing/receiver.ts';
@@ -52,6 +53,28 @@ test('a Python pack runs, and reaches the surfaces of the host', async (t) => {
   assert.equal(installed.statusCode, 201, installed.body);
   await api.registered(greeting);
   assert.deepEqual((await api.ended(await api.start('greeting'))).outputs, { said: 'Hello Ada', n: 1 });
+});
+
+test('a WebAssembly pack runs, and discovery names it', async (t) => {
+  const api = await packTest(t);
+  const typeId = 'wasm.hello';
+  const manifest = {
+    name: 'vendor.test.wasm',
+    version: '1.0.0',
+    engines: { openwop: '>=1.0.0 <2.0.0' },
+    runtime: { language: 'wasm', entry: 'pack.wasm', wasm: { abiVersion: 1 } },
+    nodes: [{ typeId, version: '1.0.0', category: 'data', role: 'pure' }],
+  };
+  const files = new Map([
+    ['pack.json', Buffer.from(JSON.stringify(manifest))],
+    ['pack.wasm', Buffer.from(await wasmModule('packed'))],
+  ]);
+  const loaded = async () => (await api.get('/.well-known/openwop')).json().nodePackRuntimes.wasm.loadedPacks;
+  assert.deepEqual(await loaded(), []);
+  assert.equal((await api.upload((await archiveOf(files)).bytes)).statusCode, 201);
+  assert.deepEqual(await loaded(), ['vendor.test.wasm']);
+  await api.registered(workflow('greeting', [node('a', typeId)]));
+  assert.deepEqual((await api.ended(await api.start('greeting'))).outputs, { hello: 'world' });
 });
 
 test('a remote pack is called where it runs, once that is granted', async (t) => {

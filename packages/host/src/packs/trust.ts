@@ -38,7 +38,7 @@ export interface HostTrust {
   readonly grants: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Who hands an archive over knows it; what a registry sends must be proved. */
+/** An archive that somebody uploads is known to them; what a registry sends must be proved. */
 export const WITHOUT_FILE: HostTrust = {
   policy: { mode: 'open' },
   registryPolicy: { mode: 'verified' },
@@ -162,7 +162,7 @@ function keysFor({ keys, policy }: HostTrust, origin: Origin): readonly TrustedK
   return [...keys, ...origin.proof.keys];
 }
 
-/** The modes in force, as operators are told. */
+/** The modes in force, as operators see them. */
 export interface TrustModes {
   readonly uploads: TrustPolicy['mode'];
   readonly registries: readonly { readonly url: string; readonly mode: TrustPolicy['mode'] }[];

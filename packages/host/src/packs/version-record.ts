@@ -9,11 +9,11 @@ import {
   surfaceAsks,
 } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { checkedPrompts } from '../prompts/checked-prompts.ts';
 import { artifactTypeRecords } from './artifact-types/artifact-type-record.ts';
 import { readSchemaText } from './artifact-types/schema-text.ts';
 import { type NodeAuth, nodeAuth } from './connections/node-auth.ts';
 import type { CodeRecord, Declared, NodeRecord, PackNode, VersionRecord } from './pack-record.ts';
-import { checkedPrompts } from './prompts/checked-prompts.ts';
 
 export interface Contents {
   readonly record: VersionRecord;
@@ -44,14 +44,12 @@ function nodeContents(manifest: NodePackManifest, files: Archive['files'], about
   const warnings: string[] = [];
   if (!manifest.nodes?.length) throw agentsNotServed(manifest);
   if (manifest.agents?.length) warnings.push('Its agents are not served by this host; its nodes are.');
-  const idempotent = new Set(
-    manifest.connector?.actions?.flatMap((action) => (action.idempotent ? action.typeId : [])),
-  );
+  const actions = new Map(manifest.connector?.actions?.map((action) => [action.typeId, action]));
   const nodes = manifest.nodes.map((node) =>
     nodeRecord(
       node,
       files,
-      { idempotent: idempotent.has(node.typeId), auth: nodeAuth(node, manifest.connector) },
+      { action: actions.get(node.typeId), auth: nodeAuth(node, manifest.connector) },
       warnings,
     ),
   );
@@ -121,10 +119,12 @@ function codeOf({ name, version, runtime }: NodePackManifest): CodeRecord {
   };
 }
 
+type Action = NonNullable<NonNullable<NodePackManifest['connector']>['actions']>[number];
+
 function nodeRecord(
   node: PackNode,
   files: Archive['files'],
-  { idempotent, auth }: { readonly idempotent: boolean; readonly auth: NodeAuth | undefined },
+  { action, auth }: { readonly action: Action | undefined; readonly auth: NodeAuth | undefined },
   warnings: string[],
 ): NodeRecord {
   const schemaOf = (ref: string | undefined): JsonObject | undefined => {
@@ -138,19 +138,22 @@ function nodeRecord(
   };
   const configSchema = schemaOf(node.configSchemaRef);
   const inputSchema = schemaOf(node.inputSchemaRef);
-  const refusal = refusalOf(node);
+  const outputSchema = schemaOf(node.outputSchemaRef);
   const { requiresSecrets: secrets = [], requiredCredentials: credentials = [] } = node;
+  const { rateLimit } = action ?? {};
   const needsAny = secrets.length + credentials.length > 0 || auth !== undefined;
   return {
     typeId: node.typeId,
-    effect: effectOf(node, idempotent),
+    effect: effectOf(node, action?.idempotent === true),
     sensitiveOutputs: Object.entries(node.outputs ?? {}).flatMap(([port, marks]) =>
       isSensitive(marks) ? [port] : [],
     ),
+    ...(node.requires?.length && { requires: node.requires }),
     ...(configSchema && { configSchema }),
     ...(inputSchema && { inputSchema }),
+    ...(outputSchema && { outputSchema }),
     ...(needsAny && { needs: { secrets, credentials, ...(auth && { auth }) } }),
-    ...(refusal && { refusal }),
+    ...(rateLimit && { rateLimit: { requests: 1, perSeconds: 1, ...rateLimit } }),
   };
 }
 
@@ -164,10 +167,4 @@ function effectOf({ role, capabilities = [] }: PackNode, idempotent: boolean): P
   if (role === 'pure' && !capabilities.includes('side-effectful')) return 'pure';
   if (idempotent) return 'idempotent';
   return HARMLESS_ROLES.has(role) && !capabilities.includes('side-effectful') ? 'idempotent' : 'effect';
-}
-
-function refusalOf({ requiredModelCapabilities }: PackNode) {
-  if (requiredModelCapabilities?.length)
-    return { code: 'capability_not_provided', message: 'The node needs a model, which this host has not.' };
-  return;
 }

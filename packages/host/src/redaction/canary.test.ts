@@ -4,11 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { RunEventDoc } from '@gantry/protocol';
 import { formsOf } from '@gantry/protocol/redaction';
+import { declaredArchive } from '../packs/connections/testing/declared-archive.ts';
 import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
 import { readSettings } from '../settings.ts';
 import { edge, node, workflow } from '../testing/definitions.ts';
@@ -32,12 +36,44 @@ const CANARIES = {
   resolved: canary('resolved'),
   required: canary('required'),
   password: canary('password'),
+  // Only such characters are taken for a token
+  token: `CANARY-token_${randomBytes(12).toString('base64url')}`,
+  client: canary('client-secret'),
+  database: canary('database'),
   master: canary('master-key-of-at-least-so-many-characters'),
 };
 /** What pack code asks for by name. */
 const REFS = ['created', 'rotated', 'variable', 'file', 'resolved'];
 
+/** Gives out one token. */
+async function tokenServer(t: TestContext): Promise<string> {
+  const token = { access_token: CANARIES.token, token_type: 'bearer', expires_in: 3_600 };
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(token));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Answers the id of a connection whose token is planted. */
+async function connected(api: PackTest, origin: string): Promise<string> {
+  const auth = { kind: 'oauth2', authFlow: 'client_credentials' };
+  const provider = { id: 'robot', displayName: 'Robot', category: 'crm', auth };
+  const reach = { integration: { node: LEAK } };
+  const manifest = { name: 'vendor.acme.robot', kind: 'connection', provider: { ...provider, reach } };
+  const installed = await api.upload(await declaredArchive(manifest));
+  assert.equal(installed.statusCode, 201, installed.body);
+  const client = { provider: 'robot', clientId: 'id', clientSecret: CANARIES.client, tokenUrl: origin };
+  const configured = await api.post('/v1/host/gantry/oauth-clients', client);
+  assert.ok(configured.statusCode < 300, configured.body);
+  const made = await api.post('/v1/host/gantry/connections', { provider: 'robot', scope: 'workspace' });
+  assert.ok(made.statusCode < 300, made.body);
+  return made.json().connection.connectionId;
+}
+
 interface World {
+  readonly tokens: string;
   readonly api: PackTest;
   readonly lines: string[];
   readonly delivered: () => Promise<string>;
@@ -51,22 +87,25 @@ async function openWorld(t: TestContext): Promise<World> {
   await writeFile(path.join(folder.path, 'default', 'token'), `${CANARIES.file}\n`);
   const { url, got } = await receiver(t);
   const lines: string[] = [];
+  const tokens = await tokenServer(t);
   const settings = readSettings([], {
     GANTRY_MASTER_KEY: CANARIES.master,
     GANTRY_SECRETS_ENV: 'CANARY',
     CANARY: CANARIES.variable,
     GANTRY_SECRETS_DIR: folder.path,
-    GANTRY_EGRESS_ALLOW: `webhook=${new globalThis.URL(url).origin}`,
+    GANTRY_EGRESS_ALLOW: `webhook=${new globalThis.URL(url).origin},oauth=${tokens}`,
+    GANTRY_CACHE: `postgres://canary:${encodeURIComponent(CANARIES.database)}@127.0.0.1:1/none`,
   });
-  const { masterKey, secretVariables, secretsDir, egressAllow } = settings;
+  const { masterKey, secretVariables, secretsDir, egressAllow, backends } = settings;
   const api = await packTest(t, {
-    settings: { masterKey, secretVariables, secretsDir, egressAllow, logLevel: 'debug' },
+    settings: { masterKey, secretVariables, secretsDir, egressAllow, backends, logLevel: 'debug' },
     logTo: { write: (line: string) => void lines.push(line) },
   });
   const hook = await api.post('/v1/webhooks', { url, events: TOLD });
   assert.equal(hook.statusCode, 201, hook.body);
   return {
     api,
+    tokens,
     lines,
     webhookSecret: hook.json().secret,
     delivered: async () => JSON.stringify(await got(TOLD.length)),
@@ -91,7 +130,7 @@ async function plant(api: PackTest): Promise<void> {
 
 const GET = `
   const values = [ctx.credentials.required.value];
-  for (const ref of ${JSON.stringify([...REFS, 'rotated@1'])})
+  for (const ref of [...${JSON.stringify([...REFS, 'rotated@1'])}, ctx.config.connection])
     values.push((await ctx.secrets.resolve({ ref, purpose: 'to leak it' })).plaintext);`;
 
 const LEAKS = `${GET}
@@ -110,6 +149,7 @@ const LEAKS = `${GET}
     await ctx.storage.blob.put({ key: 'k', body }).catch(({ code }) => refused.add(code));
   }
   await ctx.http.safeFetch('https://elsewhere.example/', { credential: { ref: 'created' } }).catch(() => {});
+  await ctx.storage.cache.get({ key: 'k' }).catch(({ message }) => ctx.log('warn', message));
   ctx.variables.set('kept', forms.join());
   let split = 0;
   for (const form of encoders.map((encode) => encode(values.at(-2))))
@@ -130,17 +170,17 @@ function canaries(more: readonly string[]): RegExp {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
-const PEERS = ['secrets.resolveInPack', 'kvStorage', 'blobStorage', 'httpClient'];
+const PEERS = ['secrets.resolveInPack', 'kvStorage', 'blobStorage', 'cache', 'httpClient'];
 
 /** Runs the code that leaks, and answers its run. */
-async function leak(api: PackTest): Promise<string> {
+async function leak(api: PackTest, connection: string): Promise<string> {
   const peerDependencies = Object.fromEntries(PEERS.map((name) => [name, 'supported']));
   const more = { requiredCredentials: [{ key: 'required', scope: 'user' }] };
   const acting = { role: 'side-effect', more };
   const nodes = { [LEAK]: { ...acting, body: LEAKS }, [FAIL]: { ...acting, body: FAILS } };
   await api.install({ nodes, manifest: { peerDependencies } });
   const variables = ['kept', 'said'].map((name) => ({ name, type: 'string' as const }));
-  const steps = [node('a', LEAK, { step: 1 }), node('b', FAIL)];
+  const steps = [node('a', LEAK, { step: 1, connection }), node('b', FAIL, { connection })];
   await api.registered(workflow('leaks', steps, { variables, edges: [edge('a', 'b')] }));
   const runId = await api.start('leaks', { inputs: { said: CANARIES.password } });
   const run = await api.ended(runId);
@@ -169,6 +209,9 @@ async function answersAbout(api: PackTest, runId: string): Promise<Record<string
     URL,
     '/v1/host/gantry/acts',
     '/v1/host/gantry/metrics',
+    '/v1/host/gantry/surfaces',
+    '/v1/host/gantry/oauth-clients',
+    '/v1/host/gantry/connections',
     `${URL}/${encodeURIComponent(CANARIES.created)}`,
   ];
   const texts: Record<string, string> = {};
@@ -179,11 +222,11 @@ async function answersAbout(api: PackTest, runId: string): Promise<Record<string
 }
 
 test('no canary leaves, and none is on the disk', async (t) => {
-  const { api, lines, delivered, webhookSecret } = await openWorld(t);
+  const { api, tokens, lines, delivered, webhookSecret } = await openWorld(t);
   await plant(api);
   const planted = canaries([webhookSecret]);
   for (const value of Object.values(CANARIES)) assert.match(value, planted);
-  const runId = await leak(api);
+  const runId = await leak(api, await connected(api, tokens));
   const { text: stream, events } = await streamOf(api, runId);
   const done = events.find(({ type }) => type === 'node.completed');
   const outputs = done?.payload.outputs as { refused: string[] } | undefined;

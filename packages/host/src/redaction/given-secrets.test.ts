@@ -67,6 +67,34 @@ test('after a restart', async (t) => {
   assert.equal(await shown(second.api, 'given-before-the-restart'), '[REDACTED:gone]');
 });
 
+test('the room of a value is free when its credential and its last run are gone', async (t) => {
+  let aheadMs = 0;
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const settings = { dataDir: folder.path };
+  const { api, close } = await opened(settings, () => Date.now() + aheadMs);
+  t.after(close);
+  await install(api);
+  await api.registered(echoes);
+  const value = 'given-and-then-forgotten';
+  await give(api, 'gone', value);
+  const made = await api.post(CREDENTIALS, { ref: 'kept', value: 'given-and-still-in-use' });
+  assert.equal(made.statusCode, 201, made.body);
+  await api.registered(workflow('resolves', [node('a', TYPE, { ref: 'kept' })]));
+  await api.ended(await api.start('resolves'));
+  const { credentials } = api.host.services;
+  assert.equal(await credentials.sweep(), 0);
+  assert.equal(await shown(api, value), '[REDACTED:gone]');
+  aheadMs = 31 * 86_400_000;
+  await api.host.sweep();
+  await close();
+  // This process had opened it; another learns only what is kept
+  const second = await opened(settings, () => Date.now() + aheadMs);
+  t.after(second.close);
+  assert.equal(await shown(second.api, value), value);
+  assert.equal(await shown(second.api, 'given-and-still-in-use'), '[REDACTED:kept]');
+});
+
 test('in a second process on PostgreSQL, also what is given later', async (t: TestContext) => {
   const database = await freshDatabase();
   if ('skip' in database) return t.skip(database.skip);

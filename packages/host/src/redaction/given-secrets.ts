@@ -1,37 +1,60 @@
 /**
  * Values that pack code was given, by whichever process. They are kept, sealed, as long as a run may carry them, also
- * when their credential was changed or removed: a process knows them before it works on a run of their tenant.
+ * when their credential was changed or removed: a process knows them before it works on a run of their tenant. They go when
+ * their credential has them no more and the last run that was given them is gone.
  */
 import type { SecretValue } from '@gantry/protocol/redaction';
-import { type Change, fromEntry, openSecret, type RecordKind, type Secret } from '@gantry/resources';
+import {
+  type Change,
+  type Changes,
+  fromEntry,
+  openSecret,
+  type RecordKind,
+  type Secret,
+  type Stored,
+} from '@gantry/resources';
 import type { Entry, Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { credentials, versionOf } from '../credentials/credential.ts';
 import type { MasterKey } from '../master-key.ts';
 import type { Redactions } from './redactions.ts';
 
 interface GivenSecret {
   readonly value: Secret;
+  /** The credential, and which of its values. */
   readonly label: string;
+  readonly version: number;
   /** No run that was given it is kept any longer. */
   readonly until: number;
 }
 
-const givenSecrets: RecordKind<GivenSecret> = {
+export const givenSecrets: RecordKind<GivenSecret> = {
   kind: 'given-secret',
   idPrefix: 'gs',
   secret: ['value'],
   expiresAt: ({ until }) => until,
 };
 
+/** A run that was given one, which it refers to. */
+const givenRuns: RecordKind<{ readonly runId: string; readonly given: string }> = {
+  kind: 'given-run',
+  idPrefix: 'gr',
+  ref: ({ given }) => given,
+  endsWithRun: ({ runId }) => runId,
+};
+
 const PAGE = 200;
 const DAY_MS = 86_400_000;
+/** Longer than a change takes. */
+const GIVING_MS = 60_000;
 const UNKNOWN =
   'a value that pack code was given cannot be redacted: it does not open, or there is no room for it';
 
 export interface GivenSecretsOptions {
   readonly store: Pick<Store, 'entries'>;
   readonly masterKey: Pick<MasterKey, 'open' | 'hmac'>;
-  readonly redactions: Pick<Redactions, 'keep'>;
+  readonly redactions: Pick<Redactions, 'keep' | 'forget'>;
+  readonly changes: Pick<Changes, 'run'>;
   readonly log: Logger;
   readonly now: () => number;
   /** How long a run and its log are kept at most. */
@@ -40,61 +63,130 @@ export interface GivenSecretsOptions {
   readonly lookAgainMs: number | null;
 }
 
+export interface Giving extends SecretValue {
+  readonly version: number;
+  readonly runId: string;
+}
+
 export interface GivenSecrets {
   /** In the change that gives the value. False: it must not be given, since it could not be redacted. */
-  give(change: Change, secret: SecretValue): Promise<boolean>;
+  give(change: Change, giving: Giving): Promise<boolean>;
+  /** Deletes what nobody can give again and no run carries. */
+  sweep(): Promise<number>;
   /** Undefined while everything that was given in the tenant is known here. */
   known(tenant: string): Promise<void> | undefined;
 }
 
 interface Known {
-  readonly ids: Set<string>;
+  /** The values, by id. */
+  readonly values: ReadonlyMap<string, string>;
   readonly at: number;
 }
 
-export function createGivenSecrets(options: GivenSecretsOptions): GivenSecrets {
-  const { store, masterKey, redactions, log, now, keptMs, lookAgainMs } = options;
-  const idOf = masterKey.hmac('given-secret');
-  const known = new Map<string, Known>();
-  const loading = new Map<string, Promise<void>>();
+export const createGivenSecrets = (options: GivenSecretsOptions): GivenSecrets => new KeptSecrets(options);
 
-  async function load(tenant: string): Promise<void> {
+class KeptSecrets implements GivenSecrets {
+  readonly #options: GivenSecretsOptions;
+  readonly #idOf: (text: string) => Buffer;
+  readonly #known = new Map<string, Known>();
+  readonly #loading = new Map<string, Promise<void>>();
+  readonly #givenAt = new Map<string, number>();
+
+  constructor(options: GivenSecretsOptions) {
+    this.#options = options;
+    this.#idOf = options.masterKey.hmac('given-secret');
+  }
+
+  async give(change: Change, { value, label, version, runId }: Giving): Promise<boolean> {
+    const { redactions, keptMs } = this.#options;
+    const { tenant } = change.caller;
+    if (!redactions.keep(tenant, value, label)) return false;
+    const id = this.#idOf(`${tenant}\0${value}`).toString('base64url');
+    this.#givenAt.set(id, change.now);
+    const before = await change.find(givenSecrets, id);
+    const until = change.now + keptMs;
+    const isNewRun = (await change.find(givenRuns, `${id}/${runId}`)) === null;
+    if (isNewRun) change.create(givenRuns, { runId, given: id }, `${id}/${runId}`);
+    if (!before) change.create(givenSecrets, { value, label, version, until }, id);
+    else if (isNewRun || before.record.until < until - DAY_MS)
+      change.update(before, { label, version, until });
+    return true;
+  }
+
+  known(tenant: string): Promise<void> | undefined {
+    const { now, lookAgainMs } = this.#options;
+    const last = this.#known.get(tenant);
+    if (last && (lookAgainMs === null || now() < last.at + lookAgainMs)) return undefined;
+    const under = this.#loading.get(tenant) ?? this.#load(tenant).finally(() => this.#loading.delete(tenant));
+    this.#loading.set(tenant, under);
+    return under;
+  }
+
+  async sweep(): Promise<number> {
+    const { store, now } = this.#options;
+    let dropped = 0;
+    for (let after: Entry | null = null; ; ) {
+      const page: Entry[] = await store.entries.all(givenSecrets.kind, after, PAGE);
+      for (const entry of page) dropped += await this.#drop(fromEntry(givenSecrets, entry));
+      after = page.at(-1) ?? null;
+      if (page.length < PAGE) break;
+    }
+    for (const tenant of this.#known.keys()) await this.#load(tenant);
+    for (const [id, at] of this.#givenAt) if (at + GIVING_MS < now()) this.#givenAt.delete(id);
+    return dropped;
+  }
+
+  async #load(tenant: string): Promise<void> {
+    const { store, redactions, now } = this.#options;
     const at = now();
-    const ids = known.get(tenant)?.ids ?? new Set<string>();
+    const before = this.#known.get(tenant)?.values ?? new Map<string, string>();
+    const values = new Map<string, string>();
     for (let beforeId: string | undefined; ; ) {
       const filter = { limit: PAGE, ...(beforeId !== undefined && { beforeId }) };
       const page = await store.entries.list(givenSecrets.kind, tenant, filter);
-      for (const entry of page) if (!ids.has(entry.id)) learn(entry, ids);
+      for (const entry of page) {
+        const value = before.get(entry.id) ?? this.#learn(entry);
+        if (value !== null) values.set(entry.id, value);
+      }
       if (page.length < PAGE) break;
       beforeId = page.at(-1)!.id;
     }
-    known.set(tenant, { ids, at });
+    for (const [id, value] of before) {
+      if (values.has(id)) continue;
+      // The change that gives it again may not be committed yet
+      if (at < (this.#givenAt.get(id) ?? 0) + GIVING_MS) values.set(id, value);
+      else redactions.forget(tenant, value);
+    }
+    this.#known.set(tenant, { values, at });
   }
 
-  function learn(entry: Entry, ids: Set<string>): void {
+  #learn(entry: Entry): string | null {
+    const { masterKey, redactions, log } = this.#options;
     const stored = fromEntry(givenSecrets, entry);
     const value = openSecret(masterKey, stored, 'value');
-    if (value !== null && redactions.keep(stored.tenant, value, stored.record.label)) ids.add(stored.id);
-    else log.error({ tenant: stored.tenant, ref: stored.record.label }, UNKNOWN);
+    if (value !== null && redactions.keep(stored.tenant, value, stored.record.label)) return value;
+    log.error({ tenant: stored.tenant, ref: stored.record.label }, UNKNOWN);
+    return null;
   }
 
-  return {
-    async give(change, { value, label }) {
-      const { tenant } = change.caller;
-      if (!redactions.keep(tenant, value, label)) return false;
-      const id = idOf(`${tenant}\0${value}`).toString('base64url');
-      const before = await change.find(givenSecrets, id);
-      const until = change.now + keptMs;
-      if (!before) change.create(givenSecrets, { value, label, until }, id);
-      else if (before.record.until < until - DAY_MS) change.update(before, { until });
-      return true;
-    },
-    known(tenant) {
-      const last = known.get(tenant);
-      if (last && (lookAgainMs === null || now() < last.at + lookAgainMs)) return undefined;
-      const under = loading.get(tenant) ?? load(tenant).finally(() => loading.delete(tenant));
-      loading.set(tenant, under);
-      return under;
-    },
-  };
+  async #drop(stored: Stored<GivenSecret>): Promise<number> {
+    if (!(await this.#isOver(stored))) return 0;
+    const caller = { kind: 'system', tenant: stored.tenant, actor: 'retention' } as const;
+    return this.#options.changes.run(caller, async (change) => {
+      const current = await change.find(givenSecrets, stored.id);
+      // Given again since, in a commit that raised its version
+      if (current?.version !== stored.version) return 0;
+      change.delete(current);
+      return 1;
+    });
+  }
+
+  /** Nobody can be given it any more, and no run has it. */
+  async #isOver({ tenant, id, record }: Stored<GivenSecret>): Promise<boolean> {
+    const { entries } = this.#options.store;
+    const entry = await entries.get({ kind: credentials.kind, tenant, id: record.label });
+    const isLive =
+      entry && versionOf(fromEntry(credentials, entry).record, record.version, this.#options.now());
+    return !isLive && (await entries.list(givenRuns.kind, tenant, { ref: id, limit: 1 })).length === 0;
+  }
 }

@@ -55,3 +55,14 @@ test('what pack code was given stays; what was only used makes room for newer va
   assert.equal(redactions.keep('acme', long('4'), '4'), false, 'no room: not given out');
   assert.equal(redactions.keep('acme', long('1'), '1'), true, 'known already');
 });
+
+test('a value that is forgotten makes room, and the others stay', () => {
+  const redactions = createRedactions();
+  const large = 'x'.repeat(262_000);
+  assert.equal(redactions.keep('acme', large, 'large'), true);
+  assert.equal(redactions.keep('acme', value(1), 'one'), true);
+  assert.equal(redactions.keep('acme', 'y'.repeat(200), 'more'), false);
+  redactions.forget('acme', large);
+  assert.equal(redactions.of('acme').redact(`${large.slice(0, 9)} ${value(1)}`), 'xxxxxxxxx [REDACTED:one]');
+  assert.equal(redactions.keep('acme', 'y'.repeat(200), 'more'), true);
+});

@@ -11,6 +11,8 @@ export interface Redactions {
   note(tenant: string, value: string, label: string): void;
   /** The value is about to be given to pack code. False: it must not be, since it could not be redacted. */
   keep(tenant: string, value: string, label: string): boolean;
+  /** The value of a secret that no run carries any longer. */
+  forget(tenant: string, value: string): void;
   /** A secret of the host itself. */
   noteOwn(value: string, label: string): void;
   /** Before a run of the tenant is worked on. Undefined when everything is known that pack code was given in it. */
@@ -43,6 +45,7 @@ export function createRedactions(): Redactions {
       everything.add({ value, label });
       return true;
     },
+    forget: (tenant, value) => tenants.get(tenant)?.forget(value),
     noteOwn: (value, label) => everything.add({ value, label }),
     ready: (tenant) => known(tenant),
     readyBy: (by) => {

@@ -1,15 +1,18 @@
 /**
  * Records of what nodes did are sealed where they hold a secret that is open: a node that runs again must read what it
- * first got, and nobody else may.
+ * first got, and nobody else may. Mail is sealed that brings a command, which may be the answer to an interrupt, or
+ * variables that are sensitive.
  */
-import type { CommitGroup, Store, Write } from '@gantry/store';
+import type { CommitGroup, Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
+import { isConfidential, MAIL } from '../runtime/mail.ts';
 import type { Redactions } from './redactions.ts';
 
 /** Outcomes are JSON, which nothing that begins so is. */
 const SEALED = 'sealed:';
 
 const contextOf = (tenant: string, invocationId: string): string => `journal/${tenant}/${invocationId}`;
+const mailContext = ({ tenant, id }: EntryKey): string => `mail/${tenant}/${id}`;
 
 /** The same store; also reads what other processes sealed. */
 export function sealedJournal(
@@ -27,6 +30,10 @@ export function sealedJournal(
       const outcome = sealed(write.tenant, write.invocationId, write.outcome);
       return outcome === write.outcome ? write : { ...write, outcome };
     }
+    if (write.kind === 'putEntry' && write.entry.kind === MAIL && isConfidential(write.entry)) {
+      const body = SEALED + masterKey.seal(write.entry.body, mailContext(write.entry));
+      return { ...write, entry: { ...write.entry, body } };
+    }
     if (write.kind !== 'claimInvocation' || write.record.outcome === null) return write;
     const { tenant, invocationId, outcome: clear } = write.record;
     const outcome = sealed(tenant, invocationId, clear);
@@ -38,9 +45,27 @@ export function sealedJournal(
     return writes.some((write, index) => write !== group[index]) ? writes : group;
   };
 
+  const opened = (entry: Entry): Entry => {
+    if (entry.kind !== MAIL || !entry.body.startsWith(SEALED)) return entry;
+    const body = masterKey.open(entry.body.slice(SEALED.length), mailContext(entry));
+    if (body === null) throw new Error(`The mail ${entry.id} was sealed with another master key.`);
+    return { ...entry, body };
+  };
+
   return {
     ...store,
     commit: (groups) => store.commit(groups.map(sealedGroup)),
+    entries: {
+      ...store.entries,
+      list: async (kind, ...of) => {
+        const found = await store.entries.list(kind, ...of);
+        return kind === MAIL ? found.map(opened) : found;
+      },
+      due: async (kind, ...of) => {
+        const found = await store.entries.due(kind, ...of);
+        return kind === MAIL ? found.map(opened) : found;
+      },
+    },
     records: {
       ...store.records,
       async invocation(tenant, invocationId) {

@@ -1,8 +1,8 @@
 /**
  * The values that one tenant's text is redacted by.
  *
- * I1  A value that pack code was given stays, since any later output may carry it. There is room for so many
- *     characters, and no more are given out.
+ * I1  A value that pack code was given stays as long as a run may carry it. There is room for so many characters, and no
+ *     more are given out.
  * I2  A value that was only used at egress may be dropped once newer ones need its room: tokens are renewed all the time.
  * I3  Adding values does not cost what is there already: automata of similar size are merged, so each value is built in
  *     again about log2(n) times (0.1 ms each time).
@@ -41,6 +41,11 @@ export class ValueSet {
     return true;
   }
 
+  /** No run carries it any longer. */
+  forget(value: string): void {
+    if (this.#kept.remove(value)) this.#rebuild();
+  }
+
   add(secret: SecretValue): void {
     const isNew = !this.#opened.has(secret.value) && !this.#kept.has(secret.value);
     // Also to be the last one to be dropped.
@@ -52,7 +57,12 @@ export class ValueSet {
   /** Half of them at once: everything is built anew. */
   #drop(): void {
     this.#opened.dropTo(CHARACTERS_MAX / 2);
+    this.#rebuild();
+  }
+
+  #rebuild(): void {
     this.#parts = [];
+    this.#redactor = joinRedactors([]);
     this.#fresh = [...this.#kept.values(), ...this.#opened.values()];
   }
 
@@ -80,7 +90,7 @@ class Labels {
   }
 
   add({ value, label }: SecretValue): void {
-    this.#remove(value);
+    this.remove(value);
     this.#labels.set(value, label);
     this.characters += value.length;
   }
@@ -88,7 +98,7 @@ class Labels {
   dropTo(charactersMax: number): void {
     for (const value of this.#labels.keys()) {
       if (this.characters <= charactersMax) return;
-      this.#remove(value);
+      this.remove(value);
     }
   }
 
@@ -96,7 +106,9 @@ class Labels {
     return Array.from(this.#labels, ([value, label]) => ({ value, label }));
   }
 
-  #remove(value: string): void {
-    if (this.#labels.delete(value)) this.characters -= value.length;
+  remove(value: string): boolean {
+    const isThere = this.#labels.delete(value);
+    if (isThere) this.characters -= value.length;
+    return isThere;
   }
 }

@@ -33,3 +33,13 @@ export interface ActorHost extends Inputs {
   /** The store refused or someone else owns the run: what is in memory can't be trusted. */
   lost(actor: RunActor, error: unknown): void;
 }
+
+export type ActorState =
+  /** Waits for a command, for work outside the process or for the time when something is due. */
+  | { readonly name: 'resting'; readonly cancelTimer?: () => void }
+  /** Decides, or gives the run back. */
+  | { readonly name: 'working' }
+  /** A commit is on its way: the store may already know more than `run`. */
+  | { readonly name: 'writing' }
+  /** Left memory, for good: the run must be opened again. */
+  | { readonly name: 'gone' };

@@ -9,7 +9,7 @@ import { type CommitGroup, CommitPipeline, type Store } from '@gantry/store';
 import pino from 'pino';
 import { backends } from '../../../resources/src/testing/backends.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { EventHub } from './event-hub.ts';
 import { InvocationLog } from './invocation-log.ts';
 import { openRun, startRun } from './opened-run.ts';
@@ -20,7 +20,13 @@ const TENANT = 't';
 const counters: RecordKind<{ readonly count: number }> = { kind: 'counter', idPrefix: 'cnt' };
 const plan = compile(workflow('counts', [node('count', 'core.conformance.side-effect', {})]));
 const limits = { maxNodeExecutions: 100, maxRunDurationMs: 1_000_000, maxLoopIterations: 10 };
-const inputs = { now: Date.now, clock: systemClock, randomBytes };
+/** A pause that waits for nodes has waited long enough soon. */
+const clock: Clock = {
+  ...systemClock,
+  elapsedMs: () => performance.now() * 100,
+  after: (ms, run) => systemClock.after(ms / 100, run),
+};
+const inputs = { now: Date.now, clock, randomBytes };
 /** Stands still, so that no change is given up because the machine is slow. */
 const NOW = Date.now();
 const outbox = { writes: () => [], committed() {} };
@@ -221,6 +227,35 @@ for (const backend of await backends()) {
       assert.deepEqual(await messagesOf(runId), calls(3));
       assert.equal(await countOf(counter), 3);
       assert.equal((await store.runs.row(TENANT, runId))?.status, 'completed');
+      assert.deepEqual(lost, []);
+    });
+
+    test('the event of a call during a pause is written before a node that ends after it', async () => {
+      const counter = await newCounter();
+      const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const reached = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let calls = 0;
+      const { actors, lost, start, end } = await processOn(store, {
+        calls: 2,
+        async called() {
+          const at = calls++;
+          reached[at]?.resolve();
+          await steps[at]?.promise;
+        },
+      });
+      const key = { tenant: TENANT, runId: await start(counter) };
+      await reached[0]?.promise;
+      const pause = { type: 'pause', now: Date.now(), drainPolicy: 'drain-current-node' } as const;
+      await actors.use(key, (actor) => actor.command(pause));
+      steps[0]?.resolve();
+      await reached[1]?.promise;
+      const resume = { type: 'resume', now: Date.now() } as const;
+      assert.equal((await actors.use(key, (actor) => actor.command(resume)))?.kind, 'done');
+      steps[1]?.resolve();
+      await actors.below(1);
+      await end();
+      assert.deepEqual(await messagesOf(key.runId), ['call 0', 'call 1']);
+      assert.equal((await store.runs.row(TENANT, key.runId))?.status, 'completed');
       assert.deepEqual(lost, []);
     });
 

@@ -4,13 +4,15 @@ import {
   type ChildStart,
   checkInputs,
   exposedInput,
+  inheritedBudget,
   isRunningChild,
   type ParentLink,
   type Plan,
   type Run,
   type RunFacts,
+  rootRunId,
 } from '@gantry/engine';
-import type { RunError } from '@gantry/protocol';
+import type { JsonObject, RunError } from '@gantry/protocol';
 import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
 import { nextRunId } from './run-id.ts';
 import type { Workflows } from './runtime.ts';
@@ -66,7 +68,7 @@ const isGiven = (request: ChildRequest, path: string): boolean =>
 
 function childFacts(
   { now, randomBytes }: Opening,
-  { facts }: Run,
+  { facts, budget }: Run,
   request: ChildRequest,
   child: Pick<RunFacts, 'workflowId' | 'workflowHash'> & Pick<ParentLink, 'cause'>,
 ): RunFacts {
@@ -79,7 +81,7 @@ function childFacts(
     owner: facts.owner,
     createdAt: at,
     inputs,
-    configurable: {},
+    configurable: { ...inheritedOptions(facts), ...inheritedBudget({ budget }) },
     tags: [...facts.tags],
     metadata: {},
     limits: facts.limits,
@@ -91,12 +93,21 @@ function childFacts(
       cause,
       workflowId: facts.workflowId,
       depth: (facts.parent?.depth ?? 0) + 1,
+      rootRunId: rootRunId(facts),
       harvest,
       unset,
       ...(reportsOutputs && { reportsOutputs }),
     },
   };
 }
+
+/** Which models a family asks is decided once. */
+const INHERITED = ['ai', 'model', 'mockProvider'] as const;
+
+const inheritedOptions = ({ configurable }: RunFacts): JsonObject =>
+  Object.fromEntries(
+    INHERITED.flatMap((name) => (configurable[name] === undefined ? [] : [[name, configurable[name]]])),
+  );
 
 function refusalOf({ facts }: Run): RunError | undefined {
   if (facts.fork?.mode === 'replay')

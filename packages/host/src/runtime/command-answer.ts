@@ -2,13 +2,13 @@
  * What a command answers, as data: the process that carries it out may be another one than the process that was asked,
  * and it writes the idempotency record in the commit of the effect.
  */
-import type { Run } from '@gantry/engine';
-import type { RunStatus } from '@gantry/protocol';
+import { type Run, voteCount } from '@gantry/engine';
+import type { ResolveInterruptResponse, RunStatus } from '@gantry/protocol';
 import type { IdempotencyRecord } from '@gantry/store';
 
 export type CommandAnswer =
   | { readonly type: 'cancelled' | 'paused' | 'resumed' }
-  | { readonly type: 'resolved'; readonly nodeId: string };
+  | { readonly type: 'resolved'; readonly nodeId: string; readonly changed?: false };
 
 export interface CommandRecord {
   readonly answer: CommandAnswer;
@@ -33,6 +33,16 @@ export function answerBody(
     case 'resumed':
       return JSON.stringify({ runId, status: 'running', resumedAt: isoTime(now) });
     case 'resolved':
-      return JSON.stringify({ runId, nodeId: answer.nodeId, status });
+      return JSON.stringify(resolvedBody(answer, run, status));
   }
+}
+
+function resolvedBody(
+  { nodeId, changed }: Extract<CommandAnswer, { type: 'resolved' }>,
+  { facts: { runId }, interrupts }: Run,
+  status: RunStatus,
+): ResolveInterruptResponse {
+  const interrupt = interrupts.get(nodeId);
+  const votes = interrupt && interrupt.votes.length > 0 ? { votes: voteCount(interrupt) } : {};
+  return { runId, nodeId, status, ...(changed === false && { changed }), ...votes };
 }

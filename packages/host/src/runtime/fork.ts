@@ -9,6 +9,7 @@ import {
   redactFacts,
   repairPoint,
   replaySlices,
+  withNewVariables,
 } from '@gantry/engine';
 import { limiter } from '@gantry/limiter';
 import { type ForkMode, fromStored, type JsonObject, OpenwopError, type RunEvent } from '@gantry/protocol';
@@ -100,13 +101,15 @@ async function repair(
     plan: onto.plan,
     run: { ...source.run, facts: { ...facts, workflowHash: onto.hash } },
   };
-  return prepare(options, moved, { mode: 'branch', fromSeq, changes });
+  const asBegun = (record: RunEvent[]) => withNewVariables(source.plan, onto.plan, record);
+  return prepare(options, moved, { mode: 'branch', fromSeq, changes }, asBegun);
 }
 
 async function prepare(
   { runs, now, randomBytes, clock = systemClock, redactions }: ForkOptions,
   { run: source, plan }: ReadRun,
   request: ForkRequest,
+  asBegun = (record: RunEvent[]) => record,
 ): Promise<PreparedRun> {
   const { mode, fromSeq } = request;
   const point: JsonObject = { sourceRunId: source.facts.runId, fromSeq };
@@ -124,7 +127,7 @@ async function prepare(
   const stored = wanted > EVENTS_MAX ? null : await readEvents(runs, key, wanted);
   if (!stored) throw tooLong(point);
   // The log may be older than what is known now.
-  const events = stored.map((event) => redactEvent(event, used.redact));
+  const events = asBegun(stored).map((event) => redactEvent(event, used.redact));
   const options = { plan: used, facts, source: { facts: source.facts, events }, eventsMax: EVENTS_MAX };
   if (mode === 'branch') return { plan, ...advanceReady(clock, used, copied(branchRun(options)), createdAt) };
   return { plan, ...(await replayed(clock, options, point)) };
@@ -180,7 +183,7 @@ function forkFacts(
   runId: string,
   createdAt: number,
 ): RunFacts & Pick<ReplayOptions['facts'], 'fork'> {
-  const { parent: _parent, causationId: _cause, ...facts } = source;
+  const { parent: _parent, causationId: _cause, delivery: _delivery, ...facts } = source;
   return {
     ...facts,
     ...changes,

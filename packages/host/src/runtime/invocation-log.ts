@@ -29,20 +29,42 @@ export interface Effect {
   readonly idempotent: boolean;
   /** Of its input: with another, asking again would be another effect. */
   readonly fingerprint?: string;
+  /** Of an effect that costs: what is reserved with its claim, as one word. */
+  readonly reserves?: string;
 }
 
 /** Events of the run in the commits of an effect. While the run takes none they wait in the record. */
 export interface EffectEvents {
   readonly tell: NodeCaller['tell'];
   /** In the commit of the claim. */
-  readonly called: EmittedEvent;
+  readonly called?: EmittedEvent;
   /** In the commit of the record. */
   returned(outcome: Outcome): readonly EmittedEvent[];
 }
 
+/** Further writes in the commits of an effect: what it takes of a limit or a budget. */
+export interface EffectCosts {
+  readonly claim: CommitGroup;
+  /** One of them lost. The effect is claimed without them, so its act has to refuse it. */
+  lost(claim: LostClaim): Promise<void>;
+  /** In the commit of the record, where this process made the claim. They cannot lose. */
+  settle(outcome: Outcome): CommitGroup;
+}
+
+/** What is committed together with an effect. */
+export interface Beside {
+  readonly events?: EffectEvents | undefined;
+  readonly costs?: EffectCosts | undefined;
+}
+
 /** Whether the effect is the caller's to perform. */
 export type Claim<Result> =
-  | { readonly kind: 'claimed'; readonly invocationId: string }
+  | {
+      readonly kind: 'claimed';
+      readonly invocationId: string;
+      /** Of the counters that the further writes adjust; unknown where the answer of the commit was lost. */
+      readonly values?: readonly number[];
+    }
   /** Claimed before, and nothing is known of its end. */
   | { readonly kind: 'underWay'; readonly invocationId: string; readonly isSameInput: boolean }
   | {
@@ -63,6 +85,13 @@ type Unrecorded =
   | { readonly kind: 'not-acted'; readonly claimId: string }
   /** The effect has happened, and its outcome could not be recorded. */
   | { readonly kind: 'acted'; readonly outcome: Outcome };
+
+const claimIdOf = (id: string, { fingerprint = '', reserves }: Omit<Effect, 'idempotent'>): string =>
+  reserves === undefined ? `${id} ${fingerprint}` : `${id} ${fingerprint} ${reserves}`;
+
+/** What was reserved with a claim. */
+export const reservedBy = ({ claimId }: Pick<InvocationRecord, 'claimId'>): string | undefined =>
+  claimId?.split(' ')[2];
 
 export function logicalInvocationId(effect: Omit<Effect, 'idempotent'>): string {
   const parts = [
@@ -102,12 +131,12 @@ export class InvocationLog {
   async perform<Result extends Outcome>(
     effect: Effect,
     act: (invocationId: string) => Promise<Result>,
-    events?: EffectEvents,
+    beside: Beside = {},
   ): Promise<Result | EffectOutcome> {
     const invocationId = logicalInvocationId(effect);
     const underWay = this.#underWay.get(invocationId);
     if (underWay) return underWay as Promise<Result>;
-    const outcome = this.#claimAndAct(effect, act, events).finally(() => this.#underWay.delete(invocationId));
+    const outcome = this.#claimAndAct(effect, act, beside).finally(() => this.#underWay.delete(invocationId));
     this.#underWay.set(invocationId, outcome);
     return outcome;
   }
@@ -117,12 +146,14 @@ export class InvocationLog {
   claim<Result extends Outcome = EffectOutcome>(
     effect: Omit<Effect, 'idempotent'>,
     writes: CommitGroup,
+    commit?: Commit,
   ): Promise<Claim<Result> | LostClaim>;
   async claim<Result extends Outcome = EffectOutcome>(
     effect: Omit<Effect, 'idempotent'>,
     writes: CommitGroup = [],
+    commit: Commit = (group) => this.#pipeline.commit(group),
   ): Promise<Claim<Result> | LostClaim> {
-    return this.#claim(effect, writes, (group) => this.#pipeline.commit(group));
+    return this.#claim(effect, writes, commit);
   }
 
   async #claim<Result extends Outcome>(
@@ -136,15 +167,15 @@ export class InvocationLog {
     const claimId =
       unrecorded?.kind === 'not-acted'
         ? unrecorded.claimId
-        : `${newId('claim', this.#now(), this.#entropy)} ${effect.fingerprint ?? ''}`;
+        : claimIdOf(newId('claim', this.#now(), this.#entropy), effect);
     const claimed = { outcome: null, claimedAt: this.#now(), claimId, eventsPending: false };
     const record = { invocationId, tenant, runId, nodeId, ...claimed };
     const result = await this.#commitClaim(record, writes, commit);
     if (!result.won && result.write > 0) return { ...result, kind: 'lost', write: result.write - 1 };
     const earlier = result.won ? null : await this.#records.invocation(tenant, invocationId);
     if (unrecorded?.kind === 'not-acted') this.#unrecorded.delete(invocationId);
-    if (result.won || (earlier?.outcome === null && earlier.claimId === claimId))
-      return { kind: 'claimed', invocationId };
+    if (result.won) return { kind: 'claimed', invocationId, ...(result.values && { values: result.values }) };
+    if (earlier?.outcome === null && earlier.claimId === claimId) return { kind: 'claimed', invocationId };
     if (earlier?.outcome == null) {
       const isSameInput = earlier?.claimId?.split(' ')[1] === (effect.fingerprint ?? '');
       return { kind: 'underWay', invocationId, isSameInput };
@@ -195,12 +226,14 @@ export class InvocationLog {
     tenant: string,
     invocationId: string,
     outcome: Outcome,
-    events: EffectEvents | undefined,
+    { events, costs }: Beside,
   ): Promise<void> {
     // The claim may have been made while the run took no events; one that was told is not told again
-    const told = events && [events.called, ...events.returned(outcome)];
-    const isTold = told && (await events.tell(told, [settlement(tenant, invocationId, outcome)])) !== null;
-    if (!isTold) await this.#pipeline.commit([settlement(tenant, invocationId, outcome, told)]);
+    const told = events && [...calledOf(events), ...events.returned(outcome)];
+    const settled = costs?.settle(outcome) ?? [];
+    const isTold =
+      told && (await events.tell(told, [settlement(tenant, invocationId, outcome), ...settled])) !== null;
+    if (!isTold) await this.#pipeline.commit([settlement(tenant, invocationId, outcome, told), ...settled]);
   }
 
   /** Nobody acts on a claim of unknown outcome, so when it is met again it is as good as new. */
@@ -222,10 +255,11 @@ export class InvocationLog {
   async #claimAndAct<Result extends Outcome>(
     effect: Effect,
     act: (invocationId: string) => Promise<Result>,
-    events: EffectEvents | undefined,
+    beside: Beside,
   ): Promise<Result | EffectOutcome> {
     const { tenant, idempotent } = effect;
-    const claim = await this.#claimAlone<Result>(effect, events);
+    const { events } = beside;
+    const { claim, costs } = await this.#claimWith<Result>(effect, beside);
     const { invocationId } = claim;
     if (claim.kind === 'settled') {
       const { outcome, pending } = claim;
@@ -237,32 +271,37 @@ export class InvocationLog {
     const isKnown = unrecorded?.kind === 'acted';
     if (claim.kind === 'underWay' && !isKnown && !(idempotent && claim.isSameInput)) {
       const doubt = inDoubt(effect);
-      if (events) await this.#record(tenant, invocationId, doubt, events);
+      if (events) await this.#record(tenant, invocationId, doubt, { events });
       return doubt;
     }
     const outcome = isKnown ? (unrecorded.outcome as Result) : await act(invocationId);
     this.#unrecorded.set(invocationId, { kind: 'acted', outcome });
-    await this.#record(tenant, invocationId, outcome, events);
+    await this.#record(tenant, invocationId, outcome, { events, costs });
     this.#unrecorded.delete(invocationId);
     return outcome;
   }
 
-  /** Without further writes, of which one could lose. */
-  async #claimAlone<Result extends Outcome>(
+  /** Without the costs when one of them lost. Answers those that it has made. */
+  async #claimWith<Result extends Outcome>(
     effect: Effect,
-    events: EffectEvents | undefined,
-  ): Promise<Claim<Result>> {
+    { events, costs }: Beside,
+  ): Promise<Pick<Beside, 'costs'> & { readonly claim: Claim<Result> }> {
     const claim = await this.#claim<Result>(
       effect,
-      [],
-      async (group) => (await events?.tell([events.called], group)) ?? this.#pipeline.commit(group),
+      costs?.claim ?? [],
+      async (group) =>
+        (events?.called && (await events.tell([events.called], group))) ?? this.#pipeline.commit(group),
     );
-    if (claim.kind === 'lost') throw new Error('A claim without further writes lost one of them');
-    return claim;
+    if (claim.kind !== 'lost') return { claim, costs: claim.kind === 'claimed' ? costs : undefined };
+    if (!costs) throw new Error('A claim without further writes lost one of them');
+    await costs.lost(claim);
+    return this.#claimWith(effect, { events });
   }
 }
 
-type Commit = (group: CommitGroup) => Promise<CommitResult>;
+const calledOf = ({ called }: EffectEvents): EmittedEvent[] => (called ? [called] : []);
+
+export type Commit = (group: CommitGroup) => Promise<CommitResult>;
 
 function settlement(
   tenant: string,

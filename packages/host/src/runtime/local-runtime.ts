@@ -189,8 +189,9 @@ export class LocalRuntime implements Runtime {
     };
   }
 
-  #started({ workflow, scopeId: _, ...request }: NewRun): PreparedRun {
-    const { now, randomBytes, limits } = this.#options;
+  #started({ workflow, scopeId: _, advisoryBudget, ...request }: NewRun): PreparedRun {
+    const { now, randomBytes } = this.#options;
+    const limits = { ...this.#options.limits, ...(advisoryBudget && { advisoryBudget }) };
     const { workflowId, hash: workflowHash } = workflow.record;
     const runId = nextRunId(now, randomBytes);
     const facts = { ...request, runId, workflowId, workflowHash, createdAt: now(), limits };

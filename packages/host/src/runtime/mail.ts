@@ -69,6 +69,10 @@ export const collectWrite = (inputs: Inputs, to: RunKey): MailWrite => mailWrite
 /** Without reading the body of every mail. */
 export const isCollect = ({ body }: Pick<Entry, 'body'>): boolean => body === COLLECT_BODY;
 
+/** It brings a command, or variables that are sensitive. */
+export const isConfidential = ({ body }: Pick<Entry, 'body'>): boolean =>
+  body.startsWith('{"type":"forwarded"') || body.includes('"sensitive":["');
+
 export const isMail = (write: Write): write is MailWrite =>
   write.kind === 'putEntry' && write.entry.kind === MAIL;
 

@@ -1,6 +1,15 @@
 /** The work of one run that is outside the process right now. It is derived from the run, never remembered. */
-import type { EmittedEvent, Invocation, Outcome, Run, RunFacts } from '@gantry/engine';
+import {
+  type EmittedEvent,
+  type Invocation,
+  type Outcome,
+  type Run,
+  type RunBudget,
+  type RunFacts,
+  rootRunId,
+} from '@gantry/engine';
 import type { CommitGroup, CommitResult, RunKey } from '@gantry/store';
+import type { BudgetStop, CallingRun } from '@gantry/surfaces';
 
 /** What work that left the process may ask of the run that it is part of. */
 export interface NodeWork {
@@ -14,6 +23,8 @@ export interface NodeWork {
    * the caller alone. Null, and nothing is written, when the run is paused or no longer waits for the node.
    */
   tell(events: readonly EmittedEvent[], writes: CommitGroup): Promise<CommitResult | null>;
+  /** For calls that cost. */
+  readonly run: CallingRun & { readonly stop: BudgetStop | undefined };
   /** A call of the node went on record: running it again would not repeat that. */
   recorded?(): void;
 }
@@ -30,6 +41,8 @@ export interface OutsideWorkOptions {
   readonly executor: (invocation: Invocation) => Executor;
   readonly work: (invocation: Invocation) => NodeWork;
   settled(invocation: Invocation, outcome: Outcome): void;
+  /** Work ended that has to tell something yet: it is done again, if the run goes on, and repeated calls tell it first. */
+  again(): void;
   /** The work could not even be recorded. */
   failed(error: unknown): void;
 }
@@ -37,6 +50,8 @@ export interface OutsideWorkOptions {
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
   readonly #underWay = new Map<string, AbortController>();
+  /** Work whose calls have events that the run did not take, since it was paused. */
+  readonly #untold = new Set<string>();
 
   constructor(options: OutsideWorkOptions) {
     this.#options = options;
@@ -61,18 +76,31 @@ export class OutsideWork {
   abandon(): void {
     for (const controller of this.#underWay.values()) controller.abort();
     this.#underWay.clear();
+    this.#untold.clear();
+  }
+
+  #noting(id: string, work: NodeWork): NodeWork {
+    return {
+      ...work,
+      tell: async (events, writes) => {
+        const told = await work.tell(events, writes);
+        if (told === null) this.#untold.add(id);
+        return told;
+      },
+    };
   }
 
   #start(invocation: Invocation): void {
-    const { key, executor, work, settled, failed } = this.#options;
+    const { key, executor, work, settled, again, failed } = this.#options;
     const id = workId(invocation);
     const controller = new AbortController();
     this.#underWay.set(id, controller);
-    executor(invocation)(key, invocation, controller.signal, work(invocation)).then(
+    executor(invocation)(key, invocation, controller.signal, this.#noting(id, work(invocation))).then(
       (outcome) => {
         if (this.#underWay.get(id) !== controller) return;
         this.#underWay.delete(id);
-        settled(invocation, outcome);
+        if (this.#untold.delete(id)) again();
+        else settled(invocation, outcome);
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
@@ -99,3 +127,29 @@ const refuseReplay: Executor = async (_key, { nodeId }) => ({
     message: `The replayed run has no record of what ${nodeId} did here.`,
   },
 });
+
+/** `budget` is asked when it matters: it may have grown. */
+export const callingRun = (
+  facts: RunFacts,
+  budget: () => RunBudget | undefined = () => undefined,
+): CallingRun & { readonly stop: BudgetStop | undefined } => {
+  let stop: BudgetStop | undefined;
+  return {
+    rootRunId: rootRunId(facts),
+    workflowId: facts.workflowId,
+    configurable: facts.configurable,
+    budget,
+    exhausted: (about) => {
+      stop ??= about;
+    },
+    get stop() {
+      return stop;
+    },
+  };
+};
+
+/** The part of a node's work that is about its run. */
+export const runOf = (
+  facts: RunFacts,
+  budget: () => RunBudget | undefined,
+): Pick<NodeWork, 'facts' | 'run'> => ({ facts, run: callingRun(facts, budget) });

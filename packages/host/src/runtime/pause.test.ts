@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openSqlite, type Store } from '@gantry/store';
-import { node, workflow } from '../testing/definitions.ts';
+import { edge, node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { type TestHost, testHost } from '../testing/test-host.ts';
 
@@ -48,6 +48,46 @@ for (const drainPolicy of ['drain-current-node', 'immediate']) {
     assert.equal(new Set(ids).size, EFFECTS);
   });
 }
+
+const waiting = (delayMs: number) =>
+  workflow('waiting', [node('wait', 'core.delay', { delayMs }), node('after', 'core.noop')], {
+    edges: [edge('wait', 'after')],
+  });
+const typesOf = async (host: TestHost, runId: string): Promise<string[]> =>
+  (await host.request({ url: `/v1/runs/${runId}/events/poll` }))
+    .json()
+    .events.map((event: { type: string }) => event.type);
+
+test('a pause lets the node under way end first, and starts no other', async (t) => {
+  const host = await testHost(t, { workflows: [waiting(300)] });
+  const { runId } = (await post(host, '/v1/runs', { workflowId: 'waiting' })).json();
+  const paused = await post(host, `/v1/runs/${runId}:pause`, {});
+  assert.deepEqual([paused.statusCode, paused.json().status], [202, 'paused']);
+  const types = await typesOf(host, runId);
+  assert.deepEqual(types.slice(-2), ['node.completed', 'run.paused'], types.join(' '));
+  assert.equal((await post(host, `/v1/runs/${runId}:resume`, {})).statusCode, 202);
+  assert.equal(await endOf(host, runId), 'completed');
+});
+
+test('an immediate pause waits for nothing; of two that wait, one is the first', async (t) => {
+  const host = await testHost(t, { workflows: [waiting(300)] });
+  const start = async () => (await post(host, '/v1/runs', { workflowId: 'waiting' })).json().runId;
+  const [slow, quick] = [await start(), await start()];
+  const immediate = await post(host, `/v1/runs/${quick}:pause`, { drainPolicy: 'immediate' });
+  assert.equal(immediate.statusCode, 202);
+  assert.ok(!(await typesOf(host, quick)).includes('node.completed'));
+  const pauses = [1, 2].map(() => post(host, `/v1/runs/${slow}:pause`, {}));
+  const statuses = (await Promise.all(pauses)).map(({ statusCode }) => statusCode);
+  assert.deepEqual(statuses.sort(), [202, 409]);
+});
+
+test('a cancel does not wait for a pause that does', async (t) => {
+  const host = await testHost(t, { workflows: [waiting(60_000)] });
+  const { runId } = (await post(host, '/v1/runs', { workflowId: 'waiting' })).json();
+  const pausing = post(host, `/v1/runs/${runId}:pause`, {});
+  assert.equal((await post(host, `/v1/runs/${runId}/cancel`, {})).json().status, 'cancelled');
+  assert.equal((await pausing).statusCode, 409);
+});
 
 test('a cancelled run stops its effects and says so at once', async (t) => {
   const host = await testHost(t, { workflows: [effects] });

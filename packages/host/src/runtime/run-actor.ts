@@ -5,6 +5,7 @@
  * I2  `run` is what is committed; a decision that might still lose is not visible.
  * I3  Work that leaves the process is derived from `run`, so a crash and a normal step look alike.
  * I4  The commit that leaves nothing to do also gives up ownership; a waiting run costs no memory.
+ * I5  While a pause is held back, no node begins. It is held in memory alone: who asked for it has no answer yet.
  */
 import {
   type Command,
@@ -21,13 +22,14 @@ import {
   wakeAt,
 } from '@gantry/engine';
 import type { CommitGroup, CommitResult, Entry, LossReason, RunKey, Write } from '@gantry/store';
-import type { ActorHost } from './actor-host.ts';
+import type { ActorHost, ActorState as State } from './actor-host.ts';
 import { ADVANCE_EVENTS_MAX, decideAndAdvance, headOf, isDraining, isOutside } from './advance.ts';
 import { takenChildren } from './children.ts';
 import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
+import { endingOnly, HeldPauses } from './held-pauses.ts';
 import { commandOf, keptMail } from './mail.ts';
-import { executorFor, OutsideWork } from './outside-work.ts';
+import { executorFor, OutsideWork, runOf } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
 import { StaleRunError } from './run-errors.ts';
 import { toStoredEvents } from './run-record.ts';
@@ -35,22 +37,13 @@ import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-ta
 import type { CommandResult } from './runtime.ts';
 import { LOOK_EVERY_MS } from './wake-clock.ts';
 
-type State =
-  /** Waits for a command, for work outside the process or for the time when something is due. */
-  | { readonly name: 'resting'; readonly cancelTimer?: () => void }
-  /** Decides, or gives the run back. */
-  | { readonly name: 'working' }
-  /** A commit is on its way: the store may already know more than `run`. */
-  | { readonly name: 'writing' }
-  /** Left memory, for good: the run must be opened again. */
-  | { readonly name: 'gone' };
-
 export class RunActor {
   readonly key: RunKey;
   readonly plan: Plan;
   readonly #host: ActorHost;
   readonly #outside: OutsideWork;
   readonly #tasks: Task[] = [];
+  readonly #pauses: HeldPauses;
   /** Nodes whose children are being prepared. */
   readonly #preparing = new Set<string>();
   #run: Run;
@@ -66,17 +59,19 @@ export class RunActor {
     this.#run = run;
     this.#owner = owner;
     this.#snapshotSeq = snapshotSeq;
+    this.#pauses = new HeldPauses(host.clock);
     this.#outside = new OutsideWork({
       key: this.key,
       executor: executorFor(run, host.executor),
       work: (invocation) => ({
-        facts: run.facts,
+        ...runOf(run.facts, () => this.#run.budget),
         epoch: host.epoch,
         emit: async (events) => (await this.#tell(invocation, events, [])) !== null,
         tell: (events, writes) => this.#tell(invocation, events, writes),
       }),
       settled: ({ nodeId, attempt, visit }, outcome) =>
         this.#enqueue({ command: { type: 'settle', now: host.now(), nodeId, attempt, visit, outcome } }),
+      again: () => this.proceed(),
       failed: (error) => host.lost(this, error),
     });
   }
@@ -123,7 +118,8 @@ export class RunActor {
 
   /** A mail that is in the store. One that is here already is not taken twice. */
   receive(mail: Entry): void {
-    if (this.isGone || this.#tasks.some((task) => task.mail?.id === mail.id)) return;
+    const isHere = [...this.#tasks, ...this.#pauses.tasks].some((task) => task.mail?.id === mail.id);
+    if (this.isGone || isHere) return;
     this.#enqueue({ ...commandOf(mail, this.#host.now()), mail });
   }
 
@@ -131,7 +127,7 @@ export class RunActor {
   abandon(error: unknown): void {
     this.#enter({ name: 'gone' });
     this.#outside.abandon();
-    for (const task of this.#tasks.splice(0)) task.reject?.(error);
+    for (const task of [...this.#tasks.splice(0), ...this.#pauses.tasks.splice(0)]) task.reject?.(error);
   }
 
   /** Null while the run is paused or after the node has settled: nothing is written. */
@@ -173,6 +169,7 @@ export class RunActor {
     if (this.isGone) return undefined;
     const task = this.#tasks.shift();
     if (task) return task;
+    if (this.#pauses.isHolding) return this.#pauses.due(this.#run);
     if (!isReady(this.plan, this.#run)) return undefined;
     const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: ADVANCE_EVENTS_MAX };
     return { command };
@@ -181,6 +178,8 @@ export class RunActor {
   /** Undefined when nothing is to be written, or the run was lost while it waited for its turn. The promise rejects when the run was lost. */
   #decide(task: Task): Promise<void> | undefined {
     if (this.isGone) return void task.reject?.(new StaleRunError(this.key.runId));
+    if (this.#pauses.holds(task, this.#run))
+      return this.#owner === null ? this.#passTo(this.#host.epoch) : undefined;
     let decision: Decision;
     try {
       decision = this.#decideAndAdvance(task.command);
@@ -206,13 +205,8 @@ export class RunActor {
   #setAside(task: Task, mail: Entry, result: CommandResult): Promise<void> | undefined {
     const isKept = task.command.type === 'childEnded' && this.#run.status === 'paused';
     if (!isKept) return this.#discard(mail, task.replyId, result);
-    return mail.dueAt === null ? undefined : this.#keep(mail);
-  }
-
-  /** With the run's state as a precondition: one that was resumed meanwhile would never read it. */
-  async #keep(mail: Entry): Promise<void> {
-    const { won } = await this.#host.pipeline.commit([this.#unchanged(this.#owner), keptMail(mail)]);
-    if (!won) throw new StaleRunError(this.key.runId);
+    // With the run's state as a precondition: one that was resumed meanwhile would never read it
+    return mail.dueAt === null ? undefined : this.#passTo(this.#owner, keptMail(mail));
   }
 
   /** An append without events: loses unless the run is as it is here. */
@@ -232,6 +226,7 @@ export class RunActor {
   /** Waiting commands come before what goes on by itself. */
   #decideAndAdvance(command: Command): Decision {
     const plan = this.#host.redacting(this.plan, this.key.tenant);
+    if (this.#pauses.isHolding) return decide(plan, this.#run, endingOnly(command));
     if (this.#tasks.length > 0) return decide(plan, this.#run, command);
     return decideAndAdvance(this.#host.clock, plan, this.#run, command);
   }
@@ -288,7 +283,7 @@ export class RunActor {
 
   /** More commands wait, or work under way may finish while the run is paused. */
   #isBusy(run: Run): boolean {
-    return this.#tasks.length > 0 || (isDraining(run) && this.#outside.size > 0);
+    return this.#tasks.length > 0 || this.#pauses.isHolding || (isDraining(run) && this.#outside.size > 0);
   }
 
   /** Starts the work that the committed run asks for and stops what it no longer wants. */
@@ -317,7 +312,7 @@ export class RunActor {
 
   #rest(): void {
     if (this.isGone) return;
-    const at = wakeAt(this.plan, this.#run);
+    const at = this.#pauses.earlier(wakeAt(this.plan, this.#run), this.#host.now());
     if (this.#owner === null) {
       this.#enter({ name: 'gone' });
       this.#host.parked(this, at ?? null);
@@ -333,13 +328,18 @@ export class RunActor {
     }
   }
 
+  /** Without an event, as when nobody else is to go on with the run while a pause waits for its nodes. */
+  async #passTo(owner: number | null, ...more: Write[]): Promise<void> {
+    const { won } = await this.#host.pipeline.commit([this.#unchanged(owner), ...more]);
+    if (!won) throw new StaleRunError(this.key.runId);
+    this.#owner = owner;
+  }
+
   /** Claimed, but there was nothing to do: give the run back without an event. */
   async #release(): Promise<void> {
     this.#enter({ name: 'working' });
     try {
-      const result = await this.#host.pipeline.commit([this.#unchanged(null)]);
-      if (!result.won) throw new StaleRunError(this.key.runId);
-      this.#owner = null;
+      await this.#passTo(null);
     } catch (error) {
       return this.#host.lost(this, error);
     } finally {

@@ -1,5 +1,5 @@
 /** What the API sees of the runtime. */
-import type { Command, Plan, Refusal, Run, RunFacts } from '@gantry/engine';
+import type { Command, DefinitionWarning, Plan, Refusal, Run, RunFacts } from '@gantry/engine';
 import type {
   JsonObject,
   RunEvent,
@@ -30,9 +30,13 @@ export interface NewRun {
   readonly metadata: JsonObject;
   /** W3C `traceparent` the run belongs to. */
   readonly traceparent?: string;
-  /** Id of the delivery or tick that starts the run. */
+  /** Id of the tick that starts the run. */
   readonly causationId?: string;
+  /** The delivery that starts the run. */
+  readonly delivery?: NonNullable<RunFacts['delivery']>;
   readonly triggerData?: JsonObject;
+  /** Its budget stops nothing, whatever the host does with others. */
+  readonly advisoryBudget?: true;
 }
 
 /** A run that was decided elsewhere, for instance as a fork: all its events so far. */
@@ -65,7 +69,10 @@ export type CreateResult =
   /** The idempotency key was used before, or one of the writes lost: nothing was created. */
   | { readonly kind: 'duplicate' };
 
-type OutsideCommand = Extract<Command, { type: 'cancel' | 'pause' | 'resume' | 'resolve' | 'writeChannel' }>;
+type OutsideCommand = Extract<
+  Command,
+  { type: 'cancel' | 'pause' | 'resume' | 'resolve' | 'writeChannel' | 'setVariables' }
+>;
 type Untimed<T> = T extends { readonly now: number } ? Omit<T, 'now'> : never;
 
 /** What comes from outside; the runtime adds the time. */
@@ -121,6 +128,11 @@ export interface Workflows {
   register(tenant: string, definition: unknown, terms?: RegistrationTerms): Promise<RegisteredWorkflow>;
   /** Everything for which it would not be registered. */
   check(tenant: string, definition: unknown): Promise<readonly Issue[]>;
+  /**
+   * Deletes all versions, and what their triggers have made. Throws `not_found`, and `conflict` while runs of the
+   * workflow are active.
+   */
+  remove(tenant: string, workflowId: string, mayRemoveShared: boolean): Promise<void>;
   /** All or none of them. */
   registerAll(
     tenant: string,
@@ -135,4 +147,6 @@ export interface RegistrationTerms {
 
 export interface RegisteredWorkflow extends WorkflowRecord {
   readonly isCurrent: boolean;
+  /** What its author probably did not mean. */
+  readonly warnings: readonly DefinitionWarning[];
 }

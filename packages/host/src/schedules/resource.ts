@@ -1,5 +1,6 @@
 /** Schedules as a resource: what callers may do with them. A schedule is due at its next tick. */
 import {
+  MISSED_TICKS_DEFAULT,
   OpenwopError,
   SCHEDULE_LIMITS,
   type Schedule as ScheduleView,
@@ -55,7 +56,7 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
       request: requestOf(input),
       lastFire: null,
       lastError: null,
-      missedTicks: input.missedTicks ?? 'fire-once',
+      missedTicks: input.missedTicks ?? MISSED_TICKS_DEFAULT,
       source: { kind: 'api', keyId: caller.actor },
     };
   },

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import {
   type JsonObject,
+  MISSED_TICKS_DEFAULT,
   OpenwopError,
   ScheduleTriggerConfig,
   type WorkflowDefinition,
@@ -70,7 +71,7 @@ function readTrigger(
       message: `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`,
     });
   }
-  const { inputs = {}, missedTicks = 'fire-once' } = wanted;
+  const { inputs = {}, missedTicks = MISSED_TICKS_DEFAULT } = wanted;
   const timing = timingOf(wanted, registeredAt);
   return {
     timing,

@@ -15,7 +15,7 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set([
 /** A backend that is unreachable, rejects the host, or is full: no fault of this program, and its stack tells an operator nothing. */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_backend_unavailable']);
 
-/** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are told. */
+/** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are logged. */
 const TOLD_EVERY_MS = 1_000;
 
 export interface CallLogOptions {

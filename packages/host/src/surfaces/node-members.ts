@@ -7,17 +7,17 @@ import { callJournal } from './call-journal.ts';
 
 export const nodeMembers =
   (gate: CallGate, tools: ToolCalls) =>
-  ({ key, log, recorded, warn, signal: _, ...facts }: SurfaceFacts): Members => {
-    const { workspace = '', principal = '', work } = facts;
+  ({ key, log, recorded, warn, signal: _, approve, ...facts }: SurfaceFacts): Members => {
+    const { workspace = '', principal = '', work, nodeId, ordinalBase: ordinal } = facts;
+    const caller = { principal: principal || undefined, tell: work?.tell, approve };
     const calls = gate.open(
       { ...facts, ...key, workspace, principal },
-      callJournal(log, {
-        tools,
-        caller: { principal: principal || undefined, tell: work?.tell },
-        ...(recorded && { recorded }),
-        ...(warn && { warn }),
-      }),
+      callJournal(log, { tools, caller, ...(recorded && { recorded }), ...(warn && { warn }) }),
     );
-    const call: Members['call'] = (path, args, io) => calls.call(path, args, io);
-    return { table: gate.table, primitives: gate.primitives, call };
+    return {
+      table: gate.table,
+      primitives: gate.primitives,
+      load: () => tools.load({ log, ...caller }, { ...key, nodeId, ordinal }, calls.tools()),
+      call: (path, args, io) => calls.call(path, args, io),
+    };
   };

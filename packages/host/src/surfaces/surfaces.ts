@@ -2,12 +2,15 @@
 import type { EgressByPurpose } from '@gantry/egress';
 import type { HostOffer } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
+import type { Store } from '@gantry/store';
 import {
   createCallGate,
   type HttpCredentials,
   type MessagesPort,
+  type ModelsPort,
   type OpenedSurfaces,
   openSurfaces as openAll,
+  type PromptsPort,
   type SecretsPort,
 } from '@gantry/surfaces';
 import type { Logger } from 'pino';
@@ -24,7 +27,8 @@ import { CallMetrics } from './call-metrics.ts';
 import { nodeMembers } from './node-members.ts';
 
 export interface SurfacesOptions {
-  readonly settings: Pick<Settings, 'dataDir' | 'backends' | 'buckets'>;
+  readonly settings: Pick<Settings, 'dataDir' | 'databaseUrl' | 'backends' | 'quotas' | 'buckets'>;
+  readonly store: Pick<Store, 'processes'>;
   readonly masterKey: MasterKey;
   readonly redactions: Pick<Redactions, 'of'>;
   readonly secrets: SecretsPort;
@@ -35,13 +39,16 @@ export interface SurfacesOptions {
   readonly publicUrl: () => Promise<string>;
   /** Where messages of nodes are kept. */
   readonly messages: MessagesPort;
+  readonly prompts: PromptsPort;
+  readonly models: ModelsPort;
   /** As long as a run may last: a node that goes on must find what it did. */
   readonly invocationRetentionMs: number;
   readonly now: () => number;
   readonly log: Logger;
 }
 
-export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'health' | 'servePresigned'> {
+export interface Surfaces
+  extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'health' | 'servePresigned' | 'forgetRun'> {
   /** The members of `ctx` for one node at work. */
   membersFor(facts: SurfaceFacts): Members;
   readonly tools: ToolCalls;
@@ -67,7 +74,9 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   const opened = await openAll({
     ...options,
     dataDir: settings.dataDir,
-    backends: settings.backends,
+    backends: { database: settings.databaseUrl, ...settings.backends },
+    quotas: settings.quotas,
+    ...(options.store.processes && { processes: options.store.processes }),
     buckets: settings.buckets,
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
@@ -97,6 +106,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     blobs: opened.blobs,
     health: opened.health,
     servePresigned: opened.servePresigned,
+    forgetRun: opened.forgetRun,
     metrics: async () => `${metrics.text()}${backendMetrics(await opened.health())}`,
     sweep: () => opened.sweep(now()),
     close: () => opened.close(),

@@ -29,10 +29,11 @@ export async function startHostProcess(options: {
   /** Words before `node`, for example `strace`. */
   wrapper?: readonly string[];
   env?: Readonly<Record<string, string>>;
+  log?: string;
 }): Promise<HostProcess> {
-  const { dataDir, workflowsDir, port = 0, wrapper = [], env = {} } = options;
+  const { dataDir, workflowsDir, port = 0, wrapper = [], env = {}, log = 'error' } = options;
   const words = [...wrapper, process.execPath, `--import=${WATCH}`, MAIN];
-  const args = ['--data', dataDir, '--workflows', workflowsDir, '--port', String(port), '--log', 'error'];
+  const args = ['--data', dataDir, '--workflows', workflowsDir, '--port', String(port), '--log', log];
   const child = spawn(words[0]!, [...words.slice(1), ...args], {
     env: {
       ...process.env,

@@ -32,7 +32,8 @@ export async function onPublicNetwork(meta: ImportMeta, tests: () => void | Prom
   test('on a network with a public address', { skip }, async () => {
     const command = `${PREPARE} && exec ${LEAVE_ROOT} "$0" "$@"`;
     const args = [...words, command, process.execPath, '--test', fileURLToPath(meta.url)];
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    // No server outside is reached from there
+    const { NODE_TEST_CONTEXT: _, GANTRY_TEST_POSTGRES_URL: _url, ...env } = process.env;
     const child = spawn(program!, args, {
       env: { ...env, [INSIDE]: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],

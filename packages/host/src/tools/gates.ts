@@ -1,7 +1,9 @@
 /** Who may call which tool, and how often. */
+import { hash } from 'node:crypto';
 import { OpenwopError } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
-import type { GatedCall, ToolGate } from './tool-calls.ts';
+import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
+import type { GatedCall, ToolHook } from './hook.ts';
 
 /** The scopes of a principal; null when they cannot be told. */
 export type ScopesOf = (tenant: string, principal: string) => Promise<readonly string[] | null>;
@@ -16,9 +18,8 @@ export const keyScopes =
   };
 
 /** Whoever is unknown, or lacks a scope, is refused. */
-export const scopeGate =
-  (scopesOf: ScopesOf): ToolGate =>
-  async ({ tenant, principal, tool }) => {
+export const scopeGate = (scopesOf: ScopesOf): ToolHook => ({
+  async admit({ tenant, principal, tool }) {
     const { name: toolName, requiredScopes = [] } = tool;
     if (requiredScopes.length === 0) return;
     const scopes = principal === undefined ? null : await scopesOf(tenant, principal);
@@ -27,55 +28,32 @@ export const scopeGate =
       message: `The principal of this run may not call ${toolName}. Start the run with a key that has its scopes.`,
       details: { scope: 'tool', toolName, requiredScopes: [...requiredScopes] },
     });
+  },
+});
+
+/** A token bucket for each principal and tool: `perMinute` at once. */
+export function rateGate(
+  perMinute: number,
+  { entries }: Pick<Store, 'entries'>,
+  now: () => number,
+): ToolHook {
+  const limit = { requests: perMinute, perSeconds: 60 };
+  const keyOf = ({ tenant, principal = '', tool }: GatedCall) => ({
+    kind: 'tool-rate',
+    tenant,
+    id: hash('sha256', `${tool.name}\0${principal}`, 'base64url'),
+  });
+  return {
+    reserve: (call) => [takeToken(limit, keyOf(call), now())],
+    async full(call) {
+      const { name: toolName } = call.tool;
+      const waitMs = untilTokenMs(limit, await entries.counter(keyOf(call)), now());
+      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+      return new OpenwopError('rate_limited', {
+        message: `${toolName} was called more than ${perMinute} times a minute. Try again after ${retryAfterSeconds} s.`,
+        details: { scope: 'tool', toolName, retryAfterSeconds },
+        headers: { 'Retry-After': String(retryAfterSeconds) },
+      });
+    },
   };
-
-interface Bucket {
-  readonly tokens: number;
-  readonly at: number;
 }
-
-/** Full ones are as good as none; beyond this the oldest goes. */
-const BUCKETS_MAX = 10_000;
-const MINUTE_MS = 60_000;
-
-/** A token bucket for each principal and tool, in this process: `perMinute` at once, refilled evenly. */
-export class RateGate {
-  readonly #perMinute: number;
-  readonly #now: () => number;
-  readonly #buckets = new Map<string, Bucket>();
-
-  constructor(perMinute: number, now: () => number) {
-    this.#perMinute = perMinute;
-    this.#now = now;
-  }
-
-  readonly gate: ToolGate = (call) => {
-    const key = keyOf(call);
-    const now = this.#now();
-    const tokens = this.#tokensOf(key, now);
-    const { name: toolName } = call.tool;
-    if (tokens >= 1) return this.#keep(key, { tokens: tokens - 1, at: now });
-    const retryAfterSeconds = Math.ceil(((1 - tokens) * 60) / this.#perMinute);
-    throw new OpenwopError('rate_limited', {
-      message: `${toolName} was called more than ${this.#perMinute} times a minute. Try again after ${retryAfterSeconds} s.`,
-      details: { scope: 'tool', toolName, retryAfterSeconds },
-      headers: { 'Retry-After': String(retryAfterSeconds) },
-    });
-  };
-
-  #tokensOf(key: string, now: number): number {
-    const { tokens, at } = this.#buckets.get(key) ?? { tokens: this.#perMinute, at: now };
-    return Math.min(this.#perMinute, tokens + (Math.max(0, now - at) * this.#perMinute) / MINUTE_MS);
-  }
-
-  #keep(key: string, bucket: Bucket): void {
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    if (this.#buckets.size <= BUCKETS_MAX) return;
-    const [oldest] = this.#buckets.keys();
-    if (oldest !== undefined) this.#buckets.delete(oldest);
-  }
-}
-
-const keyOf = ({ tenant, principal = '', tool }: GatedCall): string =>
-  [tenant, principal, tool.name].join('\0');

@@ -120,26 +120,33 @@ await onPublicNetwork(import.meta, () => {
 
   test('what is refused stands in the log too', async () => {
     const { run } = await opened();
-    const body = (url: string, init = '{}') =>
-      `try { await ctx.http.safeFetch('${url}', ${init}); } catch ({ code, details }) { return { code, reason: details.reason }; }`;
-    for (const [url, init, expected] of [
-      [METADATA, '{}', { code: 'ssrf_blocked', reason: 'scheme_not_allowed' }],
-      ['https://169.254.169.254/', '{}', { code: 'ssrf_blocked', reason: 'address_not_allowed' }],
-      ['https://127.0.0.1/', '{}', { code: 'ssrf_blocked', reason: 'address_not_allowed' }],
-      ['https://0x7f.1/', '{}', { code: 'ssrf_blocked', reason: 'address_not_allowed' }],
-      [
-        'https://example.com/',
-        `{ headers: { Connection: 'upgrade' } }`,
-        { code: 'ssrf_blocked', reason: 'upgrade_not_allowed' },
-      ],
-    ] as const) {
-      const { run: ended, pairs } = await run(body(url, init));
-      assert.deepEqual(ended.outputs, expected);
-      assertPair(pairs, { toolName: 'http.safeFetch', status: 'forbidden', code: 'ssrf_blocked' });
-    }
-    const { run: ended, pairs } = await run(body(`https://${PUBLIC_ADDRESS}:4444/`));
-    assert.equal((ended.outputs as JsonObject).code, 'fetch_failed');
-    assertPair(pairs, { toolName: 'http.safeFetch', status: 'error', code: 'fetch_failed' });
+    const blocked = [
+      [METADATA, {}, 'scheme_not_allowed'],
+      ['https://169.254.169.254/', {}, 'address_not_allowed'],
+      ['https://127.0.0.1/', {}, 'address_not_allowed'],
+      ['https://0x7f.1/', {}, 'address_not_allowed'],
+      ['https://example.com/', { headers: { Connection: 'upgrade' } }, 'upgrade_not_allowed'],
+    ] as const;
+    const calls = [...blocked, [`https://${PUBLIC_ADDRESS}:4444/`, {}]];
+    const { run: ended, pairs } = await run(`
+      const failures = [];
+      for (const [url, init] of ${JSON.stringify(calls)})
+        await ctx.http.safeFetch(url, init).catch(({ code, details }) => failures.push({ code, reason: details.reason }));
+      return { failures };`);
+    const failures = (ended.outputs as JsonObject).failures as JsonObject[];
+    assert.deepEqual(
+      failures.slice(0, -1),
+      blocked.map(([, , reason]) => ({ code: 'ssrf_blocked', reason })),
+    );
+    assert.equal(failures.at(-1)?.code, 'fetch_failed');
+    assert.equal(pairs.length, calls.length * 2);
+    for (const at of blocked.keys())
+      assertPair(pairs.slice(at * 2, at * 2 + 2), {
+        toolName: 'http.safeFetch',
+        status: 'forbidden',
+        code: 'ssrf_blocked',
+      });
+    assertPair(pairs.slice(-2), { toolName: 'http.safeFetch', status: 'error', code: 'fetch_failed' });
   });
 
   test('a granted fetch is told as well, and goes where the operator allows', async () => {
@@ -208,6 +215,28 @@ await onPublicNetwork(import.meta, () => {
       ],
     );
     assert.doesNotMatch(JSON.stringify(events), /sk-live/);
+  });
+
+  test('where the operator says so, a request to another host goes without its credential', async (t) => {
+    trustPublicServer();
+    const seen: string[] = [];
+    const origin = await publicServer(t, ({ headers }, response) => {
+      seen.push(String(headers.authorization));
+      response.end();
+    });
+    const api = await packTest(t, { settings: { outOfAudience: 'downgrade' } });
+    const { httpClient } = (await api.get('/.well-known/openwop')).json();
+    assert.deepEqual(httpClient.egressPolicy.decisions, ['allowed', 'denied', 'downgraded']);
+    const about = { ref: 'other', kind: 'bearer', audiences: ['api.example.com'] };
+    await api.post('/v1/host/gantry/credentials', { ...about, value: 'sk-live-0123456789abcdef' });
+    const body =
+      "return { status: (await ctx.http.safeFetch(ctx.config.origin, { credential: { ref: 'other' } })).status };";
+    await api.install({ nodes: { [TYPE]: { body, role: 'side-effect' } } });
+    await api.registered(workflow('one', [node('a', TYPE, { origin })]));
+    const { outputs, runId } = await api.ended(await api.start('one'));
+    assert.deepEqual([outputs, seen], [{ status: 200 }, ['undefined']]);
+    const decided = (await eventsOf(api, String(runId))).find(({ type }) => type === 'egress.decided');
+    assert.equal(decided?.payload.decision, 'downgraded');
   });
 
   test('a call that is under way while the run is paused is told when it goes on, and made once', async () => {

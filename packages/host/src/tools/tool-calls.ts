@@ -1,34 +1,42 @@
 /**
- * Every call of a tool, whatever its transport: admitted, claimed, done and recorded, with its pair of events.
+ * Every call of a tool, whatever its transport: admitted, approved, claimed, done and recorded, with its pair of events.
  *
  * I1  `agent.toolCalled` is in the commit of the claim, `agent.toolReturned` in that of the record.
- * I2  A call that a gate refuses has its pair and its record too, so a repeat of it is not judged again.
+ * I2  A call that is refused has its pair and its record too, so a repeat of it is not judged again.
+ * I3  A call that a person has to approve is not claimed before the answer.
  */
 import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
-import { ERRORS, type ErrorCode } from '@gantry/protocol';
+import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
-import type { CalledTool, CallRecord, JournaledCall } from '@gantry/surfaces';
+import type { CalledTool, CallRecord, JournaledCall, Redact } from '@gantry/surfaces';
 import type { Redactions } from '../redaction/redactions.ts';
-import { type InvocationLog, logicalInvocationId } from '../runtime/invocation-log.ts';
-import { argsHashOf, type ToldCall, type ToolEnding, toolCalled, toolReturned } from './tool-events.ts';
+import {
+  type Beside,
+  type EffectCosts,
+  type InvocationLog,
+  logicalInvocationId,
+} from '../runtime/invocation-log.ts';
+import type { Approve } from './approval.ts';
+import type { GatedCall, ToolHook } from './hook.ts';
+import {
+  argsHashOf,
+  forbiddenAtLoad,
+  type ToldCall,
+  type ToolEnding,
+  toolCalled,
+  toolReturned,
+} from './tool-events.ts';
+import type { RuleOf } from './tool-rules.ts';
 
 export type Recorded = {
   readonly ok: true;
   readonly outputs: { readonly record: CallRecord; readonly durationMs?: number };
 };
 
-export interface GatedCall {
-  readonly tenant: string;
-  readonly principal: string | undefined;
-  readonly tool: CalledTool;
-}
-
-/** Throws an `OpenwopError` to refuse a call before anything happens. A budget is one more of them. */
-export type ToolGate = (call: GatedCall) => Promise<void> | void;
-
 export interface ToolCallsOptions {
   /** In this order. */
-  readonly gates: readonly ToolGate[];
+  readonly hooks: readonly ToolHook[];
+  readonly ruleOf: RuleOf;
   readonly redactions: Pick<Redactions, 'of'>;
   readonly now: () => number;
 }
@@ -39,9 +47,14 @@ export interface ToolCaller {
   readonly principal: string | undefined;
   /** None outside of a run: nothing is told. */
   readonly tell: NodeCaller['tell'] | undefined;
+  /** None where nobody can be asked: what needs approval is refused. */
+  readonly approve?: Approve | undefined;
 }
 
 type ToolCall = JournaledCall & { readonly tool: CalledTool };
+
+/** Where a node is whose tools are loaded. */
+export type LoadPlace = Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId' | 'ordinal'>;
 
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
@@ -50,39 +63,118 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  perform(
-    { log, principal, tell }: ToolCaller,
+  /** Tells once which of the tools are forbidden: nobody has asked for them yet, so no call is told of. */
+  async load({ log, tell }: ToolCaller, place: LoadPlace, tools: readonly string[]): Promise<void> {
+    if (!tell) return;
+    for (const tool of tools) {
+      if (this.#options.ruleOf(place.tenant, tool) !== 'forbid') continue;
+      const effect = { ...place, providerKey: `load\0${tool}`, idempotent: true };
+      const events = { tell, returned: () => [forbiddenAtLoad(tool)] };
+      await log.perform(effect, async () => ({ ok: true, outputs: {} }), { events });
+    }
+  }
+
+  async perform(
+    caller: ToolCaller,
     call: ToolCall,
     act: (admit: () => Promise<void>) => Promise<CallRecord>,
   ): Promise<Recorded | EffectOutcome> {
+    const { log, principal, tell } = caller;
     const { now } = this.#options;
     const { tenant, tool } = call;
+    const gated = { tenant, principal, tool };
+    const argsHash = this.#argsHash(call);
+    let refusal = await this.#refusalOf(caller, call, argsHash);
     const admit = async (): Promise<void> => {
-      for (const gate of this.#options.gates) await gate({ tenant, principal, tool });
+      if (refusal) throw refusal;
     };
     const done = async (): Promise<Recorded> => {
       const startedAt = now();
       const record = await act(admit);
       return { ok: true, outputs: { record, durationMs: Math.max(0, Math.round(now() - startedAt)) } };
     };
-    if (!tell) return log.perform<Recorded>(call, done);
-    const callId = logicalInvocationId(call);
-    const told: ToldCall = { callId, tool, argsHash: this.#argsHash(call), principal };
-    return log.perform<Recorded>(call, done, {
-      tell,
-      called: toolCalled(told),
-      returned: (outcome) => {
-        const ended = outcome as Recorded | EffectOutcome;
-        return [...decisionsOf(ended), toolReturned(told, endingOf(ended)), ...expiryOf(ended)];
-      },
+    const costs = refusal
+      ? undefined
+      : this.#costs(gated, (lost) => {
+          refusal = lost;
+        });
+    const told: ToldCall = { callId: logicalInvocationId(call), tool, argsHash, principal };
+    return log.perform<Recorded>(call, done, { costs, events: tell && eventsOf(told, tell) });
+  }
+
+  /** Of a call on record it does not matter: the record answers. */
+  async #refusalOf(caller: ToolCaller, call: ToolCall, argsHash: string): Promise<OpenwopError | undefined> {
+    const { tenant, tool } = call;
+    const { hooks, ruleOf } = this.#options;
+    try {
+      const rule = ruleOf(tenant, tool.name);
+      if (rule === 'forbid') throw forbidden(tool.name, 'The operator of this host has forbidden it.');
+      for (const { admit } of hooks) await admit?.({ tenant, principal: caller.principal, tool });
+      if (rule === 'approve' || (rule === 'approve-writes' && !call.idempotent))
+        await this.#approval(caller, call, argsHash);
+      return undefined;
+    } catch (error) {
+      if (error instanceof OpenwopError && error.code !== 'approval_pending') return error;
+      throw error;
+    }
+  }
+
+  /** I3. */
+  async #approval({ log, approve }: ToolCaller, call: ToolCall, argsHash: string): Promise<void> {
+    const { tool, ordinal, providerKey } = call;
+    if (!approve) throw forbidden(tool.name, 'A person has to approve it, and nobody can be asked here.');
+    if (await log.isKnown(call)) return;
+    const [series = ''] = providerKey.split('\0');
+    approve({
+      tool: tool.name,
+      place: `${series}:${ordinal}`,
+      argsHash,
+      shown: tool.shown(this.#redact(call)),
     });
   }
 
-  #argsHash({ tenant, tool }: ToolCall): string {
+  #costs(call: GatedCall, refused: (error: OpenwopError) => void): EffectCosts | undefined {
+    const reserved = this.#options.hooks.flatMap((hook) =>
+      (hook.reserve?.(call) ?? []).map((write) => ({ hook, write })),
+    );
+    if (reserved.length === 0) return undefined;
+    return {
+      claim: reserved.map(({ write }) => write),
+      lost: async ({ write }) =>
+        refused((await reserved[write]?.hook.full?.(call)) ?? new OpenwopError('rate_limited')),
+      settle: (outcome) => {
+        const ended = outcome as Recorded | EffectOutcome;
+        if (!ended.ok) return [];
+        const { record } = (ended as Recorded).outputs;
+        return this.#options.hooks.flatMap((hook) => hook.settle?.(call, record) ?? []);
+      },
+    };
+  }
+
+  #redact({ tenant }: ToolCall): Redact {
     const redactor = this.#options.redactions.of(tenant);
-    return argsHashOf(tool.args(redactor.isEmpty ? (text) => text : (text) => redactor.redact(text)));
+    return redactor.isEmpty ? (text) => text : (text) => redactor.redact(text);
+  }
+
+  #argsHash(call: ToolCall): string {
+    return argsHashOf(call.tool.args(this.#redact(call)));
   }
 }
+
+const forbidden = (toolName: string, why: string): OpenwopError =>
+  new OpenwopError('forbidden', {
+    message: `${toolName} may not be called here. ${why}`,
+    details: { scope: 'tool', toolName },
+  });
+
+const eventsOf = (told: ToldCall, tell: NodeCaller['tell']): Beside['events'] => ({
+  tell,
+  called: toolCalled(told),
+  returned: (outcome) => {
+    const ended = outcome as Recorded | EffectOutcome;
+    return [...decisionsOf(ended), toolReturned(told, endingOf(ended)), ...expiryOf(ended)];
+  },
+});
 
 function endingOf(outcome: Recorded | EffectOutcome): ToolEnding {
   if (!outcome.ok) return { ok: false, code: codeOf(outcome.error.code) };

@@ -41,6 +41,7 @@ const STATUS: Partial<Record<ErrorCode, 'forbidden' | 'rate_limited'>> = {
   forbidden: 'forbidden',
   ssrf_blocked: 'forbidden',
   credential_forbidden: 'forbidden',
+  approval_rejected: 'forbidden',
   rate_limited: 'rate_limited',
 };
 
@@ -55,3 +56,15 @@ export function toolReturned(call: ToldCall, ending: ToolEnding): EmittedEvent {
   const lasted = status === 'error' && durationMs !== undefined ? { durationMs } : {};
   return { type: 'agent.toolReturned', payload: { ...about, status, error, ...lasted } };
 }
+
+/** Of a tool that was never asked for: its id is made up, and the same each time. */
+export const forbiddenAtLoad = (toolName: string): EmittedEvent => ({
+  type: 'agent.toolReturned',
+  payload: {
+    agentId: SYSTEM,
+    toolName,
+    callId: `forbidden:${hash('sha256', toolName, 'hex')}`,
+    status: 'forbidden',
+    error: { code: 'forbidden', message: ERRORS.forbidden.message },
+  },
+});

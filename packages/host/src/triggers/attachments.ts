@@ -12,7 +12,7 @@ import { type Egress, EgressError, type EgressReason } from '@gantry/egress';
 import { type JsonObject, OpenwopError, TRIGGER_LIMITS } from '@gantry/protocol';
 import type { Change, Changes, RecordKind, Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import { type BlobPort, decodeBase64, type Invocation } from '@gantry/surfaces';
+import { type BlobPort, decodeBase64, type NumberedCall } from '@gantry/surfaces';
 import { type Attempts, isDue } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
 import { AGAIN, IDLE, PendingPages, sleepUntilDue } from '../deliveries/pending-pages.ts';
@@ -215,7 +215,7 @@ function invocationOf(
   deliveryId: string,
   ordinal: number,
   verb: 'put' | 'delete',
-): Invocation {
+): NumberedCall {
   const method = `blobStorage.${verb}`;
   const journalKey = `${deliveryId}/attachments/${verb}/${ordinal}`;
   const id = hash('sha256', [tenant, journalKey].join('\0'), 'base64url');

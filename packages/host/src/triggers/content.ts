@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseBody } from '@gantry/http';
+import { FORM_MEDIA, parseBody, parseForm } from '@gantry/http';
 import {
   EmailMessage,
   type Json,
@@ -15,7 +15,6 @@ import {
 import { Compile } from 'typebox/compile';
 
 const JSON_MEDIA = /^application\/([\w.+-]+\+)?json$/;
-const FORM_MEDIA = 'application/x-www-form-urlencoded';
 const HEADER_LENGTH_MAX = 1_024;
 
 /** Headers that say what an event is. All others are dropped: any of them may be a secret. */
@@ -83,7 +82,7 @@ function textOf(bytes: Buffer): string {
 }
 
 function fields(media: string, bytes: Buffer): JsonObject {
-  if (media === FORM_MEDIA) return urlEncoded(textOf(bytes));
+  if (media === FORM_MEDIA) return parseForm(bytes, TRIGGER_LIMITS.formFieldsMax);
   if (!JSON_MEDIA.test(media)) throw unreadable(`Send a form as ${FORM_MEDIA} or as a JSON object.`);
   const value = parseBody(bytes);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
@@ -112,20 +111,3 @@ function problemOf(value: unknown): string {
 }
 
 const invalid = (text: string): OpenwopError => new OpenwopError('validation_error', { message: text });
-
-/** A field that comes more than once is a list. */
-function urlEncoded(text: string): JsonObject {
-  // `URLSearchParams` puts a replacement character where the bytes are not UTF-8.
-  for (const [bytes] of text.matchAll(/(%[\da-fA-F]{2})+/g))
-    if (!isUtf8(Buffer.from(bytes.replaceAll('%', ''), 'hex')))
-      throw unreadable('The fields of a form must be text in UTF-8.');
-  const form: JsonObject = {};
-  let count = 0;
-  for (const [name, value] of new URLSearchParams(text)) {
-    if (++count > TRIGGER_LIMITS.formFieldsMax || name === '__proto__' || /\0/.test(name + value))
-      throw invalid(`A form has at most ${TRIGGER_LIMITS.formFieldsMax} fields, of plain names and text.`);
-    const before = Object.hasOwn(form, name) ? form[name] : undefined;
-    form[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
-  }
-  return form;
-}

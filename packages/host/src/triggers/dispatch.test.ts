@@ -44,7 +44,7 @@ test('a host that dies after its answer starts the run after the restart, once',
   await next.triggers.tick();
   const [runId, ...others] = await next.runIds();
   assert.deepEqual(others, []);
-  assert.equal((await next.ended(runId!)).run.facts.causationId, deliveryId);
+  assert.equal((await next.ended(runId!)).run.facts.triggerData?.deliveryId, deliveryId);
   const repeat = (await next.send(binding.ingestUrl, BODY)).json();
   assert.deepEqual(repeat, { deliveryId, duplicate: true, runId });
 });
@@ -98,7 +98,7 @@ test('a host without room tries again; used-up attempts are a dead letter that c
   assertError(await rig.request('POST', retry, {}), 404, 'not_found');
   await rig.later(0);
   const [runId] = await rig.runIds();
-  assert.equal((await rig.ended(runId!)).run.facts.causationId, deliveryId);
+  assert.equal((await rig.ended(runId!)).run.facts.triggerData?.deliveryId, deliveryId);
   assert.deepEqual(await deadLetters(rig), []);
 });
 

@@ -93,14 +93,15 @@ async function attempt(options: DispatchOptions, trigger: Trigger, pending: Pend
 /** I1. */
 async function start(options: DispatchOptions, { record }: Trigger, pending: Pending): Promise<void> {
   const { runtime, workflows, now } = options;
-  const { tenant, id, state } = pending;
+  const { tenant, state } = pending;
   const { workflowId, inputMapping, origin } = record;
   const owner = origin.kind === 'api' ? { tenant, principal: origin.keyId } : { tenant };
   const inputs = mapInputs(inputMapping, state.event);
   const request = { workflowId, inputs, configurable: {}, tags: [], metadata: {} };
   const run = await admit(workflows, owner, request);
+  const { subscriptionId, dedupKey, attempts: attempt } = pending.record;
   await runtime.create(
-    { ...run, causationId: id, triggerData: state.event },
+    { ...run, delivery: { subscriptionId, dedupKey, attempt }, triggerData: state.event },
     {
       commit: (writes, { facts: { runId } }) => {
         const delivered = { ...pending.record, state: { status: 'delivered', runId, at: now() } } as const;

@@ -72,9 +72,22 @@ test('a signed event starts a run that sees it, and the log does not', async (t)
     'x-acme-event': 'opened',
   });
   assert.ok(!JSON.stringify(event).includes('hush'));
-  const [started] = await rig.store.runs.events(TENANT, run.facts.runId, 0, 1);
-  assert.equal(started?.causationId, deliveryId);
-  assert.ok(!JSON.stringify(started).includes('contentTrust'), 'the event itself is not in the log');
+  assert.equal(event.deliveryId, deliveryId);
+  const [started, attempted] = await rig.store.runs.events(TENANT, run.facts.runId, 0, 2);
+  assert.deepEqual([started?.type, attempted?.type], ['run.started', 'trigger.delivery.attempted']);
+  assert.equal(started?.causationId, `${run.facts.runId}.1`);
+  const { dedupKey, ...told } = JSON.parse(attempted!.payload);
+  assert.deepEqual(told, {
+    subscriptionId: event.subscriptionId,
+    attempt: 1,
+    outcome: 'delivered',
+    runId: run.facts.runId,
+  });
+  assert.equal(dedupKey, event.dedupKey);
+  assert.ok(
+    !JSON.stringify([started, attempted]).includes('contentTrust'),
+    'the event itself is not in the log',
+  );
 });
 
 test('who lacks the secret is refused, on record, and learns no more', async (t) => {

@@ -82,7 +82,7 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-interface Arrival {
+export interface Arrival {
   readonly verified: boolean;
   /** Null when equal events are not recognised. */
   readonly dedupKey: string | null;
@@ -92,7 +92,7 @@ interface Arrival {
 }
 
 /** I1, I2. */
-const take = (
+export const take = (
   { changes, retentionMs }: IngestOptions,
   trigger: IngestTrigger,
   { verified, dedupKey, content, seen }: Arrival,

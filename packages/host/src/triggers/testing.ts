@@ -193,7 +193,7 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     access: ACCESS,
     maxRequestBodyBytes: 1_048_576,
   });
-  triggerSubscriptionRoutes(app, triggers.service, idempotency);
+  triggerSubscriptionRoutes(app, triggers.service, () => 'http://127.0.0.1', idempotency);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);
   ingestRoute(app, triggers.ingest);
   await app.ready();

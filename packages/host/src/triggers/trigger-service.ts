@@ -119,11 +119,19 @@ export class TriggerService extends ResourceService<
   }
 
   /** With what they start and what they listen to. */
-  async describe({ tenant }: Caller, limit: number): Promise<(TriggerSubscription & TriggerPurpose)[]> {
+  async describe(
+    { tenant }: Caller,
+    limit: number,
+    origin: string,
+  ): Promise<(TriggerSubscription & TriggerPurpose)[]> {
     const entries = await this.#options.store.entries.list(triggers.kind, tenant, { limit });
     return entries
       .map((entry) => fromEntry(triggers, entry))
-      .map((trigger) => ({ ...viewOf(trigger), ...purposeOf(trigger) }));
+      .map((trigger) => ({
+        ...viewOf(trigger),
+        ...purposeOf(trigger),
+        ...(trigger.record.source !== 'queue' && { ingestUrl: ingestUrlOf(origin, trigger.id) }),
+      }));
   }
 
   /** What still waits for it becomes a dead letter. */
@@ -213,8 +221,10 @@ function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted 
   };
 }
 
+const ingestUrlOf = (origin: string, id: string): string => `${origin}/v1/ingest/${id}`;
+
 const bindingOf = ({ id, record }: Trigger, secret: string, origin: string): TriggerBinding => ({
-  ingestUrl: `${origin}/v1/ingest/${id}`,
+  ingestUrl: ingestUrlOf(origin, id),
   secret,
   secretFingerprint: record.secretFingerprint,
 });

@@ -20,7 +20,7 @@ import type { MasterKey } from '../master-key.ts';
 import { DELIVERIES, type Delivery, type DeliveryRecord } from './delivery.ts';
 import { circuitOf, whileProbing } from './health.ts';
 import type { WebhookOutbox } from './outbox.ts';
-import { type Outcome, send } from './send.ts';
+import { type LinksOf, type Outcome, send } from './send.ts';
 import { type DropReason, dropped, settledDelivery, settledWebhook } from './settlement.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import {
@@ -39,6 +39,7 @@ export interface DispatcherOptions {
   readonly masterKey: MasterKey;
   readonly subscriptions: Subscriptions;
   readonly outbox: Pick<WebhookOutbox, 'seen'>;
+  readonly linksOf: LinksOf;
   readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -121,11 +122,11 @@ export class Dispatcher {
   }
 
   async #deliver(webhook: Webhook, delivery: Delivery, isProbe: boolean): Promise<Next> {
-    const { store, egress, masterKey, now } = this.#options;
+    const { store, egress, masterKey, linksOf, now } = this.#options;
     const secrets = openSecrets(masterKey, webhook, now());
     const claimed = await this.#claim(webhook, delivery, isProbe);
     if (!claimed) return AGAIN;
-    const outcome = await send({ egress, runs: store.runs, now }, webhook.record, claimed, secrets);
+    const outcome = await send({ egress, runs: store.runs, linksOf, now }, webhook.record, claimed, secrets);
     await this.#settle(claimed, outcome);
     return AGAIN;
   }

@@ -1,6 +1,6 @@
 /** What a receiver gets: the body, and the headers that prove where it comes from. */
 import { createHmac } from 'node:crypto';
-import { eventDocJson, type StoredEvent } from '@gantry/protocol';
+import { eventDocJson, type InterruptLink, type StoredEvent } from '@gantry/protocol';
 import { HOST_VERSION } from '../version.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -9,9 +9,14 @@ const SIGNATURE_ALGORITHM = 'v1';
 /** Every value goes out under both names: the protocol is moving from the first to the second. */
 const PREFIXES = ['X-openwop-', 'OpenWOP-'] as const;
 
-export function deliveryBody({ record: { runId, workspaceId } }: Delivery, event: StoredEvent): string {
+export function deliveryBody(
+  { record: { runId, workspaceId } }: Delivery,
+  event: StoredEvent,
+  links: readonly InterruptLink[] = [],
+): string {
   const head = `"runId":${JSON.stringify(runId)},"workspaceId":${JSON.stringify(workspaceId)}`;
-  return `{${head},"type":${JSON.stringify(event.type)},"event":${eventDocJson(runId, event)}}`;
+  const more = links.length === 0 ? '' : `,"links":${JSON.stringify(links)}`;
+  return `{${head},"type":${JSON.stringify(event.type)},"event":${eventDocJson(runId, event)}${more}}`;
 }
 
 const sign = (secret: string, timestamp: string, body: string): string =>

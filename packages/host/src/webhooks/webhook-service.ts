@@ -18,11 +18,13 @@ import { DELIVERIES, deliveryView } from './delivery.ts';
 import {
   fingerprintOf,
   laneOf,
+  namesOf,
   secretContext,
   viewOf,
   type WebhookKey,
   type WebhookReads,
   type WebhookRecord,
+  type WebhookTerms,
   webhooks,
   withSecret,
 } from './webhook.ts';
@@ -43,12 +45,10 @@ export interface WebhookServiceOptions {
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-type Sealed = Pick<WebhookRecord, 'secretSealed' | 'secretFingerprint'>;
-
 export class WebhookService extends ResourceService<
   typeof webhooksWire,
   WebhookRecord,
-  Sealed,
+  WebhookTerms,
   WebhookReads
 > {
   readonly #options: WebhookServiceOptions;
@@ -65,25 +65,35 @@ export class WebhookService extends ResourceService<
     this.#options = options;
   }
 
-  /** The secret is in this answer alone: a repeat is refused. */
   /** Refuses a URL that no subscription may have. */
   checkUrl(tenant: string, url: string): Promise<void> {
     return this.#checkUrl(url, tenant);
   }
 
-  async register(caller: Caller, wanted: RegisterWebhookRequest): Promise<RegisterWebhookResponse> {
+  /** The secret is in this answer alone: a repeat is refused. */
+  async register(
+    caller: Caller,
+    wanted: RegisterWebhookRequest,
+    { mayLink }: Pick<WebhookTerms, 'mayLink'> = { mayLink: false },
+  ): Promise<RegisterWebhookResponse> {
     const { tenant } = caller;
     const made = await this.#options.changes.run(caller, async (change) => {
       await this.#checkUrl(wanted.url, tenant);
       const secrets = await this.#secrets(tenant);
       let secret = '';
-      const { id, record } = change.createFor(webhooks, (webhookId) => {
+      const { id, record, createdAt } = change.createFor(webhooks, (webhookId) => {
         const minted = secrets(webhookId);
         secret = minted.secret;
-        return webhooks.create(wanted, minted, change);
+        return webhooks.create(wanted, { ...minted, mayLink }, change);
       });
       change.answerOnce(REGISTERED_ONCE);
-      return { webhookId: id, secret, secretFingerprint: record.secretFingerprint };
+      return {
+        ...namesOf(id, record.events),
+        secret,
+        secretFingerprint: record.secretFingerprint,
+        url: record.url,
+        createdAt: new Date(createdAt).toISOString(),
+      };
     });
     await this.#options.onChanged({ tenant, webhookId: made.webhookId });
     return made;

@@ -24,11 +24,22 @@ export const laneOf = ({ tenant, webhookId }: WebhookKey): LaneKey => ({ tenant,
 
 type SealedSecret = Pick<SigningSecret, 'secretSealed' | 'secretFingerprint'>;
 
+/** What a subscription is made with beside the request. */
+export interface WebhookTerms extends SealedSecret {
+  /** Whoever registers it may make links for people. */
+  readonly mayLink: boolean;
+}
+
+/** Named by itself: a subscription to everything is for those who count or store events. */
+const LINKED_EVENT = 'interrupt.requested';
+
 export interface WebhookRecord extends SealedSecret {
   readonly url: string;
   readonly events: readonly string[];
   readonly tags: readonly string[] | null;
   readonly durable: boolean;
+  /** Interrupts come with links for the people whom they name. */
+  readonly interruptLinks?: true;
   /** Signs beside the current one until then, sealed like it. */
   readonly previousSecret?: { readonly sealed: string; readonly until: number };
   /** `failed` takes no more deliveries but those asked for one by one, until it is resumed. */
@@ -44,18 +55,22 @@ export interface WebhookReads {
   readonly now: () => number;
 }
 
-export const webhooks = resource<typeof webhooksWire, WebhookRecord, SealedSecret, WebhookReads>(
+export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerms, WebhookReads>(
   webhooksWire,
   {
     kind: 'webhook',
     idPrefix: 'wh',
     missing: 'subscription_not_found',
     max: WEBHOOKS_PER_TENANT_MAX,
-    create: ({ url, events, tags = null, durable = false }, { secretSealed, secretFingerprint }) => ({
+    create: (
+      { url, events, tags = null, durable = false },
+      { secretSealed, secretFingerprint, mayLink },
+    ) => ({
       url,
       events,
       tags,
       durable,
+      ...(mayLink && events.includes(LINKED_EVENT) && { interruptLinks: true as const }),
       secretSealed,
       secretFingerprint,
       state: 'active',
@@ -100,15 +115,24 @@ export function openSecrets(masterKey: MasterKey, { tenant, id, record }: Webhoo
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
+/** As the protocol and other clients call them. */
+export const namesOf = (id: string, events: readonly string[]) => ({
+  webhookId: id,
+  subscriptionId: id,
+  eventTypes: [...events],
+});
+
 export function viewOf({ id, createdAt, record }: Webhook, now: number) {
-  const { url, events, tags, durable, secretFingerprint, previousSecret, state, health } = record;
+  const { url, events, tags, durable, interruptLinks, secretFingerprint, previousSecret, state, health } =
+    record;
   const circuit: CircuitState = circuitOf(health, now);
   return {
-    webhookId: id,
+    ...namesOf(id, events),
     url,
     events: [...events],
     ...(tags && { tags: [...tags] }),
     durable,
+    ...(interruptLinks && { interruptLinks }),
     secretFingerprint,
     ...(previousSecret &&
       now < previousSecret.until && { previousSecretUntil: isoTime(previousSecret.until) }),

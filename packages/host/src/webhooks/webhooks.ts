@@ -10,6 +10,7 @@ import { onceAtATime } from '../runtime/once-at-a-time.ts';
 import { DELIVERIES } from './delivery.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { type Outbox, WebhookOutbox } from './outbox.ts';
+import type { LinksOf } from './send.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { laneOf, type WebhookKey, webhooks } from './webhook.ts';
 import { WebhookService } from './webhook-service.ts';
@@ -19,6 +20,7 @@ export interface WebhooksOptions {
   readonly changes: Changes;
   readonly egress: Egress;
   readonly masterKey: MasterKey;
+  readonly linksOf: LinksOf;
   readonly clock?: Clock;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;

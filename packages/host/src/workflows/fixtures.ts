@@ -8,13 +8,19 @@ const NOT_HONOURED_PREFIXES = [
   'conformance-agent-memory-',
   'conformance-agent-pack-',
   'conformance-version-fold',
+  'conformance-phase4-',
 ];
 
 const startsWithOneOf = (id: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => id.startsWith(prefix));
 
-/** Their secret is there only where the seams are served. */
-const WITH_SEAMS = ['openwop-smoke-byok-roundtrip'];
+/** Their secret, or the provider that stands in for a model, is there only where the seams are served. */
+const WITH_SEAMS = [
+  'openwop-smoke-byok-roundtrip',
+  'conformance-stream-text',
+  'conformance-envelope-',
+  'conformance-prompt-',
+];
 
 /** Suites run every fixture that is listed, so only what works is. */
 export const honouredFixtures = (

@@ -81,10 +81,10 @@ export async function checkPlan(
   packs: PackBinding,
   tenant: string,
   definition: WorkflowDefinition,
-): Promise<void> {
+): Promise<Plan> {
   const exact = usesPacks(definition) ? await packs.pin(tenant, definition) : definition;
   try {
-    compileWith(exact, await packs.typesOf(exact));
+    return compileWith(exact, await packs.typesOf(exact));
   } catch (error) {
     if (error instanceof DefinitionError) throw refusal(definition, error);
     throw error;

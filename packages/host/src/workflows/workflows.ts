@@ -1,9 +1,11 @@
 /** The workflows a tenant may run: validated once, kept by content hash, compiled once per hash. */
 
-import { compareVersions } from '@gantry/packs';
+import type { Plan } from '@gantry/engine';
+import { compareVersions, enginesProblem } from '@gantry/packs';
 import { OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { Compile } from 'typebox/compile';
+import { ENGINES_VERSION } from '../packs/offer.ts';
 import type { PackBinding } from '../packs/packs.ts';
 import type {
   RegisteredWorkflow,
@@ -18,7 +20,9 @@ import { roomForDefinitions } from '../triggers/queue-source/room.ts';
 import { configurableSchemaIssues } from './configurable.ts';
 import { canonical, checkPlan, createPlans } from './plans.ts';
 import { type Issue, invalid, issuesIn } from './refusal.ts';
+import { takeTurn, turnsOf } from './registration-turns.ts';
 import { remember } from './remember.ts';
+import { removeAll } from './removal.ts';
 
 export { SHARED } from './shared.ts';
 
@@ -29,14 +33,16 @@ const ATTEMPTS_MAX = 100;
 const shape = Compile(WorkflowDefinition);
 
 export interface WorkflowsWithPlans extends Workflows {
-  /** Called after each registration, also of one that changed nothing: what follows from it may be missing. */
-  onRegistered(listener: RegistrationListener): void;
+  /**
+   * Called after each deletion and registration, also of one that changed nothing: what follows from it may be missing.
+   */
+  onChanged(listener: WorkflowListener): void;
 }
 
-export type RegistrationListener = (tenant: string, definition: WorkflowDefinition) => Promise<void>;
+export type WorkflowListener = (tenant: string, workflow: Pick<WorkflowDefinition, 'id'>) => Promise<void>;
 
 export function createWorkflows(options: {
-  store: Pick<Store, 'commit' | 'records' | 'entries'>;
+  store: Pick<Store, 'commit' | 'records' | 'entries' | 'runs'>;
   packs: PackBinding;
   now: () => number;
   /** How long another process may go on with an older version after a registration here. */
@@ -45,7 +51,7 @@ export function createWorkflows(options: {
   const { store, packs, now, cacheMs } = options;
   const plans = createPlans(store, packs);
   const resolved = new Map<string, { workflow: ResolvedWorkflow; until: number }>();
-  const listeners: RegistrationListener[] = [];
+  const listeners: WorkflowListener[] = [];
   /** What was read before a change must not be remembered after it. */
   let changes = 0;
 
@@ -73,12 +79,13 @@ export function createWorkflows(options: {
     terms: RegistrationTerms = { replace: true },
   ): Promise<RegisteredWorkflow[]> {
     const checked = definitions.map((definition) => read(definition, now()));
-    for (const definition of checked) await checkPlan(packs, tenant, definition);
+    const plans: Plan[] = [];
+    for (const definition of checked) plans.push(await checkPlan(packs, tenant, definition));
     const entries = await keepAll({ store, tenant, now, terms }, checked);
     forget();
     for (const { definition, record } of entries)
       for (const hear of record.isCurrent ? listeners : []) await hear(tenant, definition);
-    return entries.map(({ record }) => record);
+    return entries.map(({ record }, at) => ({ ...record, warnings: plans[at]?.warnings ?? [] }));
   }
 
   packs.onChanged(forget);
@@ -87,20 +94,17 @@ export function createWorkflows(options: {
     planOf: plans.planOf,
     resolve,
     registerAll,
-    async check(tenant, given) {
-      const misshapen = await refusals(() => shaped(given));
-      if (misshapen.length > 0) return misshapen;
-      const definition = shaped(given);
-      return [
-        ...(await refusals(() => read(definition, now()))),
-        ...(await refusals(() => checkPlan(packs, tenant, definition))),
-      ];
-    },
+    check: (tenant, given) => check(packs, tenant, given, now()),
     async register(tenant, definition, terms) {
       const [record] = await registerAll(tenant, [definition], terms);
       return record!;
     },
-    onRegistered(listener) {
+    async remove(tenant, workflowId, mayRemoveShared) {
+      const owner = await removeAll({ store, now }, { tenant, workflowId }, mayRemoveShared);
+      forget();
+      for (const hear of listeners) await hear(owner, { id: workflowId });
+    },
+    onChanged(listener) {
       listeners.push(listener);
     },
   };
@@ -108,7 +112,7 @@ export function createWorkflows(options: {
 
 interface Registration {
   readonly definition: WorkflowDefinition;
-  readonly record: RegisteredWorkflow;
+  readonly record: WorkflowRecord & Pick<RegisteredWorkflow, 'isCurrent'>;
   readonly writes: readonly Write[];
 }
 
@@ -119,13 +123,14 @@ interface Registering {
   readonly terms: RegistrationTerms;
 }
 
-/** Whoever loses lost its room to another registration, and counts again. */
+/** Whoever loses lost its room or its turn to another registration, and looks again. */
 async function keepAll(
   registering: Registering,
   definitions: readonly WorkflowDefinition[],
 ): Promise<Registration[]> {
   const { store, tenant, now } = registering;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+    const turns = await turnsOf(store.entries, tenant, new Set(definitions.map(({ id }) => id)));
     const entries = await Promise.all(
       definitions.map((definition) => registrationOf(registering, definition)),
     );
@@ -133,7 +138,10 @@ async function keepAll(
     if (changed.length === 0) return entries;
     const asking = changed.map(({ definition }) => definition);
     const room = await roomForDefinitions(store, tenant, asking, now());
-    const [result] = await store.commit([[...room, ...changed.flatMap(({ writes }) => writes)]]);
+    const ids = new Set(asking.map(({ id }) => id));
+    const taken = [...ids].map((id) => takeTurn({ tenant, workflowId: id }, turns.get(id), now()));
+    const writes = changed.flatMap((each) => each.writes);
+    const [result] = await store.commit([[...room, ...taken, ...writes]]);
     if (result?.won) return entries;
   }
   throw new OpenwopError('service_unavailable', {
@@ -189,6 +197,7 @@ function read(given: unknown, now: number): WorkflowDefinition {
   const issues = [
     ...scheduleTriggerIssues(definition, now),
     ...triggerIssues(definition),
+    ...enginesIssues(definition),
     ...configurableSchemaIssues(definition).map((message) => ({ path: '/configurableSchema', message })),
   ];
   if (issues.length === 0) return definition;
@@ -196,6 +205,11 @@ function read(given: unknown, now: number): WorkflowDefinition {
     definition,
     issues.map(({ path, message }) => ({ path, message })),
   );
+}
+
+function enginesIssues({ engines }: WorkflowDefinition): Issue[] {
+  const problem = engines && enginesProblem(engines.openwop, ENGINES_VERSION);
+  return problem ? [{ path: '/engines/openwop', message: `The workflow ${problem.why.slice(0, -1)}` }] : [];
 }
 
 function shaped(given: unknown): WorkflowDefinition {
@@ -206,6 +220,16 @@ function shaped(given: unknown): WorkflowDefinition {
     definition,
     problems.map(({ field, problem }) => ({ path: field, message: problem })),
   );
+}
+
+async function check(packs: PackBinding, tenant: string, given: unknown, now: number): Promise<Issue[]> {
+  const misshapen = await refusals(() => shaped(given));
+  if (misshapen.length > 0) return misshapen;
+  const definition = shaped(given);
+  return [
+    ...(await refusals(() => read(definition, now))),
+    ...(await refusals(() => checkPlan(packs, tenant, definition))),
+  ];
 }
 
 /** What `work` is refused for; nothing when it is not. */

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { pack } from 'tar-stream';
 import { type IgnoreRules, readIgnore } from './ignore.ts';
 import { ARCHIVE_LIMITS, archiveError } from './limits.ts';
 import { Names } from './names.ts';
@@ -44,6 +43,7 @@ export async function writeArchive(folder: string): Promise<WrittenArchive> {
 export async function archiveOf(files: ReadonlyMap<string, Uint8Array>): Promise<WrittenArchive> {
   const paths = [...files.keys()].sort();
   const names = new Names();
+  const { pack } = await import('tar-stream');
   const tar = pack();
   for (const name of paths) {
     names.add(name, 'file');

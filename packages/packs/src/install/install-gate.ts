@@ -92,11 +92,20 @@ function refuseKind(manifest: PackManifest, { kinds }: HostOffer): Refusal | und
 
 function refuseEngines(manifest: PackManifest, { protocolVersion }: HostOffer): Refusal | undefined {
   const range = manifest.engines.openwop;
-  if (semver.validRange(range) === null)
-    return refuse(manifest, 'invalid_engines_range', `has the broken range ${range}.`, { range });
+  const problem = enginesProblem(range, protocolVersion);
+  if (!problem) return undefined;
+  const code = problem.kind === 'broken' ? 'invalid_engines_range' : 'pack_engines_unmet';
+  return refuse(manifest, code, problem.why, { range, protocolVersion });
+}
+
+/** Why a range of protocol versions leaves out this host, in words that follow its subject. */
+export function enginesProblem(
+  range: string,
+  protocolVersion: string,
+): { readonly kind: 'broken' | 'unmet'; readonly why: string } | undefined {
+  if (semver.validRange(range) === null) return { kind: 'broken', why: `has the broken range ${range}.` };
   if (semver.satisfies(protocolVersion, range)) return undefined;
-  const why = `is made for OpenWOP ${range}; this host implements ${protocolVersion}.`;
-  return refuse(manifest, 'pack_engines_unmet', why, { range, protocolVersion });
+  return { kind: 'unmet', why: `is made for OpenWOP ${range}; this host implements ${protocolVersion}.` };
 }
 
 function refuseRuntime(manifest: PackManifest, offer: HostOffer): Refusal | undefined {

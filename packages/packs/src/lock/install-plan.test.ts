@@ -45,7 +45,7 @@ async function install(from: PackLock, on: Documents = documents, given = offer)
   const manifests: PackManifest[] = [];
   for (const step of plan.steps) {
     const fetched = await fetchLocked(step);
-    checkLocked(step, plan, fetched, given);
+    checkLocked(step, fetched, given);
     manifests.push(fetched.manifest);
     installed.push(`${step.name}@${step.version}`);
   }
@@ -98,13 +98,16 @@ describe('a frozen install', () => {
     await refused(changed(TOOLS, { dependencies: {} }), 'pack_lockfile_incomplete');
   });
 
-  test('a pin outside of what is asked for: pack_version_mismatch', async () => {
+  test('a pin counts, whatever range is asked for, and says so', async () => {
     const other = [{ name: TOOLS, range: '^2.0.0', requestedBy: 'workflow greet' }];
-    const error = await failsWith(() => installPlan(lock, other, registries), 'pack_version_mismatch');
-    assert.match(error.message, /pins vendor\.acme\.tools to 1\.0\.0, and workflow greet asks for \^2\.0\.0/);
-    assert.equal(
-      installPlan({ ...lock, overrides: { [TOOLS]: '1.0.0' } }, other, registries).steps.length,
-      2,
+    const { steps } = installPlan(lock, other, registries);
+    const said = 'The lockfile pins vendor.acme.tools to 1.0.0, and workflow greet asks for ^2.0.0.';
+    assert.deepEqual(
+      steps.map(({ name, version, warnings }) => [name, version, warnings]),
+      [
+        [SHARED, '1.2.0', []],
+        [TOOLS, '1.0.0', [said]],
+      ],
     );
   });
 

@@ -17,6 +17,8 @@ export interface InstallStep {
   readonly version: string;
   readonly registry: Registry;
   readonly entry: LockedPack;
+  /** What was asked for and is not installed, since the pin counts, in words. */
+  readonly warnings: readonly string[];
 }
 
 export interface InstallPlan {
@@ -26,7 +28,7 @@ export interface InstallPlan {
 }
 
 /**
- * A frozen install: exactly what the lockfile lists, or a refusal. Nothing is resolved and nothing fetched here, so
+ * A frozen install: exactly what the lockfile lists, whatever ranges ask for, or a refusal. Nothing is resolved and nothing fetched here, so
  * that a lockfile that does not fit is refused before the first byte.
  */
 export function installPlan(lock: PackLock, roots: readonly Root[], registries: Registries): InstallPlan {
@@ -36,7 +38,6 @@ export function installPlan(lock: PackLock, roots: readonly Root[], registries: 
   for (const root of roots) {
     const entry = listed.get(root.name);
     if (entry === undefined) throw incomplete(root.name, root.requestedBy);
-    checkPin(root, entry.version, overrides);
   }
   const wanted = reached(roots, listed).map((entry) => ({
     ...entry,
@@ -49,6 +50,9 @@ export function installPlan(lock: PackLock, roots: readonly Root[], registries: 
       version: entry.version,
       registry: registryOf(entry, lock, registries),
       entry,
+      warnings: roots
+        .filter(({ name }) => name === entry.name)
+        .flatMap((root) => outside(root, entry.version)),
     })),
   };
 }
@@ -60,18 +64,20 @@ export const fetchLocked = ({ name, version, registry, entry }: InstallStep): Pr
 /** A pack that was fetched, or that is installed already: the rules hold for both. */
 export type LockedContent = Pick<FetchedPack, 'bytes' | 'archive' | 'manifest'>;
 
-/** What the lockfile says of a pack holds for its content, and the host offers what its entry asks for. */
+/**
+ * What the lockfile says of a pack holds for its content, and the host offers what its entry asks for. Answers where
+ * pins of its dependencies are outside of the ranges in its manifest.
+ */
 export function checkLocked(
   { entry }: Pick<InstallStep, 'entry'>,
-  { overrides }: Pick<InstallPlan, 'overrides'>,
   content: LockedContent,
   offer: HostOffer,
-): void {
+): readonly string[] {
   const { bytes, manifest, archive } = content;
   const isManual = manifest.signing !== undefined && manifest.signing.method !== 'ed25519';
   checkLockedSignature(entry, { bytes, manifestBytes: archive.manifestBytes, isManual });
-  checkDependencies(manifest, entry, overrides);
   checkPeers(manifest, entry, offer);
+  return checkDependencies(manifest, entry);
 }
 
 /** An override has to satisfy at least one of the ranges that ask for its pack. */
@@ -113,14 +119,11 @@ function refuseContradiction(packs: readonly LockedPack[], overrides: Overrides)
   });
 }
 
-function checkPin({ name, range, requestedBy }: Root, version: string, overrides: Overrides): void {
-  if (Object.hasOwn(overrides, name) && overrides[name] === version) return;
-  if (readRange(range)?.range.test(version)) return;
-  throw new OpenwopError('pack_version_mismatch', {
-    message: `The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${range.slice(0, 100)}. Create the lockfile again, or correct the range.`,
-    details: { packName: name, version, range: range.slice(0, 256), requestedBy },
-  });
-}
+/** The pin counts all the same. */
+const outside = ({ name, range, requestedBy }: Root, version: string): string[] =>
+  readRange(range)?.range.test(version)
+    ? []
+    : [`The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${range.slice(0, 100)}.`];
 
 /** The entries that the roots lead to; each must be there in the version that its parents are pinned to. */
 function reached(roots: readonly Root[], listed: ReadonlyMap<string, LockedPack>): LockedPack[] {
@@ -158,18 +161,17 @@ function registryOf({ name, resolved }: LockedPack, lock: PackLock, registries: 
   return registries.of(name, address);
 }
 
-/** The manifest in the archive is the last word on what a pack depends on. */
+/** The manifest in the archive is the last word on what a pack depends on; in which version, the lockfile is. */
 function checkDependencies(
   { name: parent, version, dependencies = {} }: PackManifest,
   { dependencies: pins = {} }: LockedPack,
-  overrides: Overrides,
-): void {
+): string[] {
   const requestedBy = `${parent}@${version}`;
-  for (const [name, range] of Object.entries(dependencies)) {
+  return Object.entries(dependencies).flatMap(([name, range]) => {
     const pin = Object.hasOwn(pins, name) ? pins[name] : undefined;
     if (pin === undefined) throw incomplete(name, requestedBy);
-    checkPin({ name, range, requestedBy }, pin, overrides);
-  }
+    return outside({ name, range, requestedBy }, pin);
+  });
 }
 
 function checkPeers(manifest: PackManifest, entry: LockedPack, offer: HostOffer): void {

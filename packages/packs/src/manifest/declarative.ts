@@ -5,7 +5,7 @@ import {
   AnyName,
   Data,
   FileRef,
-  Label,
+  identity,
   LongText,
   ModelCapabilities,
   manifestOf,
@@ -112,17 +112,27 @@ export const FormContentPackManifest = manifestOf('form-content', {
 
 const UiPlugin = strict({
   pluginId: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
-  surface: Type.Enum(['artifact-viewer', 'route', 'settings-panel', 'canvas-preview']),
-  entry: FileRef,
-  hostApi: Type.Array(
-    Type.Enum(['artifact.read', 'artifact.write', 'host.toast', 'host.navigate', 'host.announce']),
-    { uniqueItems: true, maxItems: 5 },
-  ),
+  surface: Type.Enum(['artifact-viewer', 'route', 'settings-panel']),
+  entry: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,255}$' }),
+  hostApi: Type.Array(Type.Enum(['artifact.read', 'artifact.write', 'host.toast', 'host.navigate']), {
+    uniqueItems: true,
+    maxItems: 4,
+  }),
   connectSrc: Type.Optional(Type.Array(Address, { uniqueItems: true, maxItems: 50 })),
-  canvasTypes: Type.Optional(Type.Array(Label, { uniqueItems: true, maxItems: 50 })),
 });
 
-export const FrontendPluginPackManifest = manifestOf('frontend-plugin', {
+const { name, version, description, author, license, homepage, engines } = identity;
+
+/** Closed as the protocol lays it down: without dependencies, and without `signing`, since its files are signed apart. */
+export const FrontendPluginPackManifest = strict({
+  name,
+  version,
+  kind: Type.Literal('frontend-plugin'),
+  description,
+  author,
+  license,
+  homepage,
+  engines: strict(engines.properties),
   uiPlugins: Type.Array(UiPlugin, { minItems: 1, maxItems: 50 }),
 });
 
@@ -136,7 +146,7 @@ const PromptVariable = strict({
   description: Type.Optional(Type.String({ maxLength: 500 })),
 });
 
-const PromptTemplate = strict({
+export const PromptTemplate = strict({
   templateId: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,127}$' }),
   version: Version,
   kind: Type.Enum(['system', 'user', 'few-shot', 'schema-hint']),

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { WorkflowChain } from '../workflow-chain/chain.ts';
 import { ConnectionPackManifest } from './connection.ts';
 import {
@@ -8,7 +8,7 @@ import {
   FrontendPluginPackManifest,
   PromptPackManifest,
 } from './declarative.ts';
-import { manifestOf } from './fields.ts';
+import { type identity, manifestOf } from './fields.ts';
 import { NodePackManifest } from './node.ts';
 
 const WorkflowChainPackManifest = manifestOf('workflow-chain', {
@@ -28,7 +28,15 @@ export const PACK_KINDS = {
 export type PackKind = keyof typeof PACK_KINDS;
 
 /** What `readManifest` gives: `kind` is always there, also where the file leaves out `node`. */
-export type PackManifest = { [Kind in PackKind]: Static<(typeof PACK_KINDS)[Kind]['schema']> }[PackKind];
+export type PackManifest = {
+  [Kind in PackKind]: Static<(typeof PACK_KINDS)[Kind]['schema']> &
+    Absent<(typeof PACK_KINDS)[Kind]['schema']>;
+}[PackKind];
+
+/** Members that other kinds have and this one never does, for code that is about all kinds. */
+type Absent<Schema extends TSchema> = Partial<
+  Pick<NodePackManifest, Exclude<keyof typeof identity, keyof Static<Schema>>>
+>;
 
 export const isPackKind = (kind: unknown): kind is PackKind =>
   typeof kind === 'string' && Object.hasOwn(PACK_KINDS, kind);

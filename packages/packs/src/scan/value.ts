@@ -54,8 +54,8 @@ export const union = (...values: readonly Value[]): Value => {
 };
 
 const CAPABILITIES: ReadonlyMap<string, string> = new Map(
-  SURFACE_NAMES.flatMap(({ capability, path, aliases }) =>
-    [path, ...aliases.filter((alias) => alias.includes('.'))].map((each) => [each, capability]),
+  SURFACE_NAMES.flatMap(({ capability, path, aliases, members = [path] }) =>
+    [...members, ...aliases.filter((alias) => alias.includes('.'))].map((each) => [each, capability]),
   ),
 );
 

@@ -37,6 +37,7 @@ export interface PackOptions {
   readonly manifest?: JsonObject;
   readonly method?: 'manual' | 'ed25519' | 'none';
   readonly keys?: KeyPair;
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** An archive and its detached signature in one of the two dialects. */
@@ -51,6 +52,7 @@ export async function signedPack(
   const files = new Map<string, Buffer>([
     ['pack.json', manifest],
     ['index.mjs', Buffer.from('export const nodes = { "vendor.acme.tools.echo": ({ inputs }) => inputs };')],
+    ...Object.entries(options.files ?? {}).map(([file, text]) => [file, Buffer.from(text)] as const),
   ]);
   const { bytes } = await archiveOf(files);
   const { manifestBytes, files: read } = await readArchive(bytes);

@@ -55,6 +55,8 @@ export type TrustJudgement =
       /** Absent for what is not signed, like the two above. */
       readonly signer?: string;
       readonly covers?: SignatureCovers;
+      /** There is a signature, by a key that is not known here. */
+      readonly unknownSigner?: true;
       readonly integrity: string;
       readonly warnings: readonly string[];
     }
@@ -72,7 +74,13 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   if (refusal !== undefined) return refusal;
   const warned = warnings(question, integrity, signature);
   if (signature.state !== 'verified')
-    return { trusted: true, level: 'unsigned', integrity, warnings: warned };
+    return {
+      trusted: true,
+      level: 'unsigned',
+      integrity,
+      warnings: warned,
+      ...(signature.state === 'unverifiable' && { unknownSigner: true as const }),
+    };
   const { level, signedBy, signer, covers } = signature;
   return { trusted: true, level, signedBy, signer, covers, integrity, warnings: warned };
 }

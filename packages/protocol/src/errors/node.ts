@@ -15,6 +15,10 @@ export const NODE_ERRORS = {
       'The pack tried to leave its sandbox and was stopped.',
       'Remove the pack and report it to its publisher.',
     ],
+    approval_pending: [
+      'A person has to approve the call first.',
+      'Answer the interrupt of the run; the node then runs again.',
+    ],
     suspension_limit_exceeded: [
       'The pack suspended its node too often.',
       'Look for a circle in the code of the node; a loop of the workflow has no such limit.',

@@ -36,6 +36,16 @@ export const PACK_CONTENT_ERRORS = {
       'Give a value of the type in `details.expected` for `details.variable`.',
     ],
   }),
+  ...refused(404, {
+    prompt_not_found: [
+      'There is no prompt with this id.',
+      'Look at `GET /v1/prompts`; create it, or install a pack that brings it.',
+    ],
+    prompt_version_pinned: [
+      'The prompt does not have the version that is named.',
+      'Name one of `details.versions`, or leave the version out for the latest.',
+    ],
+  }),
   ...refused(409, {
     connection_provider_conflict: [
       'The provider is described twice, and neither description comes before the other.',

@@ -185,10 +185,6 @@ export const PACK_ERRORS = {
       'The lockfile lacks a pack that is asked for.',
       'Make the lockfile anew, or stop asking for the pack.',
     ],
-    pack_version_mismatch: [
-      'The lockfile pins a version that does not fit what is asked for.',
-      'Make the lockfile anew, or correct the range.',
-    ],
     pack_version_conflict: [
       'This version of the pack is installed with other content.',
       'Give the new content a version of its own, or install it as a development version.',

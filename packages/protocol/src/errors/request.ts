@@ -7,6 +7,10 @@ export const REQUEST_ERRORS = {
       'The request is not valid.',
       'Correct the fields named in `details` and send it again.',
     ],
+    envelope_reliability_credential_leak: [
+      'The event names a credential.',
+      'Leave credentials and their references out of the payload.',
+    ],
     invalid_argument: ['A value that is needed is missing.', 'Give the field in `details.field`.'],
     unsupported_stream_mode: [
       'This stream mode is unknown, or cannot be combined with the others.',

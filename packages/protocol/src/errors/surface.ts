@@ -29,7 +29,7 @@ export const SURFACE_ERRORS = {
     ],
     kv_quota_exhausted: [
       'The key-value storage of this tenant is full.',
-      'Delete keys or let them expire, or ask the operator for a larger quota.',
+      'Delete keys or let them expire, or ask the operator for a larger quota (GANTRY_QUOTAS).',
     ],
     cache_value_too_large: [
       'The value is larger than the cache takes.',
@@ -51,6 +51,10 @@ export const SURFACE_ERRORS = {
     nosql_filter_rejected: [
       'The filter holds something that no filter may hold.',
       'The message names it; `docs/capabilities.md` lists the operators.',
+    ],
+    queue_topic_not_found: [
+      'The topic holds no message, and nobody published to it in the time that messages are kept.',
+      'Check its name, or publish to it first; with `waitMs` a consumer waits for a first message.',
     ],
     queue_delivery_token_expired: [
       'The delivery token is not, or no longer, good: its time is over or it was used.',
@@ -88,7 +92,7 @@ export const SURFACE_ERRORS = {
     fs_permission_denied: ['This may not be done with this path.', 'See the message; use another path.'],
     fs_quota_exhausted: [
       'The files of this tenant take all the room that they may.',
-      'Delete files, or ask the operator for a larger quota.',
+      'Delete files, or ask the operator for a larger quota (GANTRY_QUOTAS).',
     ],
     vector_collection_not_found: [
       'There is no vector collection with this name.',
@@ -153,7 +157,7 @@ export const SURFACE_ERRORS = {
   ...refused(507, {
     blob_quota_exhausted: [
       'The blob storage of this tenant is full.',
-      'Delete objects, or ask the operator for a larger quota.',
+      'Delete objects, or ask the operator for a larger quota (GANTRY_QUOTAS).',
     ],
   }),
 };

@@ -9,6 +9,7 @@ import {
   type TrustedKey,
 } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
+import { checkScope } from '../publish/address.ts';
 
 export interface Claim {
   /** `a.b.*` is every name that begins with `a.b.`; without the star it is one name. */
@@ -29,12 +30,11 @@ const NAMESPACE_LENGTH_MAX = 256;
 const KEYS_MAX = 100;
 
 export function checkNamespace(namespace: string, scopes: readonly string[]): void {
-  const scope = namespace.slice(0, namespace.indexOf('.'));
   if (namespace.length > NAMESPACE_LENGTH_MAX || !NAMESPACE.test(namespace))
     throw new OpenwopError('invalid_pack_name', {
       message: 'A namespace is a pattern such as vendor.acme.* or the name of one pack.',
     });
-  if (!scopes.includes(scope)) throw new OpenwopError('invalid_pack_scope', { details: { scope } });
+  checkScope(namespace, scopes);
 }
 
 /** Whether a name could belong to both. */

@@ -144,6 +144,8 @@ describe('claims', () => {
     assert.equal(await code({ namespace: 'vendor.*' }), 'invalid_pack_name');
     assert.equal(await code({ namespace: '*' }), 'invalid_pack_name');
     assert.equal(await code({ namespace: 'private.acme.*' }), 'invalid_pack_scope');
+    const refused = await claim(registry, { namespace: 'private.acme.*' });
+    assert.match(refused.json().message, /accepts core, vendor, community\. .*GANTRY_REGISTRY_PRIVATE=1/);
     const signingKey = { keyId: 'k', publicKey: 'bm90IGEga2V5' };
     assert.equal(await code({ namespace: 'vendor.acme.*', signingKey }), 'validation_error');
     assert.equal(
@@ -215,6 +217,22 @@ describe('claims', () => {
     assert.equal((await drop('vendor.acme.*')).statusCode, 404);
     assert.equal((await publish(registry, { bytes: await madePack(), key: acme })).statusCode, 201);
     assert.equal((await drop('vendor.acme.*')).json().error, 'conflict', 'something is published there');
+  });
+
+  test('a claim under which test packs are published is not dropped either', async (t) => {
+    const registry = await testRegistry(t, { settings: { acceptsUnsigned: true, testSeams: true } });
+    const acme = await apiKey(registry, 'acme');
+    await claim(registry, { namespace: 'vendor.acme.*' }, acme);
+    const drop = () => registry.request({ method: 'DELETE', url: `${CLAIMS}/vendor.acme.*` });
+    const published = await publish(registry, {
+      bytes: await madePack(),
+      key: acme,
+      namespace: 'packs-test',
+    });
+    assert.equal(published.statusCode, 201, published.body);
+    assert.equal((await drop()).json().error, 'conflict');
+    await registry.request({ method: 'POST', url: '/v1/packs-test/-/reset' });
+    assert.equal((await drop()).statusCode, 200);
   });
 
   test('two namespaces overlap exactly when some name is in both', () => {

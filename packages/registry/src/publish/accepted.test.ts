@@ -29,6 +29,22 @@ test('a signed version is created once; the same bytes again are fine, other byt
   assert.equal((await acme.stored()).length, 1, 'what lost is not kept');
 });
 
+test('a version may be sent to its own address, as examples of the protocol do', async (t) => {
+  const acme = await acmeRegistry(t);
+  const pack = { signedWith: { keyId: 'acme-1', privateKey: acme.keys.privateKey } };
+  const sent = await acme.request(
+    {
+      method: 'PUT',
+      url: '/v1/packs/vendor.acme.tools/-/1.0.0',
+      payload: Buffer.from(await madePack(pack)),
+      headers: { 'content-type': 'application/gzip' },
+    },
+    acme.apiKey,
+  );
+  assert.equal(sent.statusCode, 201, sent.body);
+  assert.equal((await acme.publish()).statusCode, 200);
+});
+
 test('a retry brings back an archive that the storage lost', async (t) => {
   const acme = await acmeRegistry(t);
   await acme.publish();

@@ -31,11 +31,20 @@ export function checkVersion(version: string): void {
 /** Whether this address may be published: name, accepted scope, version. */
 export function checkAddress({ name, version }: VersionAddress, scopes: readonly string[]): void {
   checkName(name);
-  const scope = name.slice(0, name.indexOf('.'));
-  if (!scopes.includes(scope))
-    throw new OpenwopError('invalid_pack_scope', {
-      message: `Packs named ${scope}.* cannot be published here. This registry accepts ${scopes.join(', ')}.`,
-      details: { scope, accepted: [...scopes] },
-    });
+  checkScope(name, scopes);
   checkVersion(version);
 }
+
+/** Of a name or namespace. */
+export function checkScope(name: string, scopes: readonly string[]): void {
+  const scope = name.slice(0, name.indexOf('.'));
+  if (scopes.includes(scope)) return;
+  const next = scope === PRIVATE_SCOPE ? ` ${PRIVATE_NEXT}` : '';
+  throw new OpenwopError('invalid_pack_scope', {
+    message: `Packs named ${scope}.* cannot be published here. This registry accepts ${scopes.join(', ')}.${next}`,
+    details: { scope, accepted: [...scopes] },
+  });
+}
+
+const PRIVATE_NEXT =
+  'Private packs need a registry of their own, started with `gantry registry start` and GANTRY_REGISTRY_PRIVATE=1; a registry inside a host does not keep them.';

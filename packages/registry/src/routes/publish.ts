@@ -24,21 +24,23 @@ export function publishRoute(app: Api, catalogue: StoreCatalogue, publisher: Pub
   app.register(async (scope: Api) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-    scope.put(`/v1/${catalogue.name}/:name/-/:version.tgz`, { schema: PUBLISH }, async (request, reply) => {
-      try {
-        const { outcome, published } = await publisher.publish(
-          catalogue,
-          publishRequest(request, request.params),
-        );
-        return await reply
-          .code(outcome === 'created' ? 201 : 200)
-          .header('location', `/v1/${catalogue.name}/${published.name}/-/${published.version}.json`)
-          .send(versionManifest(catalogue.name, published));
-      } finally {
-        // A client that is still sending reads no response, so the rest of a refused body is discarded.
-        request.raw.resume();
-      }
-    });
+    // The protocol's examples send it to the address of the version
+    for (const address of [':version.tgz', ':version'])
+      scope.put(`/v1/${catalogue.name}/:name/-/${address}`, { schema: PUBLISH }, async (request, reply) => {
+        try {
+          const { outcome, published } = await publisher.publish(
+            catalogue,
+            publishRequest(request, request.params),
+          );
+          return await reply
+            .code(outcome === 'created' ? 201 : 200)
+            .header('location', `/v1/${catalogue.name}/${published.name}/-/${published.version}.json`)
+            .send(versionManifest(catalogue.name, published));
+        } finally {
+          // A client that is still sending reads no response, so the rest of a refused body is discarded.
+          request.raw.resume();
+        }
+      });
   });
 }
 

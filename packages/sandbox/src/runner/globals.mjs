@@ -21,6 +21,10 @@ const PROCESS_ESCAPES =
   );
 const LOG_TEXT_MAX = 8 * 1024;
 
+/** What the host itself is set up with: no pack has any use for it. */
+const OF_THE_HOST = 'GANTRY_';
+const Guarded = Proxy;
+
 /** Each granted name is read through the host, which so sees that it was used. */
 function environment(names) {
   const env = {};
@@ -28,7 +32,13 @@ function environment(names) {
     const get = () => callSync(current(), 'env.read', [name]);
     Object.defineProperty(env, name, { get, enumerable: true });
   }
-  return Object.freeze(env);
+  return new Guarded(Object.freeze(env), {
+    get(target, name) {
+      if (typeof name === 'string' && name.startsWith(OF_THE_HOST) && !(name in target))
+        throw violate('host-env-leak', `reading ${name} of the host`);
+      return target[name];
+    },
+  });
 }
 
 const silentStream = Object.freeze({ write: () => true, isTTY: false });

@@ -9,10 +9,10 @@ export const FRAME_BYTES_MAX: number;
 export const NOTE_BYTES_MAX: number;
 export class TooLarge extends RangeError {}
 /** One frame in pieces that are not copied. Throws `TooLarge`, or when the value is too deep or no data. */
-export function encode(message: unknown): Uint8Array[];
+export function encode(message: unknown): Uint8Array[] & { values: number };
 export function sizeOf(pieces: readonly Uint8Array[]): number;
 /** What a frame takes of the credit of its sender. */
-export function costOfPieces(pieces: readonly Uint8Array[]): number;
+export function costOfPieces(pieces: readonly Uint8Array[] & { readonly values: number }): number;
 export interface Frame {
   readonly message: unknown;
   readonly size: number;

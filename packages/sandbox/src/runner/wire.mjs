@@ -66,8 +66,11 @@ export function encode(message) {
   const lengths = bytes.map(({ byteLength }) => byteLength);
   const text = toBytes(JSON.stringify([lowered, lengths]));
   checkSizes(text.byteLength, lengths);
-  checkValues(text);
-  return [...headOf(text, text.byteLength + sumOf(lengths)), ...bytes];
+  const values = checkValues(text);
+  const pieces = [...headOf(text, text.byteLength + sumOf(lengths)), ...bytes];
+  // Counting again would take as long as writing
+  pieces.values = values;
+  return pieces;
 }
 
 /** A large text is a piece of its own, so that it is not copied. */
@@ -82,14 +85,12 @@ function headOf(text, size) {
   return [head];
 }
 
-const textOf = ([head, next]) => (head.byteLength === LENGTHS_BYTES ? next : head.subarray(LENGTHS_BYTES));
-
 export const sizeOf = (pieces) => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** Of a frame with its lengths: what it takes of the credit of its sender. */
 const costOf = (size, values) => Math.max(size, values * VALUE_COST, FRAME_COST_MIN);
 
-export const costOfPieces = (pieces) => costOf(sizeOf(pieces), measure(textOf(pieces)).values);
+export const costOfPieces = (pieces) => costOf(sizeOf(pieces), pieces.values);
 
 /** A log entry or an event. */
 export function encodeNote(message) {

@@ -87,8 +87,11 @@ export async function compileText(text: string): Promise<Uint8Array> {
   return module.toBinary({}).buffer;
 }
 
+export const wasmModule = (pairs: Pairs, abiVersion = 1): Promise<Uint8Array> =>
+  compileText(moduleText(pairs, abiVersion));
+
 export async function wasmPack(pairs: Pairs, abiVersion = 1): Promise<PackCode> {
-  const bytes = await compileText(moduleText(pairs, abiVersion));
+  const bytes = await wasmModule(pairs, abiVersion);
   return { ...(await packOf({ 'pack.wasm': bytes })), language: 'wasm', entry: 'pack.wasm' };
 }
 

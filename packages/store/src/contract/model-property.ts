@@ -71,9 +71,17 @@ const expectEntry = fc.tuple(id, fc.option(version, { nil: null })).map(
       make.expectEntry(prefix + id, version, { kind: prefix }),
 );
 
-const adjust = fc.tuple(id, fc.integer({ min: -2, max: 3 }), fc.nat(4)).map(([id, delta, max]): MakeWrite => {
-  return (prefix) => ({ kind: 'adjust', key: { ...make.key(prefix + id), kind: prefix }, delta, max });
-});
+const adjust = fc
+  .tuple(id, fc.integer({ min: -2, max: 3 }), fc.nat(4), fc.option(fc.nat(3)))
+  .map(([id, delta, max, floor]): MakeWrite => {
+    const bounds = floor === null ? { max } : { max, floor };
+    return (prefix) => ({
+      kind: 'adjust',
+      key: { ...make.key(prefix + id), kind: prefix },
+      delta,
+      ...bounds,
+    });
+  });
 
 const write = fc.oneof(
   createRun,

@@ -102,7 +102,7 @@ function applyToModel(model: Model, write: Write): LossReason | null {
     case 'expectEntry':
       return (model.entries[write.key.id]?.version ?? null) === write.version ? null : 'stale';
     case 'adjust': {
-      const value = (model.counters[write.key.id] ?? 0) + write.delta;
+      const value = Math.max(model.counters[write.key.id] ?? 0, write.floor ?? -Infinity) + write.delta;
       if (write.delta > 0 && write.max !== undefined && value > write.max) return 'full';
       model.counters[write.key.id] = value;
       return null;

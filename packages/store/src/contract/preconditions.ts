@@ -123,6 +123,14 @@ function adjustTests(current: CurrentStore): void {
     assert.equal(await store.entries.counter({ ...make.key('c'), tenant: 'other' }), 0);
   });
 
+  test('a counter below its floor counts from there, so one of times is a token bucket', async () => {
+    const { store } = current();
+    const take = (now: number) => [{ ...adjust(10, now + 20), floor: now }];
+    const results = await store.commit([take(100), take(100), take(100), take(109), take(110), take(500)]);
+    const [taken, full] = [(value: number) => ({ won: true, values: [value] }), lost('full')];
+    assert.deepEqual(results, [taken(110), taken(120), full, full, taken(130), taken(510)]);
+  });
+
   test('concurrent adjustments are all counted, and none passes the maximum', async () => {
     const { store } = current();
     const groups = Array.from({ length: 40 }, (_, i) => [adjust(1, 25), make.putEntry(`e-${i}`, null)]);
@@ -134,6 +142,23 @@ function adjustTests(current: CurrentStore): void {
     );
     assert.equal(await store.entries.counter(make.key('c')), 25);
     assert.equal(await store.entries.count('mail', TENANT), 25);
+  });
+
+  test('counters are listed by the beginning of their ids', async () => {
+    const { store } = current();
+    await store.commit([
+      [adjust(1, 9, 'a/1'), adjust(2, 9, 'a/2'), adjust(3, 9, 'a/3'), adjust(4, 9, 'b/1')],
+    ]);
+    const list = (prefix: string, more = {}) => {
+      const { kind, tenant } = make.key('c');
+      return store.entries.counters(kind, tenant, { prefix, limit: 2, ...more });
+    };
+    assert.deepEqual(await list('a/'), [
+      { id: 'a/1', value: 1 },
+      { id: 'a/2', value: 2 },
+    ]);
+    assert.deepEqual(await list('a/', { afterId: 'a/2' }), [{ id: 'a/3', value: 3 }]);
+    assert.deepEqual(await store.entries.counters('mail', 'other', { prefix: '', limit: 9 }), []);
   });
 
   test('a counter may belong to a claim', async () => {

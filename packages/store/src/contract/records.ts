@@ -80,6 +80,20 @@ export function recordContract(current: CurrentStore): void {
       assert.equal(await store.runs.row(TENANT, 'run-2'), null);
     });
 
+    test('open claims of a run are listed by their time', async () => {
+      const { store } = current();
+      const claim = (id: string, claimedAt: number, over = {}) =>
+        make.claimInvocation(id, { runId: 'run-1', claimedAt, ...over });
+      await win(store, claim('b', 2), claim('a', 1), claim('c', 3), claim('d', 4, { runId: 'run-2' }));
+      await win(store, make.settleInvocation('c'), claim('e', 5, { tenant: 'other' }));
+      const open = await store.records.openClaims(TENANT, 'run-1', 10);
+      assert.deepEqual(
+        open.map(({ invocationId }) => invocationId),
+        ['a', 'b'],
+      );
+      assert.equal((await store.records.openClaims(TENANT, 'run-1', 1)).length, 1);
+    });
+
     test('I4: idempotency records and invocations belong to their tenant', async () => {
       const { store } = current();
       await win(store, make.idempotency('key'), make.claimInvocation('call'));
@@ -109,6 +123,20 @@ function workflowTests(current: CurrentStore): void {
     await win(store, put('wf', 'h1', { registeredAt: 9_000 }));
     assert.deepEqual(await hashes(), ['h1', 'h3', 'h2']);
     assert.equal((await store.records.workflow(TENANT, 'wf'))?.registeredAt, 9_000);
+  });
+
+  test('deleting a workflow takes all its versions, of one tenant, and what is put after it stays', async () => {
+    const { store } = current();
+    await win(store, put('wf', 'h1'), put('wf', 'h2'), put('wf', 'h1', { tenant: 'other' }), put('wg', 'h1'));
+    const deletion = { kind: 'deleteWorkflow', tenant: TENANT, workflowId: 'wf' } as const;
+    const listed = async () =>
+      (await store.records.workflows(TENANT)).map(({ workflowId, hash }) => `${workflowId} ${hash}`);
+    await win(store, deletion);
+    assert.deepEqual(await listed(), ['wg h1']);
+    assert.deepEqual(await store.records.workflowVersions(TENANT, 'wf'), []);
+    assert.equal((await store.records.workflow('other', 'wf'))?.hash, 'h1');
+    await win(store, put('wf', 'h3'), deletion, put('wf', 'h4'));
+    assert.deepEqual(await listed(), ['wf h4', 'wg h1']);
   });
 
   test('the definitions that runs are pinned to are listed once, whoever runs them', async () => {

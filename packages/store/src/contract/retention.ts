@@ -39,6 +39,54 @@ function runTests(current: CurrentStore): void {
     assert.notEqual(await store.records.invocation(TENANT, 'late'), null);
   });
 
+  test('a counter goes with its run, or when its time is over', async () => {
+    const { store } = current();
+    const kinds = { run: { runId: 'run-1' }, day: { expiresAt: 500 }, kept: {} };
+    await win(store, make.create('run-1', { head: ended(1) }));
+    for (const [id, ends] of Object.entries(kinds))
+      for (const delta of [3, 4])
+        await store.commit([[{ kind: 'adjust', key: make.key(id), delta, ...ends }]]);
+    const values = () => Promise.all(Object.keys(kinds).map((id) => store.entries.counter(make.key(id))));
+    assert.deepEqual(await values(), [7, 7, 7]);
+    assert.equal(await store.retention.deleteExpired(499, 0, 10), 0);
+    assert.equal(await store.retention.deleteExpired(500, 0, 10), 1);
+    assert.deepEqual(await values(), [7, 0, 7]);
+    await store.retention.deleteEnded(2, 10);
+    assert.deepEqual(await values(), [0, 0, 7]);
+  });
+
+  test('one run is deleted with all that hangs on it, once it has ended and by its tenant alone', async () => {
+    const { store, blobCount } = current();
+    const note = { runId: 'run-1', body: bigText(BIG) };
+    await win(
+      store,
+      make.create('run-1', { facts: { request: bigText(BIG, 'r') } }),
+      make.putEntry('note', null, note),
+    );
+    await win(
+      store,
+      make.claimInvocation('call', { runId: 'run-1' }),
+      make.create('other', { head: ended(1) }),
+    );
+    assert.equal(await store.retention.deleteRun(TENANT, 'run-1'), false, 'it has not ended');
+    await win(store, make.append('run-1', 1, { head: make.head(ended(2)) }));
+    assert.equal(await store.retention.deleteRun('alien', 'run-1'), false);
+    assert.equal(await blobCount(), 2);
+    assert.equal(await store.retention.deleteRun(TENANT, 'run-1'), true);
+    assert.equal(await store.retention.deleteRun(TENANT, 'run-1'), false);
+    assert.deepEqual(
+      [
+        await store.runs.row(TENANT, 'run-1'),
+        await store.runs.events(TENANT, 'run-1', 0, 9),
+        await store.records.invocation(TENANT, 'call'),
+        await store.entries.get(make.entry('note')),
+        await blobCount(),
+      ],
+      [null, [], null, null, 0],
+    );
+    assert.notEqual(await store.runs.row(TENANT, 'other'), null);
+  });
+
   test('nothing of a deleted run shows through when its id is used again', async () => {
     const { store } = current();
     await win(store, make.create('run-1', { head: ended(1), events: make.events(0, 5) }));

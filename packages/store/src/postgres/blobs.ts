@@ -1,32 +1,46 @@
-import { atRest, hashOf } from '../blob.ts';
+import { atRest, hashOf, referenceTo } from '../blob.ts';
+import { endUploads, type Uploads } from './body-parts.ts';
 import { rowsJson, type Tx } from './sql.ts';
 
 /** What one transaction keeps and lets go of. */
 export interface BlobChanges {
   /** Answers what the column holds; the blob is kept for `holder` if there is one. */
   put(holder: string, text: string): string;
+  /** The same for a text that was uploaded. */
+  putUploaded(holder: string, hash: string): string;
   /** Everything `holder` used before goes. */
   drop(holder: string): void;
   flush(): Promise<void>;
 }
 
-export function collectBlobChanges(tx: Tx): BlobChanges {
-  const bodies = new Map<string, string>();
+/** Either of the two is null. */
+interface Blob {
+  readonly hash: string;
+  readonly body: string | null;
+  readonly upload: string | null;
+}
+
+const NO_UPLOADS: Uploads = { byHash: new Map(), used: new Set() };
+
+export function collectBlobChanges(tx: Tx, uploads: Uploads = NO_UPLOADS): BlobChanges {
+  const kept = new Map<string, Blob>();
   const uses: { holder: string; hash: string }[] = [];
   const dropped: string[] = [];
+  const keep = (holder: string, blob: Blob): string => {
+    kept.set(blob.hash, blob);
+    uses.push({ holder, hash: blob.hash });
+    return referenceTo(blob.hash);
+  };
   return {
     put(holder, text) {
       const stored = atRest(text);
-      if (stored !== text) {
-        bodies.set(hashOf(stored), text);
-        uses.push({ holder, hash: hashOf(stored) });
-      }
-      return stored;
+      return stored === text ? text : keep(holder, { hash: hashOf(stored), body: text, upload: null });
     },
+    putUploaded: (holder, hash) => keep(holder, { hash, body: null, upload: uploads.byHash.get(hash)! }),
     drop: (holder) => void dropped.push(holder),
     async flush() {
       const orphaned = dropped.length > 0 ? await deleteUses(tx, dropped) : [];
-      if (uses.length > 0) await insertBlobs(tx, bodies, uses);
+      if (uses.length > 0) await insertBlobs(tx, [...kept.values()], uses, uploads.used);
       if (orphaned.length > 0) await deleteUnused(tx, orphaned);
     },
   };
@@ -43,25 +57,40 @@ async function deleteUses(tx: Tx, holders: readonly string[]): Promise<string[]>
  * The conflict clause locks the existing row, so that it is not deleted as unused before this commits. Each body is a
  * parameter of its own: inside of JSON, as other rows are, 1 MiB takes both sides 6 ms more.
  */
-async function insertBlobs(tx: Tx, bodies: Map<string, string>, uses: readonly object[]): Promise<void> {
-  const rows = [...bodies].map(([hash, body]) => ({ hash, body })).sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  await tx`
-    insert into blobs ${tx(rows)}
+async function insertBlobs(
+  tx: Tx,
+  blobs: readonly Blob[],
+  uses: readonly object[],
+  used: Set<string>,
+): Promise<void> {
+  const rows = await tx<{ upload: string | null }[]>`
+    insert into blobs ${tx(blobs.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)))}
     on conflict (hash) do update set hash = excluded.hash
+    returning upload
   `;
   await tx`
     insert into blob_uses (holder, hash)
     select holder, hash from json_to_recordset(${rowsJson(uses)}::text::json) as r (holder text, hash text)
     on conflict do nothing
   `;
+  const uploads = new Set(blobs.map(({ upload }) => upload));
+  for (const { upload } of rows) if (upload !== null && uploads.has(upload)) used.add(upload);
+  if (used.size > 0) await endUploads(tx, [...used]);
 }
 
-/** First the locks, then a statement of its own, which sees the uses that other holders of the locks have added. */
+/**
+ * First the locks, then a statement of its own, which sees the uses that other holders of the locks have added. The parts
+ * go with their blob.
+ */
 async function deleteUnused(tx: Tx, hashes: readonly string[]): Promise<void> {
   await tx`select 1 from blobs where hash = any(${[...hashes]}) order by hash for update`;
   await tx`
-    delete from blobs
-    where hash = any(${[...hashes]})
-      and not exists (select 1 from blob_uses where blob_uses.hash = blobs.hash)
+    with gone as (
+      delete from blobs
+      where hash = any(${[...hashes]})
+        and not exists (select 1 from blob_uses where blob_uses.hash = blobs.hash)
+      returning upload
+    )
+    delete from blob_parts where upload in (select upload from gone)
   `;
 }

@@ -1,17 +1,32 @@
 import { UnknownOutcomeError } from '@gantry/postgres';
+import { hasLargeBody, takeBodies } from '../body-parts.ts';
 import { checkGroups } from '../check.ts';
 import type { CommitGroup, CommitResult, Write } from '../port.ts';
 import { collectBlobChanges } from './blobs.ts';
+import { type Uploads, withUploads } from './body-parts.ts';
 import type { CommitMarks } from './commit-marks.ts';
 import { decide } from './decide.ts';
 import { writeFeed } from './feed.ts';
 import { lockKnown } from './known.ts';
 import type { Announcer } from './notices.ts';
-import { Raced, type Tx } from './sql.ts';
+import { Raced, type Sql, type Tx } from './sql.ts';
 import { writeCatalogue } from './write/catalogue.ts';
 import { writeCounters, writeEntries } from './write/entries.ts';
 import { writeIdempotency, writeInvocations } from './write/records.ts';
 import { writeRuns } from './write/runs.ts';
+
+export interface CommitParts {
+  readonly sql: Sql;
+  readonly marks: CommitMarks;
+  readonly announcer: Announcer;
+}
+
+export async function commit(parts: CommitParts, batch: readonly CommitGroup[]): Promise<CommitResult[]> {
+  checkGroups(batch);
+  if (!hasLargeBody(batch)) return commitGroups(parts, batch);
+  const { groups, bodies } = takeBodies(batch);
+  return withUploads(parts.sql, bodies, (uploads) => commitGroups(parts, groups, uploads));
+}
 
 const isCreate = (write: Write): boolean => write.kind === 'createRun';
 
@@ -22,11 +37,11 @@ const isCreate = (write: Write): boolean => write.kind === 'createRun';
  * an id that loses is decided again with all that is known, since the first of its writes that loses is the answer.
  * One statement at a time: one that was still to come when another failed would run outside the transaction.
  */
-export async function commit(
-  { marks, announcer }: { marks: CommitMarks; announcer: Announcer },
+async function commitGroups(
+  { marks, announcer }: CommitParts,
   groups: readonly CommitGroup[],
+  uploads?: Uploads,
 ): Promise<CommitResult[]> {
-  checkGroups(groups);
   let announced: readonly Write[] = [];
   let newRuns: 'presumed' | 'looked up' = 'presumed';
   const write = async (tx: Tx): Promise<CommitResult[]> => {
@@ -38,7 +53,8 @@ export async function commit(
     const isPresumed = newRuns === 'presumed';
     newRuns = 'looked up';
     if (isPresumed && groups.some((group, i) => !results[i]?.won && group.some(isCreate))) throw new Raced();
-    const blobs = collectBlobChanges(tx);
+    uploads?.used.clear();
+    const blobs = collectBlobChanges(tx, uploads);
     await writeRuns(tx, won, blobs);
     await writeIdempotency(tx, won, replaced, blobs);
     await writeInvocations(tx, won, blobs);

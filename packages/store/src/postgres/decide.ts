@@ -143,8 +143,8 @@ function decideWrite(write: Write, known: Known, set: Set): LossReason | null {
     case 'expectLease':
       return (known.leases.get(write.epoch) ?? 0) > write.now ? null : 'stale';
     case 'adjust': {
-      const { key, delta, max = Number.MAX_SAFE_INTEGER } = write;
-      const value = (known.counters.get(entryKey(key)) ?? 0) + delta;
+      const { key, delta, max = Number.MAX_SAFE_INTEGER, floor = -Infinity } = write;
+      const value = Math.max(known.counters.get(entryKey(key)) ?? 0, floor) + delta;
       if (delta > 0 && value > max) return 'full';
       set(known.counters, entryKey(key), value);
       return null;

@@ -54,6 +54,13 @@ export const leases = (parts: LeaseParts): Leases => {
   };
 };
 
+export async function countProcesses(sql: Sql, now: number): Promise<number> {
+  const [{ count }] = await sql<[{ count: number }]>`
+    select count(*)::integer as count from leases where expires_at > ${now}
+  `;
+  return count;
+}
+
 /**
  * One statement: the lease, the notice that our own connection must bring, and the database's time. It waits for no
  * other: behind statements on silent connections the lease would run out, and others would take over living work.

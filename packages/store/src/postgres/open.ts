@@ -9,7 +9,7 @@ import { createSchema } from './create-schema.ts';
 import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
 import { fairReads } from './fair-reads.ts';
 import { feedReads } from './feed.ts';
-import { leases } from './leases.ts';
+import { countProcesses, leases } from './leases.ts';
 import { Announcer, LOOK_AT_EVERYTHING } from './notices.ts';
 import { Presence } from './presence.ts';
 import { entryReads } from './read/entries.ts';
@@ -56,7 +56,8 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
   const reads = fairReads(runReads(sql), entryReads(sql));
   return {
     now: clock.now,
-    commit: explaining(address, (groups) => commit({ marks, announcer }, groups)),
+    processes: explaining(address, () => countProcesses(sql, clock.now())),
+    commit: explaining(address, (groups) => commit({ sql, marks, announcer }, groups)),
     runs: explainingAll(address, reads.runs),
     records: explainingAll(address, recordReads(sql)),
     entries: explainingAll(address, reads.entries),

@@ -7,12 +7,14 @@ import {
   type RetentionSweep,
 } from '../port.ts';
 import { type BlobChanges, collectBlobChanges } from './blobs.ts';
+import { sweepUploads } from './body-parts.ts';
 import { forgetMarks } from './commit-marks.ts';
 import { type Sql, sweep, type Tx } from './sql.ts';
 import { deleteIndex } from './write/entries.ts';
 
 export const retention = (sql: Sql): RetentionSweep => ({
   deleteEnded: (endedBefore, limit) => sweep(sql, (tx) => deleteEnded(tx, endedBefore, limit)),
+  deleteRun: (tenant, runId) => sweep(sql, (tx) => deleteRun(tx, tenant, runId)),
   deleteExpired: (now, invocationsBefore, limit) =>
     sweep(sql, (tx) => deleteExpired(tx, now, invocationsBefore, limit)),
 });
@@ -29,8 +31,23 @@ async function deleteEnded(tx: Tx, endedBefore: number, limit: number): Promise<
     limit ${limit}
     for update skip locked
   `;
-  const runIds = ended.map((row) => row.runId);
-  if (runIds.length === 0) return 0;
+  if (ended.length > 0)
+    await deleteWithAll(
+      tx,
+      ended.map((row) => row.runId),
+    );
+  return ended.length;
+}
+
+async function deleteRun(tx: Tx, tenant: string, runId: string): Promise<boolean> {
+  const found = await tx`
+    select 1 from runs where run_id = ${runId} and tenant = ${tenant} and ended_at is not null for update
+  `;
+  if (found.length > 0) await deleteWithAll(tx, [runId]);
+  return found.length > 0;
+}
+
+async function deleteWithAll(tx: Tx, runIds: readonly string[]): Promise<void> {
   await tx`delete from runs where run_id = any(${runIds})`;
   await tx`delete from events where run_id = any(${runIds})`;
   await tx`delete from snapshots where run_id = any(${runIds})`;
@@ -40,6 +57,7 @@ async function deleteEnded(tx: Tx, endedBefore: number, limit: number): Promise<
   const entries = await tx<EntryKey[]>`
     delete from entries where run_id = any(${runIds}) returning kind, tenant, id
   `;
+  await tx`delete from counters where run_id = any(${runIds})`;
   const blobs = collectBlobChanges(tx);
   await dropEntries(tx, blobs, entries);
   for (const runId of runIds) {
@@ -48,7 +66,6 @@ async function deleteEnded(tx: Tx, endedBefore: number, limit: number): Promise<
   }
   dropInvocations(blobs, invocations);
   await blobs.flush();
-  return runIds.length;
 }
 
 /** Rows that a commit is about to renew are left to the next sweep. */
@@ -78,13 +95,21 @@ async function deleteExpired(tx: Tx, now: number, invocationsBefore: number, lim
     returning kind, tenant, id
   `;
   await forgetMarks(tx);
+  await sweepUploads(tx);
   const fed = await deleteOldFeed(tx, now - FEED_KEPT_MS, limit);
+  const { count: counters } = await tx`
+    delete from counters
+    where ctid = any(array(
+      select ctid from counters where expires_at <= ${now} order by expires_at limit ${limit}
+      for update skip locked
+    ))
+  `;
   const blobs = collectBlobChanges(tx);
   await dropEntries(tx, blobs, entries);
   for (const { tenant, operation, key } of expired) blobs.drop(holder.idempotency(tenant, operation, key));
   dropInvocations(blobs, invocations);
   await blobs.flush();
-  return expired.length + invocations.length + entries.length + fed;
+  return expired.length + invocations.length + entries.length + fed + counters;
 }
 
 /** The newest row past its time stays, so that a cursor before it is known to have missed something. */

@@ -115,13 +115,43 @@ create table leases (
   expires_at bigint not null
 );
 
+-- a body, or the upload that has its parts
 create table blobs (
   hash text collate "C" not null primary key,
-  body text not null
+  body text,
+  upload text collate "C",
+  check (num_nulls(body, upload) = 1)
+);
+
+create table blob_parts (
+  upload text collate "C" not null,
+  number integer not null,
+  body text not null,
+  primary key (upload, number)
 );
 
 -- compressing 1 MiB takes the server 20 to 28 ms, in which small commits wait for a core
 alter table blobs alter column body set storage external;
+alter table blob_parts alter column body set storage external;
+
+-- uploads that no blob has yet
+create table blob_uploads (
+  upload text collate "C" not null primary key,
+  created_at timestamptz not null default now()
+);
+
+-- functions, so that the plans of reads do not have them for each column that may hold a large text
+create function text_of_parts(text) returns text language sql stable as $$
+  select string_agg(body, '' order by number) from blob_parts where upload = $1
+$$;
+
+create function bytes_of_parts(text) returns bigint language sql stable as $$
+  select sum(octet_length(body)) from blob_parts where upload = $1
+$$;
+
+create view blob_texts as
+select hash, coalesce(body, text_of_parts(upload)) as body, coalesce(octet_length(body), bytes_of_parts(upload)) as bytes
+from blobs;
 
 create table blob_uses (
   holder text collate "C" not null,
@@ -177,8 +207,13 @@ create table counters (
   tenant text collate "C" not null,
   id text collate "C" not null,
   value bigint not null,
+  run_id text collate "C",
+  expires_at bigint,
   primary key (kind, tenant, id)
 );
+
+create index counters_by_run on counters (run_id) where run_id is not null;
+create index counters_by_expires_at on counters (expires_at) where expires_at is not null;
 
 create sequence feed_number;
 

@@ -23,6 +23,10 @@ const dumpSchema = async (sql: postgres.Sql): Promise<string> => {
       where a.attnum > 0
       union all
       select indexdef, tablename || ' 1 ' || indexname, 0 from pg_indexes where schemaname = 'public'
+      union all
+      select 'view ' || viewname || definition, viewname, 0 from pg_views where schemaname = 'public'
+      union all
+      select pg_get_functiondef(oid), proname, 0 from pg_proc where pronamespace = 'public'::regnamespace
     ) as lines
     order by place collate "C", attnum
   `;

@@ -1,6 +1,5 @@
 /**
- * Large bodies of entries are stored before the commit that uses them, part by part, each in a transaction of its own: a
- * small commit waits for the bytes of one part at most.
+ * Each part of a large body is stored in a transaction of its own: a small commit waits for the bytes of one at most.
  *
  * I1  A row of `blobs` without a body has all its parts.
  * I2  Parts are held from before the first is stored until the commit that uses them has ended. No other process shares
@@ -8,39 +7,18 @@
  * I3  Parts without such a row that are not held were left by a process that died. The first sweep deletes them.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { atRest, hashOf, isBig } from '../blob.ts';
-import type { CommitGroup, Write } from '../port.ts';
+import { partsOf, takeBodies } from '../body-parts.ts';
+import type { CommitGroup } from '../port.ts';
 import type { Channel } from './channel.ts';
 import { selectAll } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
-type Put = Extract<Write, { kind: 'putEntry' }>;
-
-/** With a hash the body is that of the stored parts, and that of the entry is empty. */
-export type PutInParts = Put & { readonly bodyHash?: string };
-
-/** Measured, p99 of small commits beside one writer of 1 MiB: whole 5.6 ms, 256 KiB 2.3, 128 KiB 1.6, without it 1.0. */
-const PART_CHARS = 256 * 1024;
-
-const isLarge = (write: Write): write is Put => write.kind === 'putEntry' && isBig(write.entry.body);
-
-export const hasLargeBody = (groups: readonly CommitGroup[]): boolean =>
-  groups.some((group) => group.some(isLarge));
-
 /** Main thread: stores the large bodies of a batch, and answers the batch that refers to them. */
 export async function storeParts(
-  groups: readonly CommitGroup[],
+  batch: readonly CommitGroup[],
   writer: Channel<BodyParts>,
 ): Promise<readonly CommitGroup[]> {
-  const bodies = new Map<string, string>();
-  const referring = groups.map((group) =>
-    group.map((write): Write | PutInParts => {
-      if (!isLarge(write)) return write;
-      const bodyHash = hashOf(atRest(write.entry.body));
-      bodies.set(bodyHash, write.entry.body);
-      return { ...write, entry: { ...write.entry, body: '' }, bodyHash };
-    }),
-  );
+  const { groups, bodies } = takeBodies(batch);
   const hashes = [...bodies.keys()];
   const missing = await writer.call('holdParts', hashes);
   try {
@@ -51,18 +29,7 @@ export async function storeParts(
     await writer.call('releaseParts', hashes).catch(() => {});
     throw error;
   }
-  return referring;
-}
-
-/** A part does not end within a character: half of one cannot be stored. */
-function partsOf(text: string): string[] {
-  const parts: string[] = [];
-  for (let from = 0, to = 0; from < text.length; from = to) {
-    to = from + PART_CHARS;
-    if ((text.codePointAt(to - 1) ?? 0) > 0xffff) to++;
-    parts.push(text.slice(from, to));
-  }
-  return parts;
+  return groups;
 }
 
 export type BodyParts = ReturnType<typeof prepareBodyParts>['operations'];
@@ -131,13 +98,3 @@ export function prepareBodyParts(database: DatabaseSync, transaction: Transactio
     },
   };
 }
-
-/** Reader thread: `blobs` with the bodies that are in parts. */
-export const joinParts = (database: DatabaseSync): void =>
-  database.exec(`
-    create temp view blobs as
-    select hash, coalesce(body, (
-      select group_concat(part.body, '' order by number) from main.blob_parts as part where part.hash = whole.hash
-    )) as body
-    from main.blobs as whole
-  `);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { joinParts } from './body-parts.ts';
 import { createFile } from './files.ts';
 
 export const databasePath = (dataDir: string): string => join(dataDir, 'gantry.db');
@@ -29,7 +28,6 @@ export function openForWriting(dataDir: string): DatabaseSync {
 
 export function openForReading(dataDir: string): DatabaseSync {
   const database = new DatabaseSync(databasePath(dataDir), { timeout: BUSY_TIMEOUT_MS });
-  joinParts(database);
   database.exec('pragma query_only = on; pragma cache_size = -32768;');
   return database;
 }

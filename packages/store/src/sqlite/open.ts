@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { limiter } from '@gantry/limiter';
+import { hasLargeBody } from '../body-parts.ts';
 import { checkGroups } from '../check.ts';
 import { writePidFile } from '../pid-file.ts';
 import type { EntryReads, Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
 import { decodeResult, encodeBatch } from './batch.ts';
-import { hasLargeBody, storeParts } from './body-parts.ts';
+import { storeParts } from './body-parts.ts';
 import { type Channel, connect } from './channel.ts';
 import type { ReaderOperations } from './reader.ts';
 import type { WriterOperations } from './writer.ts';
@@ -97,6 +98,7 @@ const noop = (): void => {};
 const recordReads = (reader: Reader): RecordReads => ({
   idempotency: (tenant, operation, key) => reader.call('idempotency', tenant, operation, key),
   invocation: (tenant, invocationId) => reader.call('invocation', tenant, invocationId),
+  openClaims: (tenant, runId, limit) => reader.call('openClaims', tenant, runId, limit),
   definition: (hash) => reader.call('definition', hash),
   content: (hash) => reader.call('content', hash),
   pinnedHashes: () => reader.call('pinnedHashes'),
@@ -113,6 +115,7 @@ const entryReads = (reader: Reader): EntryReads => ({
   list: (kind, tenant, filter) => reader.call('listEntries', kind, tenant, filter),
   range: (kind, tenant, range) => reader.call('rangeEntries', kind, tenant, range),
   counter: (key) => reader.call('counter', key),
+  counters: (kind, tenant, range) => reader.call('counters', kind, tenant, range),
   count: (kind, tenant) => reader.call('countEntries', kind, tenant),
   due: (kind, now, limit, after) => reader.call('dueEntries', kind, now, limit, after),
   nextDueAt: (kind) => reader.call('nextDueAt', kind),
@@ -134,6 +137,7 @@ const leases = (writer: Writer, reader: Reader): Leases => ({
 
 const retention = (writer: Writer): RetentionSweep => ({
   deleteEnded: (endedBefore, limit) => writer.call('deleteEnded', endedBefore, limit),
+  deleteRun: (tenant, runId) => writer.call('deleteRun', tenant, runId),
   deleteExpired: (now, invocationsBefore, limit) =>
     writer.call('deleteExpired', now, invocationsBefore, limit),
 });

@@ -28,7 +28,8 @@ test('lists and the look for an active run read an index from where they start',
     const steps = plan(listSql(filter));
     const reads = steps.filter((step) => / runs /.test(step));
     assert.deepEqual(new Set(reads), new Set([`SEARCH runs USING INDEX ${search}`]));
-    assert.ok(!steps.some((step) => step.includes('TEMP B-TREE')), steps.join('\n'));
+    // The parts of a large text are few
+    assert.ok(!steps.some((step) => /TEMP B-TREE (?!FOR group_concat)/.test(step)), steps.join('\n'));
   }
   assert.match(
     plan(ACTIVE_IN_SCOPE)[0]!,

@@ -3,7 +3,7 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite';
 
 /**
  * The end of a statement that answers at most so many. SQLite plans a statement with a bare parameter there anew at
- * every run, since how many may change the plan: [m] 10 to 40 microseconds for what then takes 1 to 7.
+ * every run, since how many may change the plan; measured: 10 to 40 microseconds for what then takes 1 to 7.
  */
 export const LIMIT = 'limit ? + 0';
 

@@ -128,6 +128,12 @@ create table blob_parts (
   primary key (hash, number)
 ) strict;
 
+create view blob_texts as
+select hash, coalesce(body, (
+  select group_concat(part.body, '' order by number) from blob_parts as part where part.hash = blobs.hash
+)) as body
+from blobs;
+
 create table blob_uses (
   holder text not null,
   hash text not null,
@@ -176,8 +182,13 @@ create table counters (
   tenant text not null,
   id text not null,
   value integer not null,
+  run_id text,
+  expires_at integer,
   primary key (kind, tenant, id)
 ) strict, without rowid;
+
+create index counters_by_run on counters (run_id) where run_id is not null;
+create index counters_by_expires_at on counters (expires_at) where expires_at is not null;
 
 -- numbers are never used twice: autoincrement
 create table feed (

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { append, bigText, create, MEGABYTE, putEntry, TENANT } from '../contract/fixtures.ts';
 import { StoreError } from '../error.ts';
 import type { Store } from '../port.ts';
+import { openPostgres } from '../postgres/open.ts';
 import { openSqlite } from '../sqlite/open.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -36,8 +37,10 @@ async function appendForever(dataDir: string): Promise<void> {
 }
 
 /** Puts large entries without end, and says the id of each that was acknowledged. */
-async function putLargeForever(dataDir: string): Promise<void> {
-  const store = await openSqlite({ dataDir });
+async function putLargeForever(location: string): Promise<void> {
+  const store = location.startsWith('postgres:')
+    ? await openPostgres({ url: location })
+    : await openSqlite({ dataDir: location });
   for (;;) {
     const id = randomUUID();
     await store.commit([[putEntry(id, null, { body: bigText(2 * MEGABYTE, id.slice(0, 1)) })]]);

@@ -39,7 +39,7 @@ export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate
   const routes = createRoutes(surfaces, SPELLINGS);
   const [primitives, members] = partition([...routes.paths]);
   const kinds = members.map(([path, [route]]) => [path, route?.method.kind ?? 'unary'] as const);
-  const offered = surfaces.filter(({ literal }) => !literal.primitive);
+  const offered = surfaces.filter(({ literal }) => !literal.primitive && !literal.advertised);
   return {
     table: Object.fromEntries(kinds),
     primitives: primitives.map(([path]) => path),

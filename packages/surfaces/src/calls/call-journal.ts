@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { type ErrorCode, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Redact } from './data.ts';
 import type { ToolLiteral } from './define-surface.ts';
-import type { Invocation } from './surface-call.ts';
+import type { NumberedCall } from './surface-call.ts';
 
 /** Layer 2 of the protocol's idempotency. */
 export interface JournaledCall {
@@ -31,6 +31,8 @@ type Place = Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId' | 'ordinal' | 'pr
 export interface CalledTool extends Pick<ToolLiteral, 'name' | 'transport' | 'requiredScopes'> {
   /** For the hash of the arguments, once secrets are redacted. */
   args(redact: Redact): Json;
+  /** The same for people who approve the call: bytes that are text as text. */
+  shown(redact: Redact): Json;
 }
 
 export type CallAnswer =
@@ -120,7 +122,7 @@ export const journalKeyOf = (
 type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
 
 /** The text for a call at a position where one of another method is on record. Names both, and no values. */
-function mismatchText({ nodeId, ordinal, method }: Invocation, before: Recorded): string {
+function mismatchText({ nodeId, ordinal, method }: NumberedCall, before: Recorded): string {
   const capability = method.slice(0, method.indexOf('.'));
   return (
     `Write ${ordinal} of node "${nodeId}" to ${capability} was ${before.method} when the node first ran, ` +
@@ -129,38 +131,38 @@ function mismatchText({ nodeId, ordinal, method }: Invocation, before: Recorded)
 }
 
 /** For a repeated call whose input is another, as times and random ids make it. */
-const otherInputText = ({ nodeId, ordinal, method }: Invocation): string =>
+const otherInputText = ({ nodeId, ordinal, method }: NumberedCall): string =>
   `Write ${ordinal} of node "${nodeId}" to ${method.slice(0, method.indexOf('.'))} has other input than when the ` +
   `node first ran: ${method} gave the recorded answer, and nothing was written again.`;
 
 type Seen = 'same input' | 'other input';
-const recalled = new WeakMap<Invocation, Seen>();
+const recalled = new WeakMap<NumberedCall, Seen>();
 
 /** How an invocation met its record; undefined when it acted. */
-export const recallOf = (invocation: Invocation): Seen | undefined => recalled.get(invocation);
+export const recallOf = (invocation: NumberedCall): Seen | undefined => recalled.get(invocation);
 
 /**
  * Holds a repeated call to its capability, method and position. Its input may be another: nodes write times and random
  * ids, and the recorded answer is what counts.
  */
-export function assertSameCall(invocation: Invocation, before: Recorded): void {
+export function assertSameCall(invocation: NumberedCall, before: Recorded): void {
   const isSame = before.fingerprint === invocation.fingerprint;
   recalled.set(invocation, isSame ? 'same input' : 'other input');
   if (before.method === invocation.method) return;
   throw new OpenwopError('idempotency_key_mismatch', { message: mismatchText(invocation, before) });
 }
 
-export function warnOfOtherInput(journal: CallJournal, invocation: Invocation): void {
+export function warnOfOtherInput(journal: CallJournal, invocation: NumberedCall): void {
   if (recallOf(invocation) === 'other input') journal.warn?.(otherInputText(invocation));
 }
 
 /** Invocations of methods that have one write, which is recorded in its transaction: whether they have made it. */
-const single = new WeakMap<Invocation, 'unwritten' | 'written'>();
+const single = new WeakMap<NumberedCall, 'unwritten' | 'written'>();
 
-export const expectOneWrite = (invocation: Invocation): unknown => single.set(invocation, 'unwritten');
+export const expectOneWrite = (invocation: NumberedCall): unknown => single.set(invocation, 'unwritten');
 
 /** Two writes of one call would share a record, and the second be answered from that of the first. */
-export function noteWrite(invocation: Invocation): void {
+export function noteWrite(invocation: NumberedCall): void {
   const state = single.get(invocation);
   if (state === 'written')
     throw new Error(`${invocation.method} makes a second write in one call; its literal allows one`);

@@ -1,11 +1,13 @@
 /** Every surface that this host can have. A new one adds its line here. */
+import { aiSurface } from '../capabilities/ai/surface.ts';
 import { blobSurface } from '../capabilities/blob/surface.ts';
 import { cacheSurface } from '../capabilities/cache/surface.ts';
 import { fsSurface } from '../capabilities/fs/surface.ts';
-import { httpSurface } from '../capabilities/http/surface.ts';
+import { httpSurface, rawFetchSurface } from '../capabilities/http/surface.ts';
 import { kvSurface } from '../capabilities/kv/surface.ts';
 import { messagingSurface } from '../capabilities/messaging/surface.ts';
 import { nosqlSurface } from '../capabilities/nosql/surface.ts';
+import { promptsSurface } from '../capabilities/prompts/surface.ts';
 import { queueSurface } from '../capabilities/queue/surface.ts';
 import { searchSurface } from '../capabilities/search/surface.ts';
 import { secretsSurface } from '../capabilities/secrets/surface.ts';
@@ -13,7 +15,7 @@ import { sqlSurface } from '../capabilities/sql/surface.ts';
 import { tableSurface } from '../capabilities/table/surface.ts';
 import { vectorSurface } from '../capabilities/vector/surface.ts';
 import type { OpenSurface } from '../open-port.ts';
-import type { SurfaceLiteral } from './define-surface.ts';
+import type { MethodLiteral, SurfaceLiteral } from './define-surface.ts';
 import type { Spelling } from './spelling.ts';
 
 export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface })[] = [
@@ -30,6 +32,13 @@ export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface 
   secretsSurface.literal,
   httpSurface.literal,
   messagingSurface.literal,
+  aiSurface.literal,
+  promptsSurface.literal,
 ];
 
 export const SPELLINGS: readonly Spelling[] = SURFACES.flatMap(({ spellings = [] }) => spellings);
+
+/** Of the tools that packs may call, as events name them. */
+export const TOOL_NAMES: readonly string[] = [...SURFACES, rawFetchSurface.literal].flatMap(({ methods }) =>
+  Object.values<MethodLiteral>(methods).flatMap(({ tool }) => (tool ? [tool.name] : [])),
+);

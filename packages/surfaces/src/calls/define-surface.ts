@@ -95,6 +95,8 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   readonly onlyDeclared?: true;
   /** A primitive of the sandbox, which has checked that it is granted: not offered in `ctx`, and pure nodes have it too. */
   readonly primitive?: true;
+  /** Who offers it, and to whom, is not known when surfaces open: the host says so itself. */
+  readonly advertised?: 'elsewhere';
   /** People may call it by requests too; only with `journal: 'change'`. */
   readonly people?: true;
   /** What secrets are for: pack code may pass them here, and nowhere else. */

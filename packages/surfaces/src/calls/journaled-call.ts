@@ -16,9 +16,9 @@ import {
   TRIES_MAX,
   warnOfOtherInput,
 } from './call-journal.ts';
-import { type DataObject, isJson, isObject, type Redact, toldOf } from './data.ts';
+import { type DataObject, isJson, isObject, type Redact, shownOf, toldOf } from './data.ts';
 import type { ToolLiteral } from './define-surface.ts';
-import type { Invocation, WriteCall } from './surface-call.ts';
+import type { NumberedCall, WriteCall } from './surface-call.ts';
 
 export interface ToolCall {
   readonly literal: ToolLiteral;
@@ -34,13 +34,15 @@ export interface HostCall {
   readonly input: DataObject;
   readonly idempotent: boolean;
   readonly tool?: ToolCall;
-  invocationOf(tried: number): Invocation;
-  act(invocation: Invocation, decided?: WriteCall['decided']): unknown;
+  invocationOf(tried: number): NumberedCall;
+  act(invocation: NumberedCall, decided?: WriteCall['decided']): unknown;
 }
 
 export async function journaled(journal: CallJournal, call: HostCall): Promise<unknown> {
   const { series, input, idempotent, tool } = call;
-  const called = tool && { tool: { ...tool.literal, args: (redact: Redact) => toldOf(input, redact) } };
+  const args = (redact: Redact) => toldOf(input, redact);
+  const shown = (redact: Redact) => shownOf(input, redact);
+  const called = tool && { tool: { ...tool.literal, args, shown } };
   for (let tried = 0; ; tried++) {
     const invocation = call.invocationOf(tried);
     // Knows the server and the cause, which no record has
@@ -73,7 +75,7 @@ async function isOver(
   journal: CallJournal,
   { series, tool }: HostCall,
   record: CallRecord,
-  { tried, ...place }: Pick<Invocation, 'tenant' | 'runId' | 'nodeId' | 'ordinal'> & { tried: number },
+  { tried, ...place }: Pick<NumberedCall, 'tenant' | 'runId' | 'nodeId' | 'ordinal'> & { tried: number },
 ): Promise<boolean> {
   if (!tool || !record.tool || record.tool.attempt === tool.attempt || !record.tool.mayPass) return false;
   if (await journal.isKnown({ ...place, providerKey: providerKeyOf(series, tried + 1) })) return true;
@@ -87,7 +89,7 @@ async function isOver(
  */
 async function recordOf(
   call: HostCall,
-  invocation: Invocation,
+  invocation: NumberedCall,
   admit: (() => Promise<void>) | undefined,
   onFailure: (failure: OpenwopError) => void,
 ): Promise<CallRecord> {
@@ -105,7 +107,7 @@ async function recordOf(
 
 async function answerOf(
   { act, idempotent, tool }: HostCall,
-  invocation: Invocation,
+  invocation: NumberedCall,
   admit: (() => Promise<void>) | undefined,
   onFailure: (failure: OpenwopError) => void,
 ): Promise<CallAnswer> {

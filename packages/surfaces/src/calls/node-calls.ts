@@ -24,8 +24,8 @@ import type { Route, Routes } from './routes.ts';
 import { SeenReads } from './seen-reads.ts';
 import { through } from './spelling.ts';
 import {
-  type Invocation,
   type NodeFacts,
+  type NumberedCall,
   notAllowed,
   notPure,
   type PackRef,
@@ -106,12 +106,19 @@ export class NodeCalls {
     this.#routes = routes;
     this.#deps = deps;
     this.#facts = facts;
-    const { runId, nodeId, pack, effect, work } = facts;
-    this.#caller = { kind: 'node', runId, nodeId, pack, effect, ...(work && { work }) };
+    const { runId, nodeId, pack, effect, work, ordinalBase } = facts;
+    this.#caller = { kind: 'node', runId, nodeId, pack, effect, ordinalBase, ...(work && { work }) };
     this.#journal = journal;
     this.#reads = new SeenReads(journal, facts);
     this.#declared = routes.namedBy(facts.peers);
     this.#granted = facts.granted && routes.namedBy(facts.granted);
+  }
+
+  /** The tools that the pack asked for, by the names that events have. */
+  tools(): string[] {
+    const asked = new Set([...this.#declared, ...(this.#granted ?? [])]);
+    const routes = [...this.#routes.paths.values()].flat().filter(({ surface }) => asked.has(surface));
+    return [...new Set(routes.flatMap(({ method: { tool } }) => (tool ? [tool.name] : [])))];
   }
 
   /** Rejects with `OpenwopError` only, or with the reason of the signal. */
@@ -215,7 +222,7 @@ export class NodeCalls {
     const { journal, series, ordinal } = write;
     const { tenant, runId, nodeId } = this.#facts;
     const position = { tenant, runId, nodeId, ordinal };
-    const invocationOf = (tried: number): Invocation => ({
+    const invocationOf = (tried: number): NumberedCall => ({
       ...position,
       method,
       fingerprint,

@@ -161,6 +161,10 @@ interface Shaped {
   readonly items?: TSchema;
 }
 
+/** Lists of plain values may be long, and have no names. */
+const hasMembers = ({ properties, items }: Shaped): boolean =>
+  properties !== undefined || items !== undefined;
+
 /** The first one, also in lists and objects that the schema describes; null if none. `also`: known at the top. */
 function unknownMember(
   schema: TSchema,
@@ -169,7 +173,7 @@ function unknownMember(
   at = '',
 ): Problem | null {
   const { properties, items } = schema as Shaped;
-  if (items && Array.isArray(value)) {
+  if (items && hasMembers(items) && Array.isArray(value)) {
     for (const [index, each] of value.entries()) {
       const found = unknownMember(items, each, [], `${at}/${index}`);
       if (found) return found;

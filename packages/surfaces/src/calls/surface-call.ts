@@ -1,6 +1,6 @@
 /** The caller of a method, and what identifies a call when its node runs again. */
 import type { EgressDecision } from '@gantry/egress';
-import { OpenwopError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Caller, NodeCaller } from '@gantry/resources';
 import type { Route } from './routes.ts';
 
@@ -27,7 +27,32 @@ export interface NodeFacts {
   /** As the pack declares the node. A pure one may only read, and gets no answer that lets others write. */
   readonly effect: 'pure' | 'idempotent' | 'effect';
   /** How changes of the node are committed, for surfaces on resources. */
-  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'>;
+  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'> & { readonly run?: CallingRun };
+}
+
+/** The run of a node, for calls that cost. */
+export interface CallingRun {
+  readonly rootRunId: string;
+  readonly workflowId: string;
+  readonly configurable: JsonObject;
+  /** What it may spend now; undefined without a budget. */
+  budget(): CallerBudget | undefined;
+  /** Nothing is left: the node stops, whatever its code makes of it. */
+  exhausted(about: BudgetStop): void;
+}
+
+/** Limits of cost are in US dollars. */
+export interface CallerBudget {
+  readonly limits: { readonly tokens?: number; readonly cost?: number };
+  readonly advisory: boolean;
+  readonly modelAllow?: readonly string[];
+  readonly modelDeny?: readonly string[];
+}
+
+export interface BudgetStop {
+  readonly dimension: 'tokens' | 'cost';
+  readonly limit: number;
+  readonly observed: number;
 }
 
 /** A person, by a request. `request` is the record of its `Idempotency-Key`. */
@@ -36,13 +61,17 @@ export interface PersonFacts extends Pick<NodeFacts, 'tenant' | 'workspace' | 'p
 }
 
 export type SurfaceCaller =
-  | ({ readonly kind: 'node' } & Pick<NodeFacts, 'runId' | 'nodeId' | 'pack' | 'effect' | 'work'>)
+  | ({ readonly kind: 'node' } & Pick<
+      NodeFacts,
+      'runId' | 'nodeId' | 'pack' | 'effect' | 'work' | 'ordinalBase'
+    >)
   | ({ readonly kind: 'person' } & Pick<PersonFacts, 'request'>);
 
-export interface Invocation {
+/** A call of a node that writes or acts, by its number. */
+export interface NumberedCall {
   /** Of tenant, run, node, series and ordinal; never of the attempt. Receivers outside may use it as their key. */
   readonly id: string;
-  /** The key of journals: unique in a tenant, ordered by time. [m] A commit of 16 takes 0.7 ms, by hash 1.6. */
+  /** The key of journals: unique in a tenant, ordered by time. Measured: a commit of 16 takes 0.7 ms, by hash 1.6. */
   readonly journalKey: string;
   readonly tenant: string;
   readonly runId: string;
@@ -62,14 +91,14 @@ export interface ReadCall extends Pick<NodeFacts, 'tenant' | 'workspace' | 'prin
 }
 
 export interface WriteCall extends ReadCall {
-  readonly invocation: Invocation;
+  readonly invocation: NumberedCall;
   /** For tools: what was decided about a credential, before it is sent. */
   readonly decided?: (decision: EgressDecision) => void;
 }
 
 /** A write to a surface on resources: a node's has an invocation, a person's a request. */
 export interface ChangeCall extends ReadCall {
-  readonly invocation?: Invocation;
+  readonly invocation?: NumberedCall;
 }
 
 export type PortRead = Pick<ReadCall, 'tenant' | 'now'>;

@@ -61,6 +61,7 @@ export function typeText(schema: TSchema, context: TypeContext): string {
   if (named !== undefined) return named;
   const [values] = Object.values(patternProperties ?? {});
   if (values) return `{ [name: string]: ${typeText(values, context)} }`;
+  if (type === 'object') return '{ [name: string]: unknown }';
   if (Object.keys(schema).length === 0) return 'unknown';
   throw new Error(`no TypeScript type is known for ${JSON.stringify(schema)}`);
 }

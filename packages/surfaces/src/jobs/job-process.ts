@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { type JobMessage, LIFELINE_FD, MEMORY_SIGNAL } from './wire.ts';
 
 const HEAP_MB_MAX = 256;
-/** [m] A process takes 27 MB of its own, a thread 21: an unused one is not kept. */
+/** Measured: a process takes 27 MB of its own, a thread 21: an unused one is not kept. */
 const IDLE_MS = 60_000;
 /** For a slow disk: a commit that was begun may end. */
 const COMMIT_MS = 15_000;
 /** A process starts in well under a second, also on a busy machine. */
 const START_MS = 10_000;
 
-/** Where the host keeps compiled code, so does a job: [m] it starts with 0.1 s of CPU instead of 0.37. */
+/** Where the host keeps compiled code, so does a job; measured: it starts with 0.1 s of CPU instead of 0.37. */
 function compiledCode(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };

@@ -15,6 +15,10 @@ export interface BlobTarget {
   readonly key: string;
 }
 
+export interface TenantBlob extends BlobTarget {
+  readonly tenant: string;
+}
+
 export interface BlobContent {
   readonly bytes: Uint8Array;
   readonly contentType: string | null;

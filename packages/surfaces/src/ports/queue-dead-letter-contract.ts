@@ -1,9 +1,9 @@
 /** I4 of the queue port. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EXPIRED, QUEUE_CONTRACT_BOUNDS, type Users } from './queue-user-contract.ts';
+import { EXPIRED, type Users } from './queue-user-contract.ts';
 
-const { deliveriesMax } = QUEUE_CONTRACT_BOUNDS;
+const deliveriesMax = 3;
 
 export function queueDeadLetters(user: Users): void {
   test('a dead letter is a message of its own topic, with the original and the reason', async () => {
@@ -35,16 +35,27 @@ export function queueDeadLetters(user: Users): void {
     assert.deepEqual(letters.map(({ consumerGroup }) => consumerGroup).toSorted(), groups.toSorted());
   });
 
-  test('I4: what fails too often becomes one, for that group', async () => {
+  test('I4: what is given back comes again, however often', async () => {
+    const { publish, takeOne, nack, take } = user();
+    await publish('t', 'stubborn');
+    for (let count = 1; count <= 12; count++) {
+      const delivery = await takeOne('t');
+      assert.equal(delivery.deliveryCount, count);
+      assert.deepEqual(await nack(delivery), { topic: 't', dead: false });
+    }
+    assert.deepEqual(await take('t.dlq'), []);
+  });
+
+  test('I4: what fails as often as a consumer declares becomes one, for that group', async () => {
     const { publish, take, takeOne, nack } = user();
     await publish('t', 'bad');
     for (let count = 1; count <= deliveriesMax; count++) {
-      const delivery = await takeOne('t');
+      const delivery = await takeOne('t', { deliveriesMax });
       assert.equal(delivery.deliveryCount, count);
       await nack(delivery);
     }
     await publish('t', 'good');
-    assert.equal((await takeOne('t')).payload, 'good');
+    assert.equal((await takeOne('t', { deliveriesMax })).payload, 'good');
     const letter = await takeOne('t.dlq');
     const payload = letter.payload as { original: string; deadLetterReason: string; deliveryCount: number };
     assert.deepEqual([payload.original, payload.deadLetterReason], ['bad', 'delivery_limit_exceeded']);
@@ -55,8 +66,9 @@ export function queueDeadLetters(user: Users): void {
   test('I4: so does what nobody says anything about', async () => {
     const { publish, takeOne, take } = user();
     await publish('t', 'silent');
-    for (let count = 1; count <= deliveriesMax; count++) await takeOne('t', { visibilityMs: 100 });
-    assert.deepEqual(await take('t', { waitMs: 1_500 }), []);
+    for (let count = 1; count <= deliveriesMax; count++)
+      await takeOne('t', { visibilityMs: 100, deliveriesMax });
+    assert.deepEqual(await take('t', { waitMs: 1_500, deliveriesMax }), []);
     const { payload } = await takeOne('t.dlq');
     assert.equal((payload as { deadLetterReason: string }).deadLetterReason, 'delivery_limit_exceeded');
   });

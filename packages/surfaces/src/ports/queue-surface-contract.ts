@@ -42,9 +42,23 @@ export function queueThroughSurface(port: () => QueuePort): void {
       ['deadLetter', { reason: 'r' }],
     ] as const)
       await assert.rejects(call(theirs, path, { deliveryToken, ...more }), EXPIRED, path);
-    assert.deepEqual(await take(theirs, 't.dlq'), []);
+    await assert.rejects(take(theirs, 't.dlq'), { code: 'queue_topic_not_found' });
     await call(ours, 'ack', { deliveryToken });
     await call(theirs, 'ack', { deliveryToken: other.deliveryToken });
+  });
+
+  test('a topic that nobody published to is said not to be there; one that was read is empty', async () => {
+    const { call, take } = packOf(port());
+    const [ours, theirs] = [freshTenant(), freshTenant()];
+    const missing = { code: 'queue_topic_not_found', details: { topic: 'orders' } };
+    await assert.rejects(take(ours, 'orders'), missing);
+    await assert.rejects(call(ours, 'streamSubscribe', { topic: 'orders', follow: false }), missing);
+    await call(ours, 'publish', { topic: 'orders', payload: 1 });
+    const [first] = await take(ours, 'orders');
+    assert.deepEqual(await take(ours, 'orders'), []);
+    await call(ours, 'ack', { deliveryToken: first!.deliveryToken });
+    assert.deepEqual(await take(ours, 'orders'), []);
+    await assert.rejects(take(theirs, 'orders'), missing);
   });
 
   test('dead letters of the longest topic can be consumed and read', async () => {

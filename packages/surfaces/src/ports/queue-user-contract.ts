@@ -1,4 +1,4 @@
-/** Who the contract of the queue port is told with. */
+/** The user of a queue that the contract of its port is written with. */
 import assert from 'node:assert/strict';
 import { read, write } from '../testing/calls.ts';
 import type { QueueBounds, QueueDelivery, QueueMessage, QueuePort } from './queue.ts';
@@ -6,7 +6,6 @@ import type { QueueBounds, QueueDelivery, QueueMessage, QueuePort } from './queu
 export const QUEUE_CONTRACT_BOUNDS: QueueBounds = {
   retentionMs: 3_600_000,
   quotaBytes: 131_072,
-  deliveriesMax: 3,
   groupsMax: 6,
 };
 
@@ -36,6 +35,7 @@ interface Take {
   readonly messagesMax?: number;
   readonly visibilityMs?: number;
   readonly waitMs?: number;
+  readonly deliveriesMax?: number;
 }
 
 export type Users = (tenant?: string) => QueueUser;

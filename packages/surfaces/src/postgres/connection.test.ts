@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import postgres from 'postgres';
+import { createPostgresPool } from '../postgres-pool.ts';
 import { freshTenant, write } from '../testing/calls.ts';
 import { openGate } from '../testing/gate.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
-import { createPostgresPool, openPostgresDatabase, type PostgresDatabase } from './connection.ts';
+import { openPostgresDatabase, type PostgresDatabase } from './connection.ts';
 
 const unavailable = { code: 'storage_unavailable' };
 
@@ -35,7 +36,7 @@ describe('surfaces in PostgreSQL', { skip: postgresSkip }, () => {
     await Promise.all(databases.map((each) => each.health()));
     await Promise.all(databases.map((each) => each.close()));
     const pool = createPostgresPool();
-    assert.equal(pool.open(server().url), pool.open(server().url));
+    assert.equal(await pool.open(server().url), await pool.open(server().url));
     await pool.close();
   });
 

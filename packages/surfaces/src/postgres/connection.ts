@@ -148,23 +148,3 @@ async function once<T extends object | null>(
   `;
   return answer;
 }
-
-export interface PostgresPool {
-  /** Ports with the same address share one database. */
-  open(url: string): PostgresDatabase;
-  close(): Promise<void>;
-}
-
-export function createPostgresPool(): PostgresPool {
-  const databases = new Map<string, PostgresDatabase>();
-  return {
-    open(url) {
-      const known = databases.get(url) ?? openPostgresDatabase({ url });
-      databases.set(url, known);
-      return known;
-    },
-    async close() {
-      await Promise.all([...databases.values()].map((each) => each.close()));
-    },
-  };
-}

@@ -4,6 +4,17 @@ import { findCrashPostgres } from '../testing/crash-servers.ts';
 const found = await findCrashPostgres();
 
 surfaceCrashContract('PostgreSQL', found, {
-  works: ['increment', 'swap', 'cache', 'table', 'documents', 'vectors', 'search', 'publish', 'consume'],
-  settingsOf: (url) => ({ kv: url, cache: url, documents: url, vectors: url, search: url, queue: url }),
+  works: [
+    'increment',
+    'swap',
+    'cache',
+    'table',
+    'documents',
+    'vectors',
+    'search',
+    'publish',
+    'consume',
+    'blobs',
+  ],
+  settingsOf: (database) => ({ database }),
 });

@@ -5,7 +5,7 @@ import { refused } from '../backend-errors.ts';
 import type { Sql, Tx } from './connection.ts';
 
 /** Raise it with every change of `schema.sql`. */
-export const SCHEMA_VERSION = 12;
+export const SCHEMA_VERSION = 13;
 /** Any number that no one else uses for an advisory lock. */
 const LOCK_KEY = 7_070_418_002;
 /** As the server numbers it; older ones are not maintained any more. */

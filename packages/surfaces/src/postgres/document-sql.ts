@@ -44,7 +44,7 @@ export const POSTGRES: Dialect = {
   },
   cell: (value, bind) => `left((${bind(JSON.stringify(value))}::text::jsonb)::text, 64)`,
   // With `offset 0` it is not planned as any join: how many match a condition on a document is not known to it, and
-  // [m] what it then takes for cheap reads all of them
+  // what it then takes for cheap reads all of them
   documentsOfCells:
     'cells cross join lateral (select id, doc, bytes from documents ' +
     'where documents.collection = cells.collection and documents.seq = cells.seq offset 0) as documents',

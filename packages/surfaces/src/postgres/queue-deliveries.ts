@@ -1,6 +1,6 @@
 /** Deliveries of the queues in PostgreSQL: leased to a consumer, then settled or delivered again. */
 import { OpenwopError } from '@gantry/protocol';
-import { chooseDue, chooseFresh, effective, type Found, type Room } from '../capabilities/queue/choose.ts';
+import { chooseDue, chooseFresh, type Found, type Room } from '../capabilities/queue/choose.ts';
 import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../capabilities/queue/dead-letter.ts';
 import { tokenExpired, tooManyGroups } from '../capabilities/queue/errors.ts';
 import { nothingThere } from '../capabilities/queue/nothing.ts';
@@ -10,6 +10,7 @@ import {
   type QueueLease,
   readHandle,
   WAY_LIMIT,
+  type Waiting,
 } from '../capabilities/queue/queue-store.ts';
 import type { ConsumerGroup, QueueOutcome, QueueSettled } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
@@ -25,31 +26,28 @@ import {
 import { addDeadLetter } from './queue-messages.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';
 
-/** `deliveriesMax`: of the caller. */
 export interface Asking {
   readonly now: number;
-  readonly deliveriesMax: number;
 }
 
-export const lease = (wanted: QueueLease, { now, deliveriesMax }: Asking) =>
+export const lease = (wanted: QueueLease, { now }: Asking) =>
   ({
     now,
     bytes: 0,
     wants: { kind: 'messages', lease: wanted } as const,
     async decide(turn: QueueTurn, tx: Tx): Promise<Granted> {
       const group = turn.groups.get(groupKey(wanted)) ?? (await addGroup(tx, turn, wanted));
-      if (wanted.ifEmpty === 'refuse' && !(group && hasAny(turn, group, { ...wanted, deliveriesMax })))
-        throw nothingThere();
+      if (wanted.ifEmpty === 'refuse' && !(group && hasAny(turn, group, wanted))) throw nothingThere();
       if (!group) return { handles: [], buried: false };
-      const { leased, spent, room } = await leaseDue(tx, turn, group, { ...wanted, deliveriesMax });
+      const { leased, spent, room } = await leaseDue(tx, turn, group, wanted);
       const first = room.messages > 0 ? await leaseFresh(tx, turn, group, wanted, room) : [];
       const handles = [...leased, ...first].map((row) => handleOf({ ...row, groupId: group.id }));
       return { handles, buried: spent.length > 0 };
     },
   }) satisfies QueueAct;
 
-export function makeWay(consumers: ConsumerGroup, { now, deliveriesMax }: Asking) {
-  const wanted = { topic: consumers.topic, group: consumers.group, messagesMax: WAY_LIMIT };
+export function makeWay({ topic, group: name, deliveriesMax }: Waiting, { now }: Asking) {
+  const wanted = { topic, group: name, messagesMax: WAY_LIMIT, deliveriesMax };
   return {
     now,
     bytes: 0,
@@ -57,8 +55,8 @@ export function makeWay(consumers: ConsumerGroup, { now, deliveriesMax }: Asking
     async decide(turn: QueueTurn, tx: Tx): Promise<{ buried: boolean }> {
       const group = turn.groups.get(groupKey(wanted)) ?? (await addGroup(tx, turn, wanted));
       if (!group) return { buried: false };
-      const { spent } = dueOf(turn, group, { ...wanted, deliveriesMax });
-      await deadLetterSpent(tx, turn, group.id, consumers, spent);
+      const { spent } = dueOf(turn, group, wanted);
+      await deadLetterSpent(tx, turn, group.id, wanted, spent);
       await leaseFresh(tx, turn, group, { ...wanted, visibilityMs: 0 }, { messages: 0, bytes: 0 });
       return { buried: spent.length > 0 };
     },
@@ -90,7 +88,7 @@ async function addGroup(
   return added;
 }
 
-type Due = Asked & Pick<Asking, 'deliveriesMax'>;
+type Due = Asked & Pick<QueueLease, 'deliveriesMax'>;
 
 /** Of deliveries that this turn has not given away yet. */
 function dueOf(turn: QueueTurn, group: OpenGroup, { topic, messagesMax, deliveriesMax }: Due) {
@@ -124,12 +122,7 @@ async function deadLetterSpent(
   }
 }
 
-async function leaseDue(
-  tx: Tx,
-  turn: QueueTurn,
-  group: OpenGroup,
-  wanted: QueueLease & Pick<Asking, 'deliveriesMax'>,
-) {
+async function leaseDue(tx: Tx, turn: QueueTurn, group: OpenGroup, wanted: QueueLease) {
   const choice = dueOf(turn, group, wanted);
   const groupId = group.id;
   await deadLetterSpent(tx, turn, groupId, wanted, choice.spent);
@@ -160,7 +153,7 @@ async function leaseFresh(
   return leaseFresh(tx, turn, group, wanted, room);
 }
 
-export function settle(handle: string, wanted: QueueOutcome, { now, deliveriesMax }: Asking) {
+export function settle(handle: string, outcome: QueueOutcome, { now }: Asking) {
   const parts = readHandle(handle);
   return {
     now,
@@ -170,7 +163,6 @@ export function settle(handle: string, wanted: QueueOutcome, { now, deliveriesMa
       const held = parts && turn.holder(parts);
       if (!held || held.visible_at <= now) throw tokenExpired();
       const { topic, name: group, groupId, seq, count } = held;
-      const outcome = effective(wanted, { topic, count, deliveriesMax });
       if (outcome.kind === 'again') {
         turn.give({ groupId, seq, count, isLeased: false, visibleAt: now + outcome.delayMs }, 'again');
         turn.ring(topic);

@@ -148,7 +148,7 @@ export async function loadFurther(
 }
 
 /**
- * Messages of a topic from a number on. Row comparison and order force the one right index: [m] 0.07 ms instead of 55
+ * Messages of a topic from a number on. Row comparison and order force the one right index; measured: 0.07 ms instead of 55
  * beside 400,000 messages of a busy topic.
  */
 export const byNumber = (sql: Sql | Tx) => sql`order by topic, tenant, seq`;

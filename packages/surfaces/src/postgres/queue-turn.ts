@@ -1,7 +1,7 @@
 /** What a turn of the queues of a tenant has read, and is going to write in as many statements as there are kinds. */
 import type { Statement } from '@gantry/postgres';
 import { type HandleParts, handleOf } from '../capabilities/queue/queue-store.ts';
-import type { QueueBounds } from '../ports/queue.ts';
+import type { BoundsOf, QueueBounds } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
 import { type Asked, type Held, loadGroups, loadHeld, type OpenGroup } from './queue-groups.ts';
 import { addMessages, announce, type NewMessage, stayInQuota, usedByMessages } from './queue-messages.ts';
@@ -151,7 +151,7 @@ const moveGroups = (tx: Tx, groups: readonly OpenGroup[]): Statement => tx`
   where g.id = moved.id
 `;
 
-export const queueArea = (bounds: QueueBounds): Area<QueueTurn, QueueAct> => ({
+export const queueArea = (boundsOf: BoundsOf): Area<QueueTurn, QueueAct> => ({
   name: 'queue',
   async load(tx, tenant, acts) {
     const now = Math.max(...acts.map((act) => act.now));
@@ -164,7 +164,15 @@ export const queueArea = (bounds: QueueBounds): Area<QueueTurn, QueueAct> => ({
       loadGroups(tx, { tenant, now }, leases),
     ]);
     const byHandle = new Map(held.map((each) => [handleOf(each), each]));
-    return new QueueTurn({ tenant, bounds, now, isAlone: acts.length === 1, groups, held: byHandle, used });
+    return new QueueTurn({
+      tenant,
+      bounds: boundsOf(tenant),
+      now,
+      isAlone: acts.length === 1,
+      groups,
+      held: byHandle,
+      used,
+    });
   },
   async write(tx, _tenant, turn) {
     const statements = turn.statements(tx);

@@ -2,19 +2,12 @@
 import { Arrivals } from '../capabilities/queue/arrivals.ts';
 import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../capabilities/queue/choose.ts';
 import { databaseQueue } from '../capabilities/queue/database-queue.ts';
-import {
-  boundsFor,
-  type Logged,
-  type QueueCall,
-  type QueueStore,
-  READ_LIMIT,
-  SWEEP_BATCH,
-} from '../capabilities/queue/queue-store.ts';
+import { type Logged, type QueueStore, READ_LIMIT, SWEEP_BATCH } from '../capabilities/queue/queue-store.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import {
+  type BoundsOf,
+  boundsOf,
   type ConsumerGroup,
-  QUEUE_BOUNDS,
-  type QueueBounds,
   type QueueDeps,
   type QueuePort,
 } from '../ports/queue.ts';
@@ -25,13 +18,10 @@ import { publish, QUEUE_CHANNEL } from './queue-messages.ts';
 import { queueArea } from './queue-turn.ts';
 import { takeTurn } from './usage.ts';
 
-export function postgresQueue(
-  database: PostgresDatabase,
-  { now, report, bounds = QUEUE_BOUNDS }: QueueDeps,
-): QueuePort {
+export function postgresQueue(database: PostgresDatabase, deps: QueueDeps): QueuePort {
   const arrivals = new Arrivals();
-  const store = queueStore(database, bounds, arrivals);
-  return databaseQueue({ store, arrivals, now, report });
+  const store = queueStore(database, boundsOf(deps), arrivals);
+  return databaseQueue({ store, arrivals, now: deps.now, report: deps.report });
 }
 
 function hear(arrivals: Arrivals, notice: string): void {
@@ -39,7 +29,7 @@ function hear(arrivals: Arrivals, notice: string): void {
   if (typeof tenant === 'string' && typeof topic === 'string') arrivals.ring(tenant, topic);
 }
 
-function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: Arrivals): QueueStore {
+function queueStore(database: PostgresDatabase, bounds: BoundsOf, arrivals: Arrivals): QueueStore {
   // Begun by the first consumer that waits; earlier messages are looked for
   const ears = openedWhenNeeded({
     open: () =>
@@ -50,19 +40,14 @@ function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: A
       ),
   });
   const write = database.together(queueArea(bounds));
-  const { retentionMs } = bounds;
-  const askingOf = (call: QueueCall) => ({
-    now: call.now,
-    deliveriesMax: boundsFor(call, bounds).deliveriesMax,
-  });
+  const { retentionMs } = bounds('');
   return {
     publish: (draft, call) =>
       write(call, publish(draft, { messageId: call.invocation.id, now: call.now, retentionMs })),
-    lease: (wanted, call) => write(call, lease(wanted, askingOf(call))),
-    makeWay: (consumers, { tenant, now, ...call }) =>
-      write({ tenant, now }, makeWay(consumers, askingOf({ tenant, now, ...call }))),
+    lease: (wanted, call) => write(call, lease(wanted, call)),
+    makeWay: (consumers, { tenant, now }) => write({ tenant, now }, makeWay(consumers, { now })),
     messages: (seqs, tenant) => database.read((sql) => messages(sql, seqs, tenant)),
-    settle: (handle, outcome, call) => write(call, settle(handle, outcome, askingOf(call))),
+    settle: (handle, outcome, call) => write(call, settle(handle, outcome, call)),
     async readyAt(consumers, tenant, now) {
       await ears.get();
       return database.read((sql) => readyAt(sql, consumers, tenant, now));

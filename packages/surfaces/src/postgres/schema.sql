@@ -93,6 +93,42 @@ create trigger cache_removed after delete on cache
 create trigger cache_changed after update on cache
   referencing old table as gone new table as fresh for each statement execute function count_changed();
 
+-- The content of objects, in chunks. It is `named` by a row of blobs; while it is not, it is kept until `keep_until`, for
+-- who is sending or reading it.
+create table blob_contents (
+  id bigint generated always as identity primary key,
+  named boolean not null default false,
+  keep_until bigint not null
+);
+create index blob_contents_by_time on blob_contents (keep_until) where not named;
+
+create table blob_chunks (
+  content bigint not null references blob_contents on delete cascade,
+  ordinal integer not null,
+  bytes bytea not null,
+  primary key (content, ordinal)
+);
+-- Most of it is compressed already.
+alter table blob_chunks alter column bytes set storage external;
+
+create table blobs (
+  tenant text not null,
+  bucket text not null,
+  key text collate "C" not null,
+  content bigint not null references blob_contents,
+  size bigint not null,
+  bytes bigint not null,
+  content_type text,
+  primary key (tenant, bucket, key)
+);
+create unique index blobs_by_content on blobs (content);
+create trigger blobs_added after insert on blobs
+  referencing new table as fresh for each statement execute function count_added();
+create trigger blobs_removed after delete on blobs
+  referencing old table as gone for each statement execute function count_removed();
+create trigger blobs_changed after update on blobs
+  referencing old table as gone new table as fresh for each statement execute function count_changed();
+
 -- Publishing locks the row of its topic until the commit, so that messages become visible in the order of their
 -- numbers: a group or a stream that has seen one number need not look back.
 create table queue_topics (

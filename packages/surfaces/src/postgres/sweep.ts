@@ -11,6 +11,9 @@ const BATCHES: readonly ((tx: Tx, times: SweepTimes) => Promise<{ readonly count
   (tx, { now }) => tx`
     delete from cache where id in (select id from cache
       where expires_at <= ${now} order by expires_at limit ${BATCH} for update skip locked)`,
+  (tx, { now }) => tx`
+    delete from blob_contents where id in (select id from blob_contents
+      where not named and keep_until <= ${now} order by keep_until limit ${BATCH} for update skip locked)`,
   (tx, { recordedBefore }) => tx`
     delete from invocations where (tenant, journal_key) in (select tenant, journal_key from invocations
       where recorded_at < ${recordedBefore} order by recorded_at limit ${BATCH} for update skip locked)`,
@@ -21,6 +24,21 @@ export interface SweepTimes {
   /** Answers of calls before this are forgotten. */
   readonly recordedBefore: number;
 }
+
+/**
+ * Answers of one run. Whatever the collation, keys that begin with an id do not sort before it; ids begin with their
+ * time, so that this looks at what the tenant recorded since.
+ */
+export const forgetRunInPostgres = (
+  database: PostgresDatabase,
+  tenant: string,
+  runId: string,
+): Promise<unknown> =>
+  database.upkeep(
+    (tx) => tx`
+      delete from invocations
+      where tenant = ${tenant} and journal_key >= ${runId} and starts_with(journal_key, ${`${runId}/`})`,
+  );
 
 /** Deletes what is past its time; answers how much it was. */
 export async function sweepPostgres(database: PostgresDatabase, times: SweepTimes): Promise<number> {

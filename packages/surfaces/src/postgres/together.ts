@@ -7,14 +7,14 @@
  *     and so does each call of a turn that the server refused for the input of one of them.
  * I4  A call acts once for each invocation. A record that appears meanwhile undoes the turn, which is then repeated.
  *
- * [m] kv put, 16 callers, two shared cores: 3,000 to 4,200/s, with a transaction for each call 500 to 980/s.
+ * Measured: kv put, 16 callers, two shared cores: 3,000 to 4,200/s, with a transaction for each call 500 to 980/s.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Sql, Statement, Tx } from '@gantry/postgres';
 import { OpenwopError } from '@gantry/protocol';
 import { codeOf } from '../backend-errors.ts';
 import { assertSameCall } from '../calls/call-journal.ts';
-import type { Invocation, PortRead, PortWrite } from '../calls/surface-call.ts';
+import type { NumberedCall, PortRead, PortWrite } from '../calls/surface-call.ts';
 import { Refusal } from '../refusal.ts';
 import { isTransient, operation, untilWon } from './errors.ts';
 import { takeTurn } from './usage.ts';
@@ -48,7 +48,7 @@ export class Alone extends Error {}
 
 interface Waiting<A> extends Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'> {
   readonly sql: Sql;
-  readonly invocation: Invocation | null;
+  readonly invocation: NumberedCall | null;
   readonly now: number;
   readonly act: A;
   readonly isAlone: boolean;
@@ -186,7 +186,7 @@ type Records = Map<string, CallRecord>;
 async function loadRecords(
   tx: Tx,
   tenant: string,
-  batch: readonly { readonly invocation: Invocation | null }[],
+  batch: readonly { readonly invocation: NumberedCall | null }[],
 ): Promise<Records> {
   const journalKeys = batch.flatMap(({ invocation }) => invocation?.journalKey ?? []);
   if (journalKeys.length === 0) return new Map();

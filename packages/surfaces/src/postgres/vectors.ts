@@ -1,6 +1,6 @@
 /**
  * The vectors port in PostgreSQL. Every vector of a collection is looked at, by pgvector if installed, else here; scores
- * are computed here. No index: [m] HNSW takes a tenth of the time, but recall@10 is 0.95, and 0.04 with a narrow filter.
+ * are computed here. No index; measured: HNSW takes a tenth of the time, but recall@10 is 0.95, and 0.04 with a narrow filter.
  */
 import type { JsonObject } from '@gantry/protocol';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
@@ -13,11 +13,15 @@ import type { PostgresDatabase, Sql } from './connection.ts';
 import { documentOf, POSTGRES, runText } from './document-sql.ts';
 import { arrayText, type VectorCollection, vectorCollection, vectorWrites } from './vector-writes.ts';
 
-/** Without pgvector every vector travels: [m] 10,000 of 384 numbers take half a second. More is for pgvector. */
+/** Without pgvector every vector travels; measured: 10,000 of 384 numbers take half a second. More is for pgvector. */
 const CARRIED_VECTORS_MAX = 10_000;
 
-/** Bounded by the statement timeout: [m] 8 ns per number (12 for 1,536 per vector), so 5 s at most on one core. */
+/** Bounded by the statement timeout; measured: 8 ns per number (12 for 1,536 per vector), so 5 s at most on one core. */
 const SEARCHED_NUMBERS_MAX = 400_000_000;
+
+const NO_PGVECTOR =
+  `PostgreSQL has no pgvector, so a collection holds ${CARRIED_VECTORS_MAX.toLocaleString('en')} vectors at most. Install ` +
+  'the extension there (create extension vector), and start the host again.';
 
 type Search = Omit<VectorQuery, 'collection'>;
 
@@ -48,6 +52,7 @@ export function postgresVectors(database: PostgresDatabase, limits: VectorLimits
     },
     port,
     health: port.health,
+    warning: async () => (kind === 'postgres' ? NO_PGVECTOR : null),
   };
 }
 
@@ -102,7 +107,7 @@ const asking =
     const query = `(select ${text.bind(arrayText(embedding))}::text::real[]::${pgvector}.vector)`;
     const distance = DISTANCES[metric](pgvector, `embedding::${pgvector}.vector, ${query}`);
     const nearest = `select id, embedding from vectors where ${where} order by ${distance} ${text.limit(k + SLACK)}`;
-    // Not prepared: [m] then it would be planned for a collection of usual size, on one core, for large ones too
+    // Not prepared: then it would be planned for a collection of usual size, on one core, for large ones too
     const rows = await sql.unsafe<Row[]>(
       `select id, ${PACKED} as packed from (${nearest}) as nearest`,
       text.params,
@@ -133,7 +138,7 @@ const scoredBy = (metric: Metric, query: Float32Array): ((row: Row) => Scored) =
 const PACKED = `encode(array_send(embedding), 'base64')`;
 const FACTS_BYTES = 20;
 
-/** [m] Six times as fast as reading number by number. */
+/** Measured: six times as fast as reading number by number. */
 function floatsOf(packed: string): Float32Array {
   const swapped = new Uint8Array(Buffer.from(packed, 'base64').subarray(FACTS_BYTES).swap32());
   const sizesAndNumbers = new Float32Array(swapped.buffer);

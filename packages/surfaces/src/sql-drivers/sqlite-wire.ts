@@ -1,5 +1,5 @@
 /** What travels between the host and the processes that run SQLite. Loads nothing: processes start fast. */
-import type { Invocation } from '../calls/surface-call.ts';
+import type { NumberedCall } from '../calls/surface-call.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 
 export type SqliteFile =
@@ -15,7 +15,7 @@ export interface SqliteTable {
 }
 
 export interface Journaled {
-  readonly call: Invocation;
+  readonly call: NumberedCall;
   readonly now: number;
   readonly forgetBefore: number;
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { refusedTurn, unavailable } from '../backend-errors.ts';
 import { assertSameCall, noteWrite } from '../calls/call-journal.ts';
 import type { DataObject } from '../calls/data.ts';
-import type { Invocation } from '../calls/surface-call.ts';
+import type { NumberedCall } from '../calls/surface-call.ts';
 import { JobPool } from '../jobs/job-pool.ts';
 import type { Unanswered } from '../jobs/job-process.ts';
 import type { SqlBackend, SqlLimits, SqlStatement } from '../ports/sql.ts';
@@ -107,7 +107,7 @@ const rowsOf = (ended: Ended, limits: SqlLimits): DataObject[] => answerOf(ended
 
 function countsOf(
   ended: Ended,
-  { limits, journaled }: { readonly limits: SqlLimits; readonly journaled: Invocation | null },
+  { limits, journaled }: { readonly limits: SqlLimits; readonly journaled: NumberedCall | null },
 ): number[] {
   if (ended.kind === 'recorded' && journaled) assertSameCall(journaled, ended);
   if (ended.kind === 'lost in commit' && journaled === null) throw inDoubt('SQLite', undefined);

@@ -1,7 +1,7 @@
 /** Which objects there are, and which file holds each one's content. The files are `blob/content-files.ts`'s. */
 import type { DatabaseSync } from 'node:sqlite';
 import { boundsOf, type KeyBounds } from '../capabilities/kv/key-range.ts';
-import { type BlobEntry, type BlobRange, type BlobTarget, OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
+import { type BlobEntry, type BlobRange, OBJECT_OVERHEAD_BYTES, type TenantBlob } from '../ports/blobs.ts';
 import { Refusal } from '../refusal.ts';
 import { defineArea, LIMIT } from './statements.ts';
 
@@ -17,10 +17,6 @@ export interface NamedBlob {
   readonly bytes: number;
   /** Which held the content before. */
   readonly replaced?: string;
-}
-
-export interface TenantBlob extends BlobTarget {
-  readonly tenant: string;
 }
 
 const FIND = `

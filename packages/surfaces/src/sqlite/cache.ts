@@ -45,7 +45,7 @@ export const cacheArea = defineArea({
   writes: (database) => ({ ...entryWrites(database), ...upkeep(database) }),
 });
 
-/** Evicted at once in the thread of all writers. [m] 15 ms. */
+/** Evicted at once in the thread of all writers. Measured: 15 ms. */
 const EVICTED_AT_ONCE = 1_000;
 
 /** Whether to evict a namespace is more than can be done at once. A call that is on record does nothing more. */

@@ -52,17 +52,17 @@ const FILES = {
   retrieval: {
     nameOf: () => 'retrieval.db',
     areas: VECTOR_AREAS,
-    // [m] A scan over 100,000 vectors of 1.5 KB takes 116 ms, with pages of 4 KiB 177 ms
+    // Measured: a scan over 100,000 vectors of 1.5 KB takes 116 ms, with pages of 4 KiB 177 ms
     pageBytes: 16_384,
     cacheKib: 16_384,
     readBigInts: true,
   },
-  /** An index is 11 tables that every connection parses after a change. [m] 1,000 in one file: 2.2 s for a query. */
+  /** An index is 11 tables that every connection parses after a change. Measured: 1,000 in one file: 2.2 s for a query. */
   search: {
     // Names of tenants may be anything; a hash of one is a name that every file system takes
     nameOf: (tenant: string) => join('search', `${hash('sha256', tenant)}.db`),
     areas: SEARCH_AREAS,
-    // [m] An empty index takes 38 KB, with pages of 16 KiB 150 KB
+    // Measured: an empty index takes 38 KB, with pages of 16 KiB 150 KB
     pageBytes: 4_096,
     cacheKib: 4_096,
     // FTS5 leaves numbers of its own as the last row inserted, larger than a number can be: `run` would throw

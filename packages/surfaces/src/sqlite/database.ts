@@ -11,7 +11,7 @@ import { databasePath } from './open-file.ts';
 import { type ScannedArea, Scans } from './scans.ts';
 import type { Area } from './statements.ts';
 import { DatabaseThread } from './thread.ts';
-import { type Asked, CHECKPOINT, FORGET } from './wire.ts';
+import { type Asked, CHECKPOINT, FORGET, FORGET_RUN, isAsked } from './wire.ts';
 
 type AreaSet = Readonly<Record<string, Area>>;
 type ReadsOf<S extends AreaSet, A extends keyof S> = ReturnType<S[A]['reads']>;
@@ -95,9 +95,15 @@ export function openRetrievalDatabase({ scanMsMax, ...options }: DatabaseOptions
   const vectors = openFile({ file: 'retrieval', dataDir, extensions }, 'vectors', scanMsMax);
   const words = openFile({ file: 'search', dataDir, extensions: [] }, 'search', scanMsMax);
   const files = [vectors, words];
+  const isKept = (name: string): boolean => existsSync(databasePath(dataDir, name));
   const fileOf = (area: string) => (area === 'search' ? words : vectors);
   const inUse = () => files.filter((file) => file.isInUse());
+  /** A sweep has time until a file is used again; a deletion has not. */
   const forget: Ask = async (request) => {
+    if (isAsked(request, FORGET_RUN)) {
+      if (isKept('retrieval.db')) await vectors.ready();
+      if (isKept('search')) await words.ready();
+    }
     const forgotten = await Promise.all(inUse().map((file) => file.write(request)));
     return forgotten.reduce((sum: number, many) => sum + Number(many), 0);
   };

@@ -39,7 +39,7 @@ export class RecentChanges {
  * Deletes documents.
  *
  * I1  They are gone at once, in the transaction of their call. Of many, the cells are left for steps that follow, between
- *     which others write: [m] a cell takes longer to delete than its document.
+ *     which others write; measured: a cell takes longer to delete than its document.
  * I2  What is left is stored: the next deletion of many goes on with it.
  */
 /** More are many. */

@@ -1,4 +1,4 @@
-/** JSONB with sorted members: equal values have equal text. [m] A scan takes 0.3 µs a document, as text 1.0. */
+/** JSONB with sorted members: equal values have equal text. Measured: a scan takes 0.3 µs a document, as text 1.0. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import type { Columns } from '../capabilities/documents/columns.ts';

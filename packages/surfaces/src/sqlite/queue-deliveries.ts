@@ -4,7 +4,6 @@ import {
   chooseDue,
   chooseFresh,
   type DueChoice,
-  effective,
   type Found,
   FURTHER_LIMIT,
   freshLimit,
@@ -20,6 +19,7 @@ import {
   readHandle,
   tooManyGroupsText,
   WAY_LIMIT,
+  type Waiting,
 } from '../capabilities/queue/queue-store.ts';
 import type { ConsumerGroup, QueueBounds, QueueOutcome, QueueSettled } from '../ports/queue.ts';
 import { Refusal } from '../refusal.ts';
@@ -86,7 +86,7 @@ export function deliveryWrites(database: DatabaseSync, shared: Shared) {
       const messages = kept(facts.tenant, seqs);
       return answered(lease, new NewLease({ handles, buried: spent.length > 0, messages }));
     },
-    makeWay(consumers: ConsumerGroup, facts: Facts): { buried: boolean } {
+    makeWay(consumers: Waiting, facts: Facts): { buried: boolean } {
       const group = finding(consumers, facts);
       if (group === null) return { buried: false };
       const { spent } = due.choose(group, { ...consumers, messagesMax: WAY_LIMIT }, facts);
@@ -143,10 +143,10 @@ function redeliveries(database: DatabaseSync, { addDeadLetter, full }: Shared) {
       wanted: Omit<QueueLease, 'visibilityMs' | 'ifEmpty'>,
       facts: Facts,
     ): DueChoice<Found> {
-      const { topic, group, messagesMax } = wanted;
-      const { tenant, now, bounds } = facts;
+      const { topic, group, messagesMax, deliveriesMax } = wanted;
+      const { tenant, now } = facts;
       const found = rowsOf<Found>(due.all(id, now, now, messagesMax));
-      const choice = chooseDue(found, { topic, messagesMax, deliveriesMax: bounds.deliveriesMax });
+      const choice = chooseDue(found, { topic, messagesMax, deliveriesMax });
       for (const { seq, count: deliveryCount } of choice.spent) {
         addDeadLetter({ seq, topic, group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, facts);
         remove.run(id, seq);
@@ -190,12 +190,11 @@ function settling(database: DatabaseSync, { addDeadLetter, full }: Shared) {
   const release = database.prepare(
     'update queue_deliveries set leased = 0, visible_at = ? where group_id = ? and seq = ?',
   );
-  return (handle: string, wanted: QueueOutcome, facts: Facts): QueueSettled => {
+  return (handle: string, outcome: QueueOutcome, facts: Facts): QueueSettled => {
     const { groupId, seq, count } = partsOf(handle);
     const found = find.get(groupId, facts.tenant, seq, count, facts.now) as Settling | undefined;
     if (!found) throw new Refusal('queue_delivery_token_expired');
     const { topic, name: group } = found;
-    const outcome = effective(wanted, { topic, count, deliveriesMax: facts.bounds.deliveriesMax });
     if (outcome.kind === 'dead' && isDeadLetterTopic(topic))
       throw new Refusal('validation_error', { message: ALREADY_DEAD });
     if (outcome.kind === 'again') release.run(facts.now + outcome.delayMs, groupId, seq);

@@ -2,14 +2,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../capabilities/queue/choose.ts';
 import {
-  boundsFor,
   type Logged,
   type QueueCall,
   type QueueStore,
   READ_LIMIT,
   SWEEP_BATCH,
 } from '../capabilities/queue/queue-store.ts';
-import type { ConsumerGroup, QueueBounds } from '../ports/queue.ts';
+import type { BoundsOf, ConsumerGroup } from '../ports/queue.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { deliveryWrites } from './queue-deliveries.ts';
 import { FullTenants, keptMessages, keptOf, loggedOf, messageWrites } from './queue-messages.ts';
@@ -88,11 +87,11 @@ function readyAt(database: DatabaseSync) {
 
 const unseenOf = (row: unknown): Unseen => row as Unseen;
 
-export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBounds): QueueStore {
+export function embeddedQueueStore(database: EmbeddedDatabase, boundsOf: BoundsOf): QueueStore {
   const factsOf = (call: QueueCall) => ({
     tenant: call.tenant,
     now: call.now,
-    bounds: boundsFor(call, bounds),
+    bounds: boundsOf(call.tenant),
   });
   return {
     publish: (draft, call) =>
@@ -103,8 +102,8 @@ export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBoun
         : database.upkeep('queue', 'lease', lease, factsOf(call)));
       return messages ? { ...granted, messages: messages.map(loggedOf) } : granted;
     },
-    makeWay: (consumers, call) =>
-      database.upkeep('queue', 'makeWay', { topic: consumers.topic, group: consumers.group }, factsOf(call)),
+    makeWay: ({ topic, group, deliveriesMax }, call) =>
+      database.upkeep('queue', 'makeWay', { topic, group, deliveriesMax }, factsOf(call)),
     messages: (seqs, tenant) => database.read('queue', 'messages', tenant, seqs),
     settle: (handle, outcome, call) =>
       'invocation' in call

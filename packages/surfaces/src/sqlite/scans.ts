@@ -116,7 +116,7 @@ export class Scans {
 }
 
 /**
- * Keeps the log of a database file small while scans overlap ([m] six scans and a writer: 191 MB after 16 s).
+ * Keeps the log of a database file small while scans overlap (measured: six scans and a writer: 191 MB after 16 s).
  *
  * I1  No scan of a file begins while its log is too long. When those under way have ended, it is emptied.
  * I2  A log that could not be emptied is tried again when it has grown as much again.

@@ -7,7 +7,7 @@ import { invocationArea } from './invocations.ts';
 import { openForWriting } from './open-file.ts';
 import { TenantFiles } from './search-files.ts';
 import type { Server } from './serve.ts';
-import { type Asked, FORGET, isAsked } from './wire.ts';
+import { type Asked, FORGET, FORGET_RUN, isAsked } from './wire.ts';
 import { openWriter } from './writer-file.ts';
 
 export function openSearchWriter(file: OpenFile): Server {
@@ -16,7 +16,7 @@ export function openSearchWriter(file: OpenFile): Server {
   const writesOf = (tenant: string, requests: readonly Asked[]): Answer[] =>
     attempt(requests, () => files.get(tenant).answer(requests));
   const alone = (request: Asked): Answer[] =>
-    attempt([request], () => [{ kind: 'done', value: journals.forget(...forgotten(request)) }]);
+    attempt([request], () => [{ kind: 'done', value: forgetIn(journals, request) }]);
   return {
     answer(requests) {
       const byTenant = Map.groupBy(requests, tenantOf);
@@ -33,9 +33,13 @@ export function openSearchWriter(file: OpenFile): Server {
 
 /** Null for what is not a write to the file of one. */
 const tenantOf = (request: Asked): string | null =>
-  isAsked(request, FORGET) ? null : String(request.args[0]);
+  request.area === FORGET.area ? null : String(request.args[0]);
 
-const forgotten = ({ args: [before, limit] }: Asked): [number, number] => [Number(before), Number(limit)];
+function forgetIn(journals: SearchJournals, request: Asked): number {
+  const [first, second] = request.args;
+  if (isAsked(request, FORGET_RUN)) return journals.forgetRun(String(first), String(second));
+  return journals.forget(Number(first), Number(second));
+}
 
 function attempt(requests: readonly Asked[], work: () => Answer[]): Answer[] {
   try {
@@ -62,10 +66,16 @@ class SearchJournals {
     if (this.#rest.length === 0) this.#rest = this.#files();
     let forgotten = 0;
     for (const path of this.#rest.splice(0, FILES_IN_SWEEP)) {
-      if (forgotten < limit) forgotten += this.#forgetIn(path, before, limit - forgotten);
+      if (forgotten < limit)
+        forgotten += this.#journalIn(path, (journal) => journal.forget(before, limit - forgotten));
       if (forgotten === limit) this.#rest.unshift(path);
     }
     return forgotten;
+  }
+
+  forgetRun(tenant: string, runId: string): number {
+    const { path } = factsOf(this.#file, tenant);
+    return existsSync(path) ? this.#journalIn(path, (journal) => journal.forgetRun(tenant, runId)) : 0;
   }
 
   #files(): string[] {
@@ -74,10 +84,10 @@ class SearchJournals {
     return names.map((name) => join(this.#folder, name));
   }
 
-  #forgetIn(path: string, before: number, limit: number): number {
+  #journalIn(path: string, work: (journal: ReturnType<typeof invocationArea.writes>) => number): number {
     const database = openForWriting({ ...factsOf(this.#file), path });
     try {
-      return invocationArea.writes(database).forget(before, limit);
+      return work(invocationArea.writes(database));
     } finally {
       database.close();
     }

@@ -7,7 +7,7 @@ import { bytesOf } from '../text.ts';
 import { sortedJson } from './document-sql.ts';
 import { preparing, sequenceOf } from './statements.ts';
 
-/** [m] What an index without documents takes on the disk. */
+/** What an index without documents takes on the disk, measured. */
 const INDEX_BYTES = 40_960;
 
 interface Indexing {

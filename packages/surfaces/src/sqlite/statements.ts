@@ -13,7 +13,7 @@ export const defineArea = <Reads extends Operations, Writes extends Operations>(
   area: Area<Reads, Writes>,
 ): Area<Reads, Writes> => area;
 
-/** SQLite replans a statement with a bare parameter here on every run: [m] 10 to 40 µs for what then takes 1 to 7. */
+/** SQLite replans a statement with a bare parameter here on every run; measured: 10 to 40 µs for what then takes 1 to 7. */
 export const LIMIT = 'limit ? + 0';
 
 /** The shapes of filters in use are few; those used longest ago are prepared again. */

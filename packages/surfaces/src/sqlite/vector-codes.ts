@@ -1,6 +1,6 @@
 /**
  * Codes of vectors, in chunks. Holes are filled in the newest chunk only, and a chunk with one code left is read whole by
- * every query: [m] 1,500 such chunks where 13 would do take 33 ms instead of 1.
+ * every query; measured: 1,500 such chunks where 13 would do take 33 ms instead of 1.
  *
  * I1  A vector whose metric is cosine has one code, at every commit.
  * I2  A collection with three times the chunks it needs is rewritten, a part with each write; progress is stored.
@@ -10,7 +10,7 @@ import { encode, type Metric } from '../capabilities/vector/metric.ts';
 import type { CollectionShape } from '../capabilities/vector/refusals.ts';
 import { LIMIT, rangeOf } from './statements.ts';
 
-/** Small, since every collection has at least one: [m] scans are as fast as with 1,024. */
+/** Small, since every collection has at least one; measured: scans are as fast as with 1,024. */
 export const CODES_IN_CHUNK = 128;
 const CHUNKS_BY_NEED_MAX = 3;
 /** Fewer changes leave few holes. */
@@ -23,7 +23,7 @@ type Codes = Pick<VectorCollection, 'id' | 'dimensions'>;
 
 const chunksTable = (dimensions: number): string => `${codesTable(dimensions)}_chunks`;
 
-/** Without the index, the extension looks for the chunks of a collection among those of all. [m] Of 5,000: 2.3 ms a code. */
+/** Without the index, the extension looks for the chunks of a collection among those of all. Measured: of 5,000: 2.3 ms a code. */
 export function makeCodes(database: DatabaseSync, dimensions: number): void {
   const chunks = chunksTable(dimensions);
   database.exec(`

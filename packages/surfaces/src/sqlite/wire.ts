@@ -1,5 +1,5 @@
 /** What travels between the main thread and the threads that own the database. Loads nothing: threads start fast. */
-import type { Invocation } from '../calls/surface-call.ts';
+import type { NumberedCall } from '../calls/surface-call.ts';
 import type { Answer } from '../refusal.ts';
 
 export interface Asked {
@@ -7,7 +7,7 @@ export interface Asked {
   readonly name: string;
   readonly args: readonly unknown[];
   /** Null for reads and for the upkeep of the database itself. */
-  readonly invocation: { readonly call: Invocation; readonly now: number } | null;
+  readonly invocation: { readonly call: NumberedCall; readonly now: number } | null;
 }
 
 export interface Request extends Asked {
@@ -21,8 +21,9 @@ export const OPENED = 0;
 /** The log goes into the database, and the space that it took is free. Readers must have ended to let it. */
 export const CHECKPOINT = { area: 'log', name: 'checkpoint' } as const;
 
-/** Journals of all tenants. */
+/** Journals of all tenants, or of one run. */
 export const FORGET = { area: 'invocations', name: 'forget' } as const;
+export const FORGET_RUN = { area: 'invocations', name: 'forgetRun' } as const;
 
 interface Named {
   readonly area: string;

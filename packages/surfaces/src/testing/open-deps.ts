@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { createEgressByPurpose } from '@gantry/egress';
 import { createCursors } from '../calls/cursor.ts';
 import type { BackendSettings, OpenDeps } from '../open-port.ts';
-import { createPostgresPool } from '../postgres/connection.ts';
+import { createPostgresPool } from '../postgres-pool.ts';
 import { openEmbeddedDatabase, openRetrievalDatabase } from '../sqlite/database.ts';
 import { freshFolder } from './data-dir.ts';
 

@@ -18,7 +18,7 @@ export interface TestPgvector {
   close(): Promise<void>;
 }
 
-/** The data folder comes ready: [m] making one takes 4 s. */
+/** The data folder comes ready; measured: making one takes 4 s. */
 export async function openTestPgvector(): Promise<TestPgvector> {
   const session = await PGlite.create({ extensions: { vector }, loadDataDir: await dataDir() });
   await session.exec('create extension vector');

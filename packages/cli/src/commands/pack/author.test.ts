@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -55,6 +56,33 @@ test('check compares what the code offers with what the manifest lists', async (
   assert.equal(code, 1);
   assert.match(out, /^pack\.json:\d+:\d+: error: index\.mjs does not offer vendor\.acme\.greeter\.hello\./m);
   assert.match(out, /^index\.mjs:1:1: warning: It offers vendor\.acme\.greeter\.helo, /m);
+});
+
+test('check finds Python that cannot be imported or lacks a function', async (t) => {
+  const folder = await scaffolded(t);
+  const manifest = path.join(folder, 'pack.json');
+  await edit(manifest, (text) => {
+    const { runtime, ...rest } = JSON.parse(text);
+    return JSON.stringify({ ...rest, runtime: { language: 'python', entry: 'nodes.py' } }, null, 2);
+  });
+  const checked = async (code: string) => {
+    await writeFile(path.join(folder, 'nodes.py'), code);
+    return (await packIn(folder, 'check', '.')).out;
+  };
+  const hello = "nodes = {'vendor.acme.greeter.hello': lambda ctx: {}}\n";
+  assert.match(await checked(hello), /: 0 errors, 0 warnings/);
+  assert.match(
+    await checked(`import json\nimport nowhere\n${hello}`),
+    /^nodes\.py:2:1: error: ModuleNotFoundError: .*nowhere/m,
+  );
+  assert.match(await checked('def f(:\n'), /^nodes\.py:1:1: error: SyntaxError: /m);
+  assert.match(
+    await checked("nodes = {'vendor.acme.greeter.helo': print}\n"),
+    /error: nodes\.py does not offer vendor\.acme\.greeter\.hello\./,
+  );
+  assert.match(await checked("nodes = {'vendor.acme.greeter.hello': 'text'}\n"), /does not offer/);
+  assert.match(await checked(`open('/tmp/x', 'w')\n${hello}`), /^nodes\.py:1:1: error: PermissionError: /m);
+  assert.equal(existsSync(path.join(folder, '__pycache__')), false);
 });
 
 test('check loads code where it can reach nothing but the pack', async (t) => {

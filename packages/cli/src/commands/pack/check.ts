@@ -126,7 +126,7 @@ async function codeFaults(
   const { language, entry } = manifest.runtime;
   const file = normalizePath(entry);
   const source = files.get(file);
-  if (!source || (language !== 'javascript' && language !== 'wasm')) return [];
+  if (!source || (language !== 'javascript' && language !== 'wasm' && language !== 'python')) return [];
   return [
     ...(language === 'javascript' ? undeclaredFaults(manifest, file, decode(source)) : []),
     ...surfaceFaults(manifest, files),
@@ -176,6 +176,7 @@ async function exportFaults(
 ): Promise<Fault[]> {
   const { file } = module;
   const found = await moduleExports(module);
+  if (found.kind === 'unknown') return [{ severity: 'warning', file, ...START, message: found.message }];
   if (found.kind === 'broken') {
     const { line, column, message } = found;
     return [{ severity: 'error', file, line, column, message }];

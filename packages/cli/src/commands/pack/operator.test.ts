@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { manifests } from '../../../../packs/src/testing/manifests.ts';
 import { realHost } from '../../testing/real-host.ts';
-import { edit, scaffolded, temporaryFolder } from './testing/pack-folder.ts';
+import { edit, packIn, scaffolded, temporaryFolder } from './testing/pack-folder.ts';
 
 const NAME = 'vendor.acme.greeter';
 
@@ -35,6 +35,19 @@ test('a pack is installed from its folder, and its example runs', async (t) => {
   assert.match(run.out, /Hello, Ada!/);
   const { out } = await gantry('pack', 'ls');
   assert.match(out, /vendor\.acme\.greeter +0\.1\.0 +node +unsigned +nothing +vendor\.acme\.greeter\.hello/);
+});
+
+test('a signature by a key that the host does not know is told from none', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  const root = await temporaryFolder(t);
+  await packIn(root, 'keygen', 'stranger');
+  const [pem, archive] = [path.join(root, 'stranger.pem'), path.join(root, 'signed.tgz')];
+  const signed = await gantry('pack', 'sign', folder, '--signing-key', pem, '--out', archive);
+  assert.equal(signed.code, 0, signed.err);
+  const installed = await gantry('pack', 'install', archive);
+  assert.equal(installed.code, 0, installed.err);
+  assert.match((await gantry('pack', 'ls')).out, / signed by an unknown key /);
 });
 
 test('nothing is granted by silence; a grant is for what was looked at', async (t) => {

@@ -43,8 +43,9 @@ export async function installBuilt(
 }
 
 /** How well it is known where it comes from. */
-export function proofOf({ trust, signedBy, covers, development }: InstalledPack): string {
-  const proof = signedBy === undefined ? trust : `${trust} by ${signedBy} (${covers ?? 'manifest'})`;
+export function proofOf({ trust, signedBy, covers, development, unknownSigner }: InstalledPack): string {
+  const unproved = unknownSigner ? 'signed by an unknown key' : trust;
+  const proof = signedBy === undefined ? unproved : `${trust} by ${signedBy} (${covers ?? 'manifest'})`;
   return development ? `${proof}, in development` : proof;
 }
 

@@ -45,7 +45,21 @@ test('what cannot be expanded is refused with its own code', async (t) => {
   assertError(await post(EXPAND, { packName, chainId: 'x', parameters, chain }), 404, 'chain_not_found');
   assertError(await post(EXPAND, { packName, parameters }), 422, 'invalid_request');
   assertError(await post(EXPAND, { packName, chainId, chain }), 400, 'chain_parameter_invalid');
-  assertError(await post(DEFER, { chainId: 'conformance.deferred' }), 404, 'chain_not_found');
+  assertError(await post(DEFER, { chainId: 'conformance.other' }), 404, 'chain_not_found');
+});
+
+test('a run overrides a deferred parameter by its bare name, and its replay says the same', async (t) => {
+  const api = await seamTest(t);
+  const params = { topic: 'default-topic' };
+  const chain = { chainId: 'conformance.deferred', params };
+  assert.equal((await api.drive('chain/deferred-expand', chain)).resolved, 'default-topic');
+  const override = { topic: 'run-topic' };
+  const { resolved, forkResolved } = await api.drive('chain/deferred-expand', {
+    ...chain,
+    override,
+    fork: true,
+  });
+  assert.deepEqual([resolved, forkResolved], ['run-topic', 'run-topic']);
 });
 
 test('deferred parameters are variables by their own names, with the format of texts', async (t) => {

@@ -5,13 +5,19 @@ import {
   type ExpandOptions,
   expandChain,
   expandDeferred,
+  instantiateChain,
   readChain,
 } from '@gantry/packs';
 import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
 import Type, { type Static } from 'typebox';
 import type { PackRecords } from '../../packs/pack-records.ts';
 import type { Packs } from '../../packs/packs.ts';
+import { createForks } from '../../runtime/fork.ts';
 import { chainOptions } from '../../workflows/chain-options.ts';
+import type { ApiDeps } from '../context.ts';
+import { seamIdFor } from './definition.ts';
+import type { Drive } from './drive.ts';
 import { seam } from './seam.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
@@ -32,8 +38,18 @@ const Expanded = Type.Object({
   edges: Type.Array(Values),
 });
 
-const Defer = Type.Object({ chain: Type.Optional(Values), values: Type.Optional(Values) });
+const Defer = Type.Object({
+  chain: Type.Optional(Values),
+  values: Type.Optional(Values),
+  /** A chain of the suite, which is run with `override`, and forked if asked to. */
+  chainId: Type.Optional(Id),
+  params: Type.Optional(Values),
+  override: Type.Optional(Values),
+  fork: Type.Optional(Type.Boolean()),
+});
 const Deferred = Type.Object({
+  resolved: Type.Optional(Type.Unknown()),
+  forkResolved: Type.Optional(Type.Unknown()),
   variables: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -53,7 +69,23 @@ const REST_OF_CHAIN = {
   dag: { nodes: [{ id: 'work', typeId: 'core.noop' }] },
 };
 
-export function chainSeams(app: Api, { records, knownTypes }: Pick<Packs, 'records' | 'knownTypes'>): void {
+/** Its one parameter is what its one node shows. */
+const RUN_CHAIN = 'conformance.deferred';
+const SHOWN = {
+  ...REST_OF_CHAIN,
+  chainId: RUN_CHAIN,
+  parameters: { type: 'object', properties: { topic: { type: 'string' } } },
+  dag: { nodes: [{ id: 'show', typeId: 'core.identity', inputs: { payload: '{{params.topic}}' } }] },
+};
+
+export function chainSeams(
+  app: Api,
+  deps: ApiDeps,
+  { records, knownTypes }: Pick<Packs, 'records' | 'knownTypes'>,
+  drive: Drive,
+): void {
+  const forks = createForks({ ...deps, runs: deps.store.runs });
+  const shownBy = async (key: RunKey) => Object((await drive.atRest(key)).snapshot.outputs).payload;
   app.post(
     '/v1/host/sample/workflow-chain::expand',
     {
@@ -67,9 +99,32 @@ export function chainSeams(app: Api, { records, knownTypes }: Pick<Packs, 'recor
       return expand(named, request.body, chainOptions(await knownTypes(tenant)));
     },
   );
-  seam(app, 'chain/deferred-expand', [Defer, Deferred], async ({ tenant }, body) =>
-    defer(body, chainOptions(await knownTypes(tenant))),
-  );
+  seam(app, 'chain/deferred-expand', [Defer, Deferred], async (caller, body) => {
+    const { tenant } = caller;
+    const options = chainOptions(await knownTypes(tenant));
+    if (body.chainId !== RUN_CHAIN) return defer(body, options);
+    const { definition } = instantiateChain(
+      { packName: 'conformance', chain: readChain(SHOWN) },
+      (body.params ?? {}) as JsonObject,
+      {
+        ...options,
+        workflowId: seamIdFor('deferred', (body.params ?? {}) as JsonObject),
+        parameters: 'deferred',
+        subChains: undefined,
+      },
+    );
+    const key = await drive.start(caller, [definition], {}, body.override as JsonObject | undefined);
+    const resolved = await shownBy(key);
+    if (!body.fork) return { resolved, variables: [] };
+    const prepared = await forks.prepare(await drive.atRest(key), {
+      mode: 'replay',
+      fromSeq: 0,
+      changes: {},
+    });
+    const forked = await deps.runtime.adopt(prepared);
+    if (forked.kind !== 'created') throw new OpenwopError('conflict');
+    return { resolved, forkResolved: await shownBy({ tenant, runId: forked.runId }), variables: [] };
+  });
 }
 
 interface NamedChain {

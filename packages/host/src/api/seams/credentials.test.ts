@@ -28,7 +28,7 @@ test('credentials/echo: the node has the value, and no surface of its run', asyn
   });
   assert.deepEqual(families.secrets, {
     supported: true,
-    scopes: ['user', 'workspace', 'tenant', 'run'],
+    scopes: ['user', 'tenant', 'run'],
     resolution: 'host-managed',
     resolveInPack: 'supported',
   });

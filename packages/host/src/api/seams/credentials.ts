@@ -38,7 +38,7 @@ export function credentialSeam(app: Api, deps: ApiDeps, drive: Drive, { service 
       const bundle = await debugBundle(
         deps.info,
         deps.now(),
-        { read, events, more: false },
+        { read, events, total: events.length },
         DEBUG_BUNDLE_BYTES_MAX,
       );
       return {

@@ -11,7 +11,7 @@ import {
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
-import type { ReadRun } from '../../runtime/runtime.ts';
+import type { NewRun, ReadRun } from '../../runtime/runtime.ts';
 import { admit } from '../../workflows/admission.ts';
 import type { ApiDeps } from '../context.ts';
 import { readLog, type Waiting } from '../events.ts';
@@ -23,7 +23,13 @@ const GRACE_MS = 5_000;
 
 export interface Drive {
   /** Registers the workflows for the caller's tenant and starts a run of the last one. */
-  start(caller: Caller, workflows: readonly WorkflowDefinition[], inputs?: JsonObject): Promise<RunKey>;
+  start(
+    caller: Caller,
+    workflows: readonly WorkflowDefinition[],
+    inputs?: JsonObject,
+    configurable?: JsonObject,
+    more?: Pick<NewRun, 'advisoryBudget'>,
+  ): Promise<RunKey>;
   /** The run once nothing in it moves: it has ended, or waits for an answer. */
   atRest(key: RunKey): Promise<ReadRun>;
   /** Resolves the open interrupt of the run. The engine decides who may, and what counts. */
@@ -50,7 +56,7 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
   }
 
   return {
-    async start({ tenant, keyId }, definitions, inputs = {}) {
+    async start({ tenant, keyId }, definitions, inputs = {}, configurable = {}, more = {}) {
       await workflows.registerAll(tenant, definitions);
       const run = await admit(
         workflows,
@@ -60,10 +66,10 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
           inputs,
           tags: [],
           metadata: {},
-          configurable: { runTimeoutMs: RUN_MS },
+          configurable: { ...configurable, runTimeoutMs: RUN_MS },
         },
       );
-      const created = await runtime.create(run);
+      const created = await runtime.create({ ...run, ...more });
       if (created.kind !== 'created') throw new Error('a create without conditions came to nothing');
       return { tenant, runId: created.runId };
     },

@@ -31,13 +31,15 @@ export type SeamHeartbeats = Pick<Heartbeats, 'service' | 'evaluate'>;
 
 const variable = (variableName: string) => ({ type: 'variable', variableName }) as const;
 
-/** Takes `slowMs`, then reports the state that it was given. */
+/** Takes `slowMs`, then reports the state that it was given, and asks for a run. */
 const predicate = (id: string) =>
   definition(
     id,
     [
       node('wait', 'core.delay', { inputs: { delayMs: variable('slowMs') } }),
-      node('look', 'core.identity', { inputs: { state: variable('observed') } }),
+      node('look', 'core.identity', {
+        inputs: { state: variable('observed'), enqueue: { type: 'static', value: true } },
+      }),
     ],
     {
       edges: [edge('wait', 'look')],

@@ -25,7 +25,7 @@ export function installGateSeam(app: Api, { offer }: Pick<Packs, 'offer'>): void
   app.post(
     '/v1/host/sample/packs/install-gate',
     { schema: { summary: 'Judge a manifest', body: Gate, response: { 200: Installed, 400: Refused } } },
-    async (request, reply) => {
+    async (request) => {
       const { manifest: given, grantSet = [], gating = true } = request.body;
       const reading = readManifest(JSON.stringify(given));
       if (reading.kind === 'refused') {
@@ -40,10 +40,7 @@ export function installGateSeam(app: Api, { offer }: Pick<Packs, 'offer'>): void
           ? { outcome: 'installed' }
           : { outcome: 'installed', requiresProjected: [...requiresOf(manifest)] };
       const [first, ...others] = judgement.refusals;
-      if (first?.code !== 'pack_runtime_requirement_unmet')
-        throw first ? refusalError([first, ...others]) : new Error('a refusal has a reason');
-      // The seam speaks flat, as the protocol writes this refusal.
-      return reply.code(400).send({ error: first.code, message: first.message, ...first.details });
+      throw first ? refusalError([first, ...others]) : new Error('a refusal has a reason');
     },
   );
 }

@@ -1,17 +1,42 @@
 /** What a run left behind: its log, by what the suite asks for, and its variables. */
 import { type Api, callerOf } from '@gantry/http';
-import { closedObject, OpenwopError, RunEventDocSchema } from '@gantry/protocol';
+import { closedObject, type JsonObject, OpenwopError, RunEventDocSchema } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { ApiDeps } from '../context.ts';
 import { RunParams } from '../runs.ts';
 import type { Drive } from './drive.ts';
+import { type Aliases, aliasOf } from './envelopes.ts';
+import { type RunlessLog, WITHOUT_RUN } from './trigger-bridge.ts';
 
 const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 const Filter = closedObject({ type: Text, correlationId: Text, causationId: Text, nodeId: Text });
 const Events = Type.Object({ events: Type.Array(RunEventDocSchema) });
+const SetVariables = closedObject({ variables: Type.Record(Type.String(), Type.Unknown()) });
 const Variables = Type.Object({ variables: Type.Record(Type.String(), Type.Unknown()) });
 
-export function runLogSeams(app: Api, { runtime }: ApiDeps, drive: Drive): void {
+/** What the suite reads of that is in no run of its own name. */
+export interface SeamLogs {
+  readonly runless: RunlessLog;
+  readonly aliases: Aliases;
+}
+
+export function runLogSeams(
+  app: Api,
+  { runtime }: ApiDeps,
+  drive: Drive,
+  { runless, aliases }: SeamLogs,
+): void {
+  /** Of a run that the suite named before it existed, what follows from what it sent. */
+  async function eventsOf(tenant: string, runId: string): Promise<Static<typeof RunEventDocSchema>[]> {
+    if (runId === WITHOUT_RUN) return [...runless.of(tenant)];
+    const alias = aliases.get(aliasOf(tenant, runId));
+    if (!alias) return drive.events({ tenant, runId });
+    const events = await drive.events(alias.key);
+    return events
+      .filter(({ causationId }) => causationId === alias.causationId)
+      .map((event) => ({ contentTrust: 'trusted', ...event, runId }));
+  }
+
   app.get(
     '/v1/host/sample/test/runs/:runId/events',
     {
@@ -24,7 +49,7 @@ export function runLogSeams(app: Api, { runtime }: ApiDeps, drive: Drive): void 
     },
     async (request) => {
       const { tenant } = callerOf(request);
-      const events = await drive.events({ tenant, runId: request.params.runId });
+      const events = await eventsOf(tenant, request.params.runId);
       return { events: events.filter((event) => fits(event, request.query)) };
     },
   );
@@ -38,6 +63,27 @@ export function runLogSeams(app: Api, { runtime }: ApiDeps, drive: Drive): void 
       const read = await runtime.read({ tenant: callerOf(request).tenant, runId: request.params.runId });
       if (read === null) throw new OpenwopError('not_found');
       return { variables: read.snapshot.variables };
+    },
+  );
+
+  app.post(
+    '/v1/host/sample/test/runs/:runId/variables',
+    {
+      schema: {
+        summary: 'Set variables of a run that is under way',
+        params: RunParams,
+        body: SetVariables,
+        response: { 200: Variables },
+      },
+    },
+    async (request) => {
+      const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
+      const { variables } = request.body;
+      const result = await runtime.command(key, { type: 'setVariables', variables: variables as JsonObject });
+      if (result.kind === 'not_found') throw new OpenwopError('not_found');
+      if (result.kind === 'refused')
+        throw new OpenwopError('validation_error', result.refusal && { message: result.refusal.message });
+      return { variables: (await runtime.read(key))?.snapshot.variables ?? {} };
     },
   );
 }

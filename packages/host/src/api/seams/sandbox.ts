@@ -106,8 +106,16 @@ function answerOf(result: NodeResult): object {
   if (result.status === 'success') return { result: result.outputs };
   if (result.status !== 'error') return { result };
   const { code, message, details } = result.error;
+  if (code === 'host_capability_missing') return { error: deniedCall(message, details) };
   return { error: { code, message, details: { ...details, message } } };
 }
+
+/** Packs are told that the host lacks a member; the suite calls it denied, by the name of the member. */
+const deniedCall = (message: string, details: JsonObject = {}): JsonObject => ({
+  code: 'sandbox_capability_denied',
+  message,
+  details: { ...details, message, requestedCapability: String(details.capability).replace(/^host\./, '') },
+});
 
 /** The probe, or an installed pack by its name or by a type that it offers. */
 async function codeOf(packs: Packs, tenant: string, packId: string, typeId: string): Promise<PackCode> {

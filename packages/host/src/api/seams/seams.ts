@@ -3,21 +3,30 @@
  * every route, stay in its tenant, and drive the same code that production does.
  */
 import type { Api } from '@gantry/http';
+import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
+import type { Envelopes } from '../../ai/envelopes.ts';
+import type { MockPrograms } from '../../ai/mock-programs.ts';
+import type { Providers } from '../../ai/providers/providers.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { OAuth } from '../../oauth/oauth.ts';
 import type { Packs } from '../../packs/packs.ts';
+import type { PromptLibrary } from '../../prompts/prompt-library.ts';
 import type { Surfaces } from '../../surfaces/surfaces.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { ApiDeps } from '../context.ts';
 import { createWaiting } from '../events.ts';
 import { agentLoopSeam } from './agent-loop.ts';
 import { artifactTypeSeams } from './artifact-types.ts';
 import { attestationSeam } from './attestation.ts';
 import { authorizationSeam } from './authorization.ts';
+import { budgetSeam } from './budget.ts';
 import { chainSeams } from './chains.ts';
+import { concurrentClaimSeam } from './concurrent-claim.ts';
 import { connectionPackSeams } from './connection-packs.ts';
 import { credentialSeam } from './credentials.ts';
 import { deadLetterSeam } from './dead-letter.ts';
 import { createDrive } from './drive.ts';
+import { type Aliases, envelopeSeams } from './envelopes.ts';
 import { fanOutSeam } from './fan-out.ts';
 import { governanceSeam } from './governance.ts';
 import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
@@ -25,13 +34,16 @@ import { httpSeams } from './http.ts';
 import { installGateSeam } from './install-gate.ts';
 import { llmCacheKeySeam } from './llm-cache-key.ts';
 import { oauthSeams } from './oauth.ts';
+import { promptSeams } from './prompts.ts';
 import { runLogSeams } from './run-log.ts';
 import { sandboxSeams } from './sandbox.ts';
 import { type SeamSchedules, schedulingSeam } from './scheduling.ts';
+import { smallWorkflowSeams } from './small-workflows.ts';
 import { membersOutside } from './surfaces/outside-runs.ts';
 import { surfaceSeams } from './surfaces/surface-seam.ts';
+import { webhookOperations } from './surfaces/webhooks.ts';
 import { toolHookSeam } from './tool-hooks.ts';
-import { type SeamTriggers, triggerBridgeSeam } from './trigger-bridge.ts';
+import { RunlessLog, type SeamTriggers, triggerBridgeSeam } from './trigger-bridge.ts';
 
 export interface SeamServices {
   readonly schedules: SeamSchedules;
@@ -39,8 +51,14 @@ export interface SeamServices {
   readonly triggers: SeamTriggers;
   readonly credentials: Credentials;
   readonly packs: Packs;
+  readonly prompts: PromptLibrary;
+  readonly envelopes: Envelopes;
+  readonly envelopeTasks: EnvelopeTasks;
+  readonly mockPrograms: MockPrograms;
+  readonly providers: Providers;
   readonly oauth: OAuth;
   readonly surfaces: Surfaces;
+  readonly webhooks: Pick<Webhooks, 'service'>;
 }
 
 export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): void {
@@ -48,15 +66,19 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   const drive = createDrive(deps, waiting);
   schedulingSeam(app, deps, services.schedules);
   heartbeatSeam(app, deps, services.heartbeats);
-  triggerBridgeSeam(app, deps, services.triggers);
+  const runless = new RunlessLog();
+  triggerBridgeSeam(app, deps, services.triggers, runless);
   deadLetterSeam(app, deps, drive);
   governanceSeam(app, drive);
+  budgetSeam(app, drive);
   authorizationSeam(app, deps);
   fanOutSeam(app, drive);
   attestationSeam(app, drive);
   agentLoopSeam(app, drive);
   llmCacheKeySeam(app);
-  chainSeams(app, services.packs);
+  chainSeams(app, deps, services.packs, drive);
+  smallWorkflowSeams(app, deps);
+  concurrentClaimSeam(app, deps, drive);
   installGateSeam(app, services.packs);
   connectionPackSeams(app, services.packs);
   credentialSeam(app, deps, drive, services.credentials);
@@ -64,9 +86,22 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   artifactTypeSeams(app, services.packs);
   const outside = membersOutside(deps, services.surfaces);
   sandboxSeams(app, services.packs, outside);
-  surfaceSeams(app, services.surfaces, outside);
+  surfaceSeams(app, services.surfaces, outside, webhookOperations(services.webhooks.service));
   httpSeams(app, deps, services.surfaces, services.packs, drive);
   toolHookSeam(app, deps);
-  runLogSeams(app, deps, drive);
+  const aliases: Aliases = new Map();
+  runLogSeams(app, deps, drive, { runless, aliases });
+  envelopeSeams(
+    app,
+    drive,
+    {
+      envelopes: services.envelopes,
+      tasks: services.envelopeTasks,
+      programs: services.mockPrograms,
+      capabilitiesOf: (provider, model) => services.providers.factsOf(provider, model)?.capabilities ?? [],
+    },
+    aliases,
+  );
+  promptSeams(app, services.prompts);
   app.addHook('preClose', async () => waiting.close());
 }

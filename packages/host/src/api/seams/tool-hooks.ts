@@ -8,7 +8,7 @@ import type { CallRecord } from '@gantry/surfaces';
 import Type from 'typebox';
 import { createRedactions } from '../../redaction/redactions.ts';
 import { InvocationLog } from '../../runtime/invocation-log.ts';
-import { keyScopes, RateGate, scopeGate } from '../../tools/gates.ts';
+import { keyScopes, rateGate, scopeGate } from '../../tools/gates.ts';
 import { ToolCalls } from '../../tools/tool-calls.ts';
 import type { ApiDeps } from '../context.ts';
 import { pairOf } from './http.ts';
@@ -23,6 +23,7 @@ const Invoke = Type.Object({
   simulateRateLimitExhausted: Type.Optional(Type.Boolean()),
   simulateToolError: Type.Optional(Type.Boolean()),
 });
+const CALLS_PER_MINUTE = 1_000_000;
 const Pair = Type.Object({ toolCalled: Type.Unknown(), toolReturned: Type.Unknown() });
 
 const Scenario = Type.Object({
@@ -46,11 +47,13 @@ export function toolHookSeam(app: Api, { store, now }: ApiDeps): void {
       transport: 'native',
       requiredScopes,
       args: () => JSON.parse(JSON.stringify(args)),
+      shown: () => null,
     } as const;
-    const rate = new RateGate(1, now);
-    if (body.simulateRateLimitExhausted) await rate.gate({ tenant, principal, tool });
-    const gates = [scopeGate(keyScopes(store, now)), rate.gate];
-    const tools = new ToolCalls({ gates, redactions: createRedactions(), now });
+    const rate = rateGate(body.simulateRateLimitExhausted ? 1 : CALLS_PER_MINUTE, store, now);
+    if (body.simulateRateLimitExhausted)
+      await pipeline.commit(rate.reserve?.({ tenant, principal, tool }) ?? []);
+    const hooks = [scopeGate(keyScopes(store, now)), rate];
+    const tools = new ToolCalls({ hooks, ruleOf: () => 'allow', redactions: createRedactions(), now });
     const told: EmittedEvent[] = [];
     const tell = (events: readonly EmittedEvent[], writes: Parameters<CommitPipeline['commit']>[0]) => {
       told.push(...events);

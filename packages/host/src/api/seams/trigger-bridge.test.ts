@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '@gantry/protocol';
 import { assertPublic } from '../testing.ts';
 import { seamTest } from './testing.ts';
 
@@ -7,9 +8,10 @@ test('an event becomes a run that names its delivery', async (t) => {
   const api = await seamTest(t);
   const answer = await api.drive('trigger-bridge/deliver', { scenario: 'deliver', source: 'webhook' });
   assert.deepEqual([answer.outcome, answer.deliveredCount], ['delivered', 1]);
-  const url = `/v1/host/sample/test/runs/${answer.runId}/events?type=run.started`;
-  const { events } = (await api.get(url)).json();
-  assert.match(events[0].causationId, /^dlv_/);
+  const { events } = (await api.get(`/v1/host/sample/test/runs/${answer.runId}/events`)).json();
+  const attempted = events.find(({ type }: { type: string }) => type === 'trigger.delivery.attempted');
+  assert.equal(attempted.payload.outcome, 'delivered');
+  assert.equal(events[0].causationId, attempted.eventId);
 });
 
 test('an event that comes twice is delivered once', async (t) => {
@@ -17,6 +19,8 @@ test('an event that comes twice is delivered once', async (t) => {
   const body = { scenario: 'dedup', dedupKey: 'conformance-dedup-key', source: 'queue' };
   const answer = await api.drive('trigger-bridge/deliver', body);
   assert.equal(answer.deliveredCount, 1);
+  const log = (await api.get(`/v1/host/sample/test/runs/${answer.runId}/events`)).json();
+  assert.equal(log.events[1].payload.dedupKey, body.dedupKey);
   const again = await api.drive('trigger-bridge/deliver', body);
   assert.deepEqual([again.deliveredCount, again.runId === answer.runId], [1, false]);
   assert.equal((await api.get('/v1/host/gantry/runs')).json().runs.length, 2);
@@ -30,6 +34,15 @@ test('an event that finds no room is given up after its attempts', async (t) => 
   const { deadLetters } = (await api.get('/v1/host/gantry/dead-letters')).json();
   assert.deepEqual([deadLetters[0].reason, deadLetters[0].attempts], ['retry-exhausted', 2]);
   assert.deepEqual((await api.get('/v1/trigger-subscriptions')).json(), { subscriptions: [] });
+  const { events } = (await api.get('/v1/host/sample/test/runs/__exhaust__/events')).json();
+  assert.deepEqual(
+    events.map(({ type, payload }: JsonObject) => [type, Object(payload).outcome ?? Object(payload).toState]),
+    [
+      ['trigger.delivery.attempted', 'retrying'],
+      ['trigger.delivery.attempted', 'dead-lettered'],
+      ['trigger.subscription.state.changed', 'dead-lettered'],
+    ],
+  );
 });
 
 test('each source gives its run its own block, without credentials, and attachments from inside are dropped', async (t) => {

@@ -2,8 +2,11 @@
 import type { Api } from '@gantry/http';
 import {
   EmailMessage,
+  eventId,
+  type JsonObject,
   newId,
   OpenwopError,
+  type RunEventDocSchema,
   TRIGGER_LIMITS,
   type TriggerDelivery,
   TriggerSource,
@@ -11,10 +14,11 @@ import {
 import { type Caller, Changes, fromEntry } from '@gantry/resources';
 import { CommitPipeline } from '@gantry/store';
 import Type, { type Static } from 'typebox';
-import type { IngestRequest } from '../../triggers/content.ts';
+import { contentOf, type IngestRequest } from '../../triggers/content.ts';
 import { deliveries } from '../../triggers/delivery.ts';
 import { dispatch, stored } from '../../triggers/dispatch.ts';
-import { createIngest, type Ingest } from '../../triggers/ingest.ts';
+import { type Arrival, take } from '../../triggers/ingest.ts';
+import { findTrigger, type IngestTrigger } from '../../triggers/trigger.ts';
 import type { Triggers } from '../../triggers/triggers.ts';
 import type { ApiDeps } from '../context.ts';
 import { noop, seamId } from './definition.ts';
@@ -23,6 +27,7 @@ import { seam } from './seam.ts';
 const ATTEMPTS = 2;
 /** An event of the future: the clock of the host leaves it to the seam. */
 const AHEAD_MS = 3_600_000;
+const RETENTION_MS = 86_400_000;
 
 const Deliver = Type.Object({
   scenario: Type.Enum(['dedup', 'exhaust', 'deliver']),
@@ -55,15 +60,43 @@ const Ingested = Type.Object({
   ssrfRefused: Type.Optional(Type.Boolean()),
 });
 
+type Page = { readonly deliveries: readonly TriggerDelivery[] };
+
 export type SeamTriggers = Pick<Triggers, 'service' | 'ingest' | 'tick'>;
 
-const event = (dedupKey: string): Parameters<Ingest>[1] => ({
-  headers: { 'content-type': 'application/json', 'idempotency-key': dedupKey },
-  body: Buffer.from('{}'),
-});
+/** The suite reads what belongs to no run under this id. */
+export const WITHOUT_RUN = '__exhaust__';
+type Logged = Static<typeof RunEventDocSchema>;
 
-export function triggerBridgeSeam(app: Api, deps: ApiDeps, { service, ingest, tick }: SeamTriggers): void {
-  const { workflows, now, randomBytes, runtime } = deps;
+/** What the last delivery without a run left behind, by tenant. */
+export class RunlessLog {
+  readonly #events = new Map<string, Logged[]>();
+
+  of(tenant: string): Logged[] {
+    return this.#events.get(tenant) ?? [];
+  }
+
+  put(tenant: string, told: readonly { readonly type: string; readonly payload: JsonObject }[], at: number) {
+    const timestamp = new Date(at).toISOString();
+    const events = told.map(({ type, payload }, sequence) => ({
+      eventId: eventId(WITHOUT_RUN, sequence),
+      runId: WITHOUT_RUN,
+      type,
+      payload,
+      timestamp,
+      sequence,
+    }));
+    this.#events.set(tenant, events as Logged[]);
+  }
+}
+
+export function triggerBridgeSeam(
+  app: Api,
+  deps: ApiDeps,
+  { service, ingest, tick }: SeamTriggers,
+  runless: RunlessLog,
+): void {
+  const { workflows, now, randomBytes, runtime, store } = deps;
 
   async function subscribe(caller: Caller, source: TriggerSource = 'webhook'): Promise<string> {
     const { workflowId } = await workflows.register(caller.tenant, noop(seamId('triggered')));
@@ -94,15 +127,29 @@ export function triggerBridgeSeam(app: Api, deps: ApiDeps, { service, ingest, ti
   seam(app, 'trigger-bridge/deliver', [Deliver, Delivered], async ({ tenant, keyId }, body) => {
     const caller: Caller = { kind: 'person', tenant, actor: keyId };
     const subscriptionId = await subscribe(caller);
-    const sent = event(body.dedupKey ?? newId('evt', now(), randomBytes));
+    const trigger = await findTrigger(store.entries, subscriptionId);
+    if (!trigger) throw new OpenwopError('not_found');
+    // The suite names the key itself, which senders never do
+    const dedupKey = body.dedupKey ?? newId('evt', now(), randomBytes);
+    const arrival = {
+      verified: false,
+      dedupKey,
+      content: contentOf('webhook', requestOf({ source: 'webhook' })),
+    };
     try {
-      if (body.scenario === 'exhaust') await exhaust(deps, caller.tenant, subscriptionId, sent);
+      if (body.scenario === 'exhaust') await exhaust(deps, trigger, arrival);
       else {
+        const options = {
+          ...deps,
+          changes: new Changes({ ...deps, pipeline: new CommitPipeline(store) }),
+          retentionMs: RETENTION_MS,
+        };
         const times = body.scenario === 'dedup' ? 2 : 1;
-        await Promise.all(Array.from({ length: times }, () => ingest(subscriptionId, sent)));
+        await Promise.all(Array.from({ length: times }, () => take(options, trigger, arrival)));
         await tick();
       }
       const page = await service.read(caller, 'deliveries', subscriptionId, { limit: ATTEMPTS });
+      if (body.scenario === 'exhaust') runless.put(tenant, toldOf(page, trigger), now());
       return { subscriptionId, ...summaryOf(page.deliveries) };
     } finally {
       await service.end(caller, subscriptionId);
@@ -141,25 +188,37 @@ function attemptOf({ subscriptionId, dedupKey, attempts, ...delivery }: TriggerD
 }
 
 /** On a host that never has room, which only its runtime can say. */
-async function exhaust(
-  deps: ApiDeps,
-  tenant: string,
-  subscriptionId: string,
-  sent: Parameters<Ingest>[1],
-): Promise<void> {
-  const { store, info } = deps;
+async function exhaust(deps: ApiDeps, trigger: IngestTrigger, arrival: Arrival): Promise<void> {
+  const { store } = deps;
   const inputs = { ...deps, now: () => deps.now() + AHEAD_MS };
   const changes = new Changes({ ...inputs, pipeline: new CommitPipeline(store) });
-  const later = { ...inputs, changes, retentionMs: info.retentionSeconds * 1_000, random: () => 0 };
-  const { deliveryId: id } = await createIngest(later)(subscriptionId, sent);
+  const later = { ...inputs, changes, retentionMs: RETENTION_MS, random: () => 0 };
+  const { deliveryId: id } = await take(later, trigger, arrival);
   const create = async (): Promise<never> => {
     throw new OpenwopError('service_unavailable');
   };
   for (let attempts = 0; attempts < TRIGGER_LIMITS.attemptsMax; attempts++) {
-    const entry = await store.entries.get({ kind: deliveries.kind, tenant, id });
+    const entry = await store.entries.get({ kind: deliveries.kind, tenant: trigger.tenant, id });
     if (!entry || entry.dueAt === null) return;
     await dispatch({ ...later, runtime: { create } }, stored(fromEntry(deliveries, entry)));
   }
+}
+
+/** Each attempt of the delivery, then what became of its subscription: the seam ends it. */
+function toldOf({ deliveries: [delivery] }: Page, { id: subscriptionId, record }: IngestTrigger) {
+  const { dedupKey = '', attempts = 0, outcome = 'retrying' } = delivery ?? {};
+  const tries = Array.from({ length: attempts }, (_, index) => ({
+    type: 'trigger.delivery.attempted',
+    payload: {
+      subscriptionId,
+      dedupKey,
+      attempt: index + 1,
+      outcome: index + 1 < attempts ? 'retrying' : outcome,
+    },
+  }));
+  const { source, state: fromState } = record;
+  const change = { subscriptionId, source, fromState, toState: 'dead-lettered', reason: 'source-removed' };
+  return [...tries, { type: 'trigger.subscription.state.changed', payload: change }];
 }
 
 function summaryOf(deliveries: readonly TriggerDelivery[]): Omit<Static<typeof Delivered>, 'subscriptionId'> {

@@ -89,3 +89,23 @@ const UNRESOLVED = {
     'no installed pack describes it. Install its connection pack first, or in the same plan.',
   connection_provider_conflict: 'several installed packs describe it. Uninstall all but one of them.',
 } as const;
+
+/** The kind of records of clients, by provider. */
+export const OAUTH_CLIENT = 'oauth-client';
+
+/** What a pack that signs in with OAuth needs of the operator, and lacks now. */
+export async function missingClients(
+  records: Pick<PackRecords, 'entry'>,
+  tenant: string,
+  { declared, nodes }: Pick<Arriving, 'declared' | 'nodes'>,
+): Promise<string[]> {
+  const own = declared?.kind === 'connection' && isOAuth(declared.provider) ? [declared.provider.id] : [];
+  const used = nodes.flatMap(({ needs }) => (needs?.auth ? [needs.auth.provider] : []));
+  const missing: string[] = [];
+  for (const id of new Set([...own, ...used]))
+    if (!(await records.entry({ kind: OAUTH_CLIENT, tenant, id }))) missing.push(noClient(id));
+  return missing;
+}
+
+const noClient = (provider: string): string =>
+  `Nobody can connect ${provider}: no OAuth client is configured. Type: gantry connections configure ${provider} --client-id ID`;

@@ -9,14 +9,19 @@ export interface Members {
   readonly table: SurfaceTable;
   /** Served beside them, for what the sandbox leaves to the host. */
   readonly primitives?: readonly string[];
+  /** Before the code runs. */
+  load?(): Promise<void>;
   call(...args: Parameters<Call>): ReturnType<Call>;
 }
 
-/** Who comes first serves a path that several have. */
+/** A path that several have is served by the first. */
 export function together(parts: readonly Members[]): Members {
   const table: SurfaceTable = Object.assign({}, ...parts.toReversed().map((part) => part.table));
   return {
     table,
+    load: async () => {
+      for (const part of parts) await part.load?.();
+    },
     call: async (method, args, io) => {
       const part = parts.find(
         ({ table, primitives }) => Object.hasOwn(table, method) || primitives?.includes(method),

@@ -3,63 +3,29 @@
  * call that has no answer yet, and its code runs again from the top when the child has ended.
  *
  * I1  Calls are told apart by their order alone; the n-th call gets the n-th answer.
- * I2  From the call without an answer on nothing more is done for the code, and what it gives back is not heard.
  */
 import type { CalledRun, WorkflowCall } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type CallIo, type Data, ErrorForPack } from '@gantry/sandbox';
 import { toObject } from '../data.ts';
 import type { Members } from './members.ts';
+import type { Stop } from './stop.ts';
 
 const WORKFLOW_ID = /^[a-z][a-z0-9_-]{0,127}$/;
 const PATH = 'invokeSubWorkflow';
 
-export class SubWorkflows {
-  readonly members: Members;
-  readonly #answered: readonly CalledRun[];
-  #made = 0;
-  #dispatch = 0;
-  #wanted: WorkflowCall | undefined;
-
-  constructor(answered: readonly CalledRun[]) {
-    this.#answered = answered;
-    this.members = { table: { [PATH]: 'unary' }, call: async (_, args, io) => this.#call(args, io) };
-  }
-
-  /** The child that the node has to wait for. */
-  get wanted(): WorkflowCall | undefined {
-    return this.#wanted;
-  }
-
-  /** Everything that the code may call, as long as it does not wait for a child: I2. */
-  closing(members: Members): Members {
-    return {
-      table: members.table,
-      call: async (method, args, io) => {
-        this.#follow(io);
-        if (this.#wanted) throw waiting(this.#wanted);
-        return members.call(method, args, io);
-      },
-    };
-  }
-
-  #call([request = null]: readonly Data[], io: CallIo): Data {
-    this.#follow(io);
-    const call = callOf(toObject(request));
-    const answered = this.#answered[this.#made];
-    this.#made += 1;
-    if (answered) return answerOf(call, answered, this.#made);
-    this.#wanted = call;
-    throw waiting(call);
-  }
-
-  /** The process went down under another node: the code began again. */
-  #follow({ dispatch }: CallIo): void {
-    if (dispatch === this.#dispatch) return;
-    this.#dispatch = dispatch;
-    this.#made = 0;
-    this.#wanted = undefined;
-  }
+export function subWorkflows(answered: readonly CalledRun[], stop: Stop): Members {
+  let made = { calls: 0, dispatch: 0 };
+  const call = ([request = null]: readonly Data[], { dispatch }: CallIo): Data => {
+    const called = callOf(toObject(request));
+    made = { dispatch, calls: dispatch === made.dispatch ? made.calls + 1 : 1 };
+    const answer = answered[made.calls - 1];
+    if (answer) return answerOf(called, answer, made.calls);
+    const error = waiting(called);
+    stop.want({ call: called }, error);
+    throw error;
+  };
+  return { table: { [PATH]: 'unary' }, call: async (_, args, io) => call(args, io) };
 }
 
 function callOf({ workflowRef, inputs = {}, runOptions = {} }: JsonObject): WorkflowCall {

@@ -1,8 +1,10 @@
 import type { PackEffect } from '@gantry/engine';
 import type { NodeCaller } from '@gantry/resources';
 import type { RunKey } from '@gantry/store';
+import type { CallingRun } from '@gantry/surfaces';
 import type { InvocationLog } from '../../runtime/invocation-log.ts';
 import type { CallListeners } from '../../surfaces/call-journal.ts';
+import type { Approve } from '../../tools/approval.ts';
 import type { Members } from './members.ts';
 
 /** For whom and what a surface works. */
@@ -22,7 +24,9 @@ export interface SurfaceFacts extends CallListeners {
   readonly signal: AbortSignal;
   readonly log: InvocationLog;
   /** How changes of the node are committed; none outside of a run. */
-  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'>;
+  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'> & { readonly run?: CallingRun };
+  /** How a person is asked before a tool is called; none outside of a run. */
+  readonly approve?: Approve;
 }
 
 /** What the host offers to a node beside the members that are built in; those win where both have a path. */

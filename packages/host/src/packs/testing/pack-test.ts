@@ -52,8 +52,11 @@ export async function packTest(t: Lifetime, options: Parameters<typeof apiTest>[
 }
 
 /** A host that tests share: a pack without a version is installed as the next one. */
-export async function sharedPackTest(t: Lifetime): Promise<PackTest> {
-  const api = await packTest(t);
+export async function sharedPackTest(
+  t: Lifetime,
+  options: Parameters<typeof apiTest>[1] = {},
+): Promise<PackTest> {
+  const api = await packTest(t, options);
   let installs = 0;
   return {
     ...api,

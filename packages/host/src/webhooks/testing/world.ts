@@ -23,6 +23,7 @@ import { temporaryFolder } from '../../testing/host-process.ts';
 import { createWebhooks, type Webhooks } from '../webhooks.ts';
 import { webhookApp } from './routes.ts';
 
+const linksOf = async () => [];
 const START = 1_790_000_000_000;
 const LIMITS = { maxNodeExecutions: 1, maxRunDurationMs: 1, maxLoopIterations: 1 };
 
@@ -76,7 +77,7 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
   });
   const processes: Webhooks[] = [];
   const another: World['another'] = (more = {}) => {
-    const inputs = { egress, masterKey, log, ...changesOn({ store, now, randomBytes, ...more }) };
+    const inputs = { egress, masterKey, log, linksOf, ...changesOn({ store, now, randomBytes, ...more }) };
     const webhooks = createWebhooks(inputs);
     processes.push(webhooks);
     return webhooks;

@@ -1,8 +1,18 @@
+import { textBytes } from '../../blob.ts';
 import { isStorable } from '../../check.ts';
 import { ENTRY_COLUMNS } from '../../columns.ts';
 import { entryKey } from '../../entry.ts';
-import { boundsOf } from '../../index-bounds.ts';
-import type { Entry, EntryFilter, EntryKey, EntryReads, IndexedEntry, IndexRange } from '../../port.ts';
+import { AFTER_EVERY_TEXT, boundsOf } from '../../index-bounds.ts';
+import type {
+  Counter,
+  CounterRange,
+  Entry,
+  EntryFilter,
+  EntryKey,
+  EntryReads,
+  IndexedEntry,
+  IndexRange,
+} from '../../port.ts';
 import { rowsJson, type Sql } from '../sql.ts';
 
 export const entryReads = (sql: Sql): EntryReads => ({
@@ -10,6 +20,7 @@ export const entryReads = (sql: Sql): EntryReads => ({
   getMany: (keys) => getMany(sql, keys),
   range: (kind, tenant, of) => range(sql, kind, tenant, of),
   counter: (key) => counter(sql, key),
+  counters: (kind, tenant, range) => counters(sql, kind, tenant, range),
   list: (kind, tenant, filter) => list(sql, kind, tenant, filter),
   count: (kind, tenant) => count(sql, kind, tenant),
   due: (kind, now, limit, after) => due(sql, kind, now, limit, after),
@@ -52,6 +63,23 @@ async function counter(sql: Sql, { kind, tenant, id }: EntryKey): Promise<number
   return found?.value ?? 0;
 }
 
+async function counters(
+  sql: Sql,
+  kind: string,
+  tenant: string,
+  { prefix, afterId = '', limit }: CounterRange,
+): Promise<Counter[]> {
+  if (![kind, tenant, prefix, afterId].every(isStorable)) return [];
+  const rows = await sql<Counter[]>`
+    select id, value from counters
+    where kind = ${kind} and tenant = ${tenant}
+      and id > ${afterId} and id >= ${prefix} and id < ${prefix + AFTER_EVERY_TEXT}
+    order by id
+    limit ${limit}
+  `;
+  return [...rows];
+}
+
 async function range(sql: Sql, kind: string, tenant: string, of: IndexRange): Promise<IndexedEntry[]> {
   const { name, after, limit } = of;
   const [from, to] = boundsOf(of);
@@ -75,8 +103,8 @@ async function list(sql: Sql, kind: string, tenant: string, filter: EntryFilter)
   if (!texts.every((text) => text === undefined || isStorable(text))) return [];
   const table = index ? sql`entry_index` : sql`entries`;
   const order = oldestFirst ? sql`asc` : sql`desc`;
-  const page = sql<Entry[]>`
-    select ${sql.unsafe(ENTRY_COLUMNS)}
+  const page = (columns: string) => sql<Entry[]>`
+    select ${sql.unsafe(columns)}
     from entries
     ${index ? sql`join entry_index using (kind, tenant, id)` : sql``}
     where ${table}.kind = ${kind}
@@ -88,17 +116,17 @@ async function list(sql: Sql, kind: string, tenant: string, filter: EntryFilter)
     order by ${table}.id ${order}
     limit ${limit}
   `;
-  if (bytesMax === undefined) return [...(await page)];
-  const rows = await sql<(Entry & { before: number })[]>`
-    select *
+  if (bytesMax === undefined) return [...(await page(ENTRY_COLUMNS))];
+  const rows = await sql<Entry[]>`
+    select ${sql.unsafe(ENTRY_COLUMNS)}
     from (
-      select *, sum(octet_length(body)) over (order by id ${order}) - octet_length(body) as before
-      from (${page}) as page
-    ) as sized
+      select *, sum(bytes) over (order by id ${order}) - bytes as before
+      from (${page(`entries.*, ${textBytes('entries.body')} as bytes`)}) as page
+    ) as entries
     where before <= ${bytesMax}
     order by id ${order}
   `;
-  return rows.map(({ before: _, ...entry }) => entry);
+  return [...rows];
 }
 
 async function count(sql: Sql, kind: string, tenant: string): Promise<number> {

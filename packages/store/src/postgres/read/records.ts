@@ -18,6 +18,7 @@ import type { Sql } from '../sql.ts';
 export const recordReads = (sql: Sql): RecordReads => ({
   idempotency: (tenant, operation, key) => idempotency(sql, tenant, operation, key),
   invocation: (tenant, invocationId) => invocation(sql, tenant, invocationId),
+  openClaims: (tenant, runId, limit) => openClaims(sql, tenant, runId, limit),
   definition: (hash) => definition(sql, hash),
   content: (hash) => content(sql, hash),
   pinnedHashes: () => pinnedHashes(sql),
@@ -51,6 +52,23 @@ async function invocation(sql: Sql, tenant: string, invocationId: string): Promi
     where tenant = ${tenant} and invocation_id = ${invocationId}
   `;
   return found ?? null;
+}
+
+async function openClaims(
+  sql: Sql,
+  tenant: string,
+  runId: string,
+  limit: number,
+): Promise<InvocationRecord[]> {
+  if (![tenant, runId].every(isStorable)) return [];
+  const rows = await sql<InvocationRecord[]>`
+    select ${sql.unsafe(INVOCATION_COLUMNS)}
+    from invocations
+    where tenant = ${tenant} and run_id = ${runId} and outcome is null
+    order by claimed_at, invocation_id
+    limit ${limit}
+  `;
+  return [...rows];
 }
 
 async function pinnedHashes(sql: Sql): Promise<string[]> {

@@ -6,7 +6,7 @@ import { rowsJson, type Tx } from '../sql.ts';
 export async function writeCatalogue(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
   await putDefinitions(tx, won, blobs);
   await writeContents(tx, won);
-  await putWorkflows(tx, won);
+  await writeWorkflows(tx, won);
   await putKeys(tx, won);
 }
 
@@ -34,25 +34,21 @@ async function writeContents(tx: Tx, won: readonly Write[]): Promise<void> {
   }
 }
 
-/** A version that comes again gets a new number, so it is current again. */
-async function putWorkflows(tx: Tx, won: readonly Write[]): Promise<void> {
-  const latest = new Map<string, WorkflowRecord>();
+async function writeWorkflows(tx: Tx, won: readonly Write[]): Promise<void> {
   for (const write of won) {
-    if (write.kind !== 'putWorkflow') continue;
-    const key = JSON.stringify([write.record.tenant, write.record.workflowId, write.record.hash]);
-    latest.delete(key);
-    latest.set(key, write.record);
-  }
-  for (const { tenant, workflowId, hash, version, name, registeredAt } of latest.values()) {
-    await tx`
-      insert into workflows (tenant, workflow_id, hash, version, name, registered_at)
-      values (${tenant}, ${workflowId}, ${hash}, ${version}, ${name}, ${registeredAt})
-      on conflict (tenant, workflow_id, hash) do update
-      set place = default, version = excluded.version, name = excluded.name,
-        registered_at = excluded.registered_at
-    `;
+    if (write.kind === 'putWorkflow') await putWorkflow(tx, write.record);
+    if (write.kind === 'deleteWorkflow')
+      await tx`delete from workflows where tenant = ${write.tenant} and workflow_id = ${write.workflowId}`;
   }
 }
+
+/** A version that comes again gets a new number, so it is current again. */
+const putWorkflow = (tx: Tx, { tenant, workflowId, hash, version, name, registeredAt }: WorkflowRecord) => tx`
+  insert into workflows (tenant, workflow_id, hash, version, name, registered_at)
+  values (${tenant}, ${workflowId}, ${hash}, ${version}, ${name}, ${registeredAt})
+  on conflict (tenant, workflow_id, hash) do update
+  set place = default, version = excluded.version, name = excluded.name, registered_at = excluded.registered_at
+`;
 
 async function putKeys(tx: Tx, won: readonly Write[]): Promise<void> {
   const latest = new Map<string, KeyRecord>();

@@ -1,4 +1,5 @@
 import { holder } from '../../blob.ts';
+import type { PutInParts } from '../../body-parts.ts';
 import { entryKey, storedEntry, versionAfter } from '../../entry.ts';
 import type { Entry, EntryKey, Write } from '../../port.ts';
 import type { BlobChanges } from '../blobs.ts';
@@ -48,9 +49,10 @@ export async function writeEntries(
   );
 }
 
-function toRow(write: Put, blobs: BlobChanges): Row {
-  const { entry } = write;
-  const body = blobs.put(holder.entry(entry), entry.body);
+function toRow(write: PutInParts, blobs: BlobChanges): Row {
+  const { entry, bodyHash } = write;
+  const user = holder.entry(entry);
+  const body = bodyHash === undefined ? blobs.put(user, entry.body) : blobs.putUploaded(user, bodyHash);
   return { ...storedEntry(entry, versionAfter(write)), runId: entry.runId ?? null, body };
 }
 
@@ -144,17 +146,19 @@ export async function writeCounters(
   counters: Known['counters'],
   stored: ReadonlySet<string>,
 ): Promise<void> {
-  const changed = new Map<string, EntryKey & { value: number }>();
+  const changed = new Map<string, object>();
   for (const write of won) {
     if (write.kind !== 'adjust') continue;
     const key = entryKey(write.key);
-    changed.set(key, { ...write.key, value: counters.get(key) ?? 0 });
+    const { runId = null, expiresAt = null } = write;
+    changed.set(key, { ...write.key, value: counters.get(key) ?? 0, run_id: runId, expires_at: expiresAt });
   }
   const isStored = ([key]: [string, unknown]): boolean => stored.has(key);
   const put = (rows: readonly object[], onConflict: string) => tx`
-    insert into counters (kind, tenant, id, value)
-    select kind, tenant, id, value
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (kind text, tenant text, id text, value bigint)
+    insert into counters (kind, tenant, id, value, run_id, expires_at)
+    select kind, tenant, id, value, run_id, expires_at
+    from json_to_recordset(${rowsJson(rows)}::text::json)
+      as r (kind text, tenant text, id text, value bigint, run_id text, expires_at bigint)
     order by kind, tenant, id
     on conflict (kind, tenant, id) ${tx.unsafe(onConflict)}
   `;

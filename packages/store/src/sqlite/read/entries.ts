@@ -1,7 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ENTRY_COLUMNS } from '../../columns.ts';
 import { AFTER_EVERY_TEXT, boundsOf } from '../../index-bounds.ts';
-import type { Entry, EntryFilter, EntryKey, IndexedEntry, IndexRange } from '../../port.ts';
+import type {
+  Counter,
+  CounterRange,
+  Entry,
+  EntryFilter,
+  EntryKey,
+  IndexedEntry,
+  IndexRange,
+} from '../../port.ts';
 import { LIMIT, selectAll, selectEach, selectOne } from '../rows.ts';
 
 const BEFORE_EVERY_ID = '';
@@ -10,7 +18,7 @@ export function prepareEntryReads(database: DatabaseSync) {
   return {
     ...prepareEntry(database),
     rangeEntries: prepareRangeEntries(database),
-    counter: prepareCounter(database),
+    ...prepareCounters(database),
     listEntries: prepareListEntries(database),
     countEntries: prepareCountEntries(database),
     allEntries: prepareAllEntries(database),
@@ -38,10 +46,20 @@ function prepareEntry(database: DatabaseSync) {
   };
 }
 
-function prepareCounter(database: DatabaseSync) {
+function prepareCounters(database: DatabaseSync) {
   const select = database.prepare('select value from counters where kind = ? and tenant = ? and id = ?');
-  return ({ kind, tenant, id }: EntryKey): number =>
-    selectOne<{ value: number }>(select, kind, tenant, id)?.value ?? 0;
+  const selectRange = database.prepare(`
+    select id, value from counters
+    where kind = ? and tenant = ? and id > ? and id >= ? and id < ?
+    order by id
+    ${LIMIT}
+  `);
+  return {
+    counter: ({ kind, tenant, id }: EntryKey): number =>
+      selectOne<{ value: number }>(select, kind, tenant, id)?.value ?? 0,
+    counters: (kind: string, tenant: string, { prefix, afterId = '', limit }: CounterRange): Counter[] =>
+      selectAll<Counter>(selectRange, kind, tenant, afterId, prefix, prefix + AFTER_EVERY_TEXT, limit),
+  };
 }
 
 function prepareRangeEntries(database: DatabaseSync) {

@@ -13,6 +13,7 @@ export function prepareRecordReads(database: DatabaseSync) {
   return {
     idempotency: prepareIdempotency(database),
     invocation: prepareInvocation(database),
+    openClaims: prepareOpenClaims(database),
     definition: prepareDefinition(database),
     content: prepareContent(database),
     pinnedHashes: preparePinnedHashes(database),
@@ -41,6 +42,21 @@ function prepareInvocation(database: DatabaseSync) {
     const found = selectOne<InvocationRecord>(select, tenant, invocationId);
     return found && { ...found, eventsPending: Boolean(found.eventsPending) };
   };
+}
+
+function prepareOpenClaims(database: DatabaseSync) {
+  const select = database.prepare(`
+    select ${INVOCATION_COLUMNS}
+    from invocations
+    where tenant = ? and run_id = ? and outcome is null
+    order by claimed_at, invocation_id
+    ${LIMIT}
+  `);
+  return (tenant: string, runId: string, limit: number): InvocationRecord[] =>
+    selectAll<InvocationRecord>(select, tenant, runId, limit).map((found) => ({
+      ...found,
+      eventsPending: Boolean(found.eventsPending),
+    }));
 }
 
 function prepareDefinition(database: DatabaseSync) {

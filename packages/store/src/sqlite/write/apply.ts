@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LossReason, Write } from '../../port.ts';
 import type { BlobWrites } from '../blobs.ts';
-import { prepareContents, preparePutDefinition, preparePutKey, preparePutWorkflow } from './catalogue.ts';
+import { prepareContents, preparePutDefinition, preparePutKey, prepareWorkflows } from './catalogue.ts';
 import {
   prepareAdjust,
   prepareDeleteEntry,
@@ -29,7 +29,7 @@ export function prepareApply(database: DatabaseSync, blobs: BlobWrites): (write:
     tellInvocation: prepareTellInvocation(database),
     putDefinition: preparePutDefinition(database, blobs),
     ...prepareContents(database),
-    putWorkflow: preparePutWorkflow(database),
+    ...prepareWorkflows(database),
     putKey: preparePutKey(database),
     putEntry: preparePutEntry(database, blobs),
     deleteEntry: prepareDeleteEntry(database, blobs),

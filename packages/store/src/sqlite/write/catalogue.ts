@@ -31,16 +31,25 @@ export function prepareContents(database: DatabaseSync): {
   };
 }
 
-/** A version that comes again gets a new number, so it is current again. */
-export function preparePutWorkflow(database: DatabaseSync): Apply<'putWorkflow'> {
+export function prepareWorkflows(database: DatabaseSync): {
+  readonly [K in 'putWorkflow' | 'deleteWorkflow']: Apply<K>;
+} {
   const replace = database.prepare(`
     insert or replace into workflows (tenant, workflow_id, hash, version, name, registered_at)
     values (?, ?, ?, ?, ?, ?)
   `);
-  return ({ record }) => {
-    const { tenant, workflowId, hash, version, name, registeredAt } = record;
-    replace.run(tenant, workflowId, hash, version, name, registeredAt);
-    return 'won';
+  const remove = database.prepare('delete from workflows where tenant = ? and workflow_id = ?');
+  return {
+    /** A version that comes again gets a new number, so it is current again. */
+    putWorkflow({ record }) {
+      const { tenant, workflowId, hash, version, name, registeredAt } = record;
+      replace.run(tenant, workflowId, hash, version, name, registeredAt);
+      return 'won';
+    },
+    deleteWorkflow({ tenant, workflowId }) {
+      remove.run(tenant, workflowId);
+      return 'won';
+    },
   };
 }
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { holder } from '../../blob.ts';
+import type { PutInParts } from '../../body-parts.ts';
 import { versionAfter } from '../../entry.ts';
 import type { EntryKey, FeedRow, NewEntry } from '../../port.ts';
 import type { BlobWrites } from '../blobs.ts';
-import type { PutInParts } from '../body-parts.ts';
 import { selectOne } from '../rows.ts';
 import type { Apply } from './apply.ts';
 
@@ -105,13 +105,14 @@ function prepareAddToFeed(database: DatabaseSync): (row: Omit<FeedRow, 'number'>
 export function prepareAdjust(database: DatabaseSync): Apply<'adjust'> {
   const select = database.prepare('select value from counters where kind = ? and tenant = ? and id = ?');
   const put = database.prepare(`
-    insert into counters (kind, tenant, id, value) values (?, ?, ?, ?)
+    insert into counters (kind, tenant, id, value, run_id, expires_at) values (?, ?, ?, ?, ?, ?)
     on conflict do update set value = excluded.value
   `);
-  return ({ key: { kind, tenant, id }, delta, max = Number.MAX_SAFE_INTEGER }) => {
-    const value = Number(select.get(kind, tenant, id)?.value ?? 0) + delta;
+  return ({ key: { kind, tenant, id }, delta, max = Number.MAX_SAFE_INTEGER, floor, runId, expiresAt }) => {
+    const before = Math.max(Number(select.get(kind, tenant, id)?.value ?? 0), floor ?? -Infinity);
+    const value = before + delta;
     if (delta > 0 && value > max) return 'full';
-    put.run(kind, tenant, id, value);
+    put.run(kind, tenant, id, value, runId ?? null, expiresAt ?? null);
     return value;
   };
 }

@@ -1,92 +1,66 @@
 /** Objects in the data folder: content in files, the rest in the embedded database. */
+
 import { join } from 'node:path';
 import { OpenwopError } from '@gantry/protocol';
-import { type BlobPort, type BlobTarget, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
-import type { NamedBlob, StoredBlob, TenantBlob } from '../../sqlite/blobs.ts';
+import type { TenantBlob } from '../../ports/blobs.ts';
+import { bytesFor, type QuotaOf } from '../../quotas.ts';
+import type { NamedBlob, StoredBlob } from '../../sqlite/blobs.ts';
 import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 import { ContentFiles } from './content-files.ts';
-import { objectPath, signLink } from './link.ts';
-import {
-  type LinkTarget,
-  type PresignedAnswer,
-  type PresignedRequest,
-  type StreamedBlob,
-  servePresigned,
-} from './serve-presigned.ts';
-
-export interface LinkOptions {
-  /** Signs links; the same after a restart, or links die with the process. */
-  readonly key: Uint8Array;
-  /** Where clients reach this host, without a slash at the end; asked each time, since a port may be chosen late. */
-  readonly publicUrl: () => string | Promise<string>;
-}
+import { type HostedBlobs, hostedBlobs, type LinkOptions } from './hosted-blobs.ts';
 
 export interface EmbeddedBlobsOptions {
   readonly database: EmbeddedDatabase;
   readonly dataDir: string;
   /** For each tenant. */
-  readonly quotaBytes: number;
+  readonly quotaBytes: number | QuotaOf;
   readonly links: LinkOptions;
-}
-
-export interface EmbeddedBlobs extends BlobPort {
-  /** Answers a request to a link. Refuses with `OpenwopError`. */
-  servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
 }
 
 /** Replaced content is removed at once; what a crash left behind is removed after this time. */
 const GARBAGE_MS = 600_000;
 const GARBAGE_BATCH = 200;
 
-export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<EmbeddedBlobs> {
-  const { database, links, quotaBytes } = options;
+export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<HostedBlobs> {
+  const { database, quotaBytes, links } = options;
   const files = new ContentFiles(join(options.dataDir, 'blobs'));
   await files.open((file) => database.read('blobs', 'isNamed', file));
   const objects = new StoredObjects(database, files);
-  const stream = async (target: TenantBlob): Promise<StreamedBlob | null> => {
-    const object = await objects.find(target, ({ file }) => files.find(file));
-    if (object === null) return null;
-    const { content, blob } = object;
-    return { body: content.createReadStream(), sizeBytes: blob.bytes, contentType: blob.contentType };
-  };
-  const upload: LinkTarget['upload'] = (target, { body, contentType }, now) =>
-    objects.store(body, contentType, (blob) =>
-      database.upkeep('blobs', 'put', target, blob, now, quotaBytes),
-    );
-  return {
-    journal: 'own',
-    addressOf: async (target) => `${await links.publicUrl()}${objectPath(target)}`,
-    put: ({ bytes, contentType, ...object }, call) =>
-      objects.store(bytes, contentType, (blob) =>
-        database.write('blobs', 'put', call, targetOf(object, call.tenant), blob, call.now, quotaBytes),
-      ),
-    async get(target, { tenant }, makeRoom) {
-      const object = await objects.find(targetOf(target, tenant), async ({ file, bytes }) => {
-        await makeRoom?.(bytes);
-        return files.read(file);
-      });
-      return object && { bytes: object.content, contentType: object.blob.contentType };
+  return hostedBlobs(
+    {
+      put: (target, { bytes, contentType }, call) =>
+        objects.store(bytes, contentType, (blob) =>
+          database.write('blobs', 'put', call, target, blob, call.now, bytesFor(quotaBytes, target.tenant)),
+        ),
+      async get(target, makeRoom) {
+        const object = await objects.find(target, async ({ file, bytes }) => {
+          await makeRoom?.(bytes);
+          return files.read(file);
+        });
+        return object && { bytes: object.content, contentType: object.blob.contentType };
+      },
+      async delete(target, call) {
+        const file = await database.write('blobs', 'delete', call, target, call.now);
+        if (file !== null) await objects.discard(file);
+        return { deleted: file !== null };
+      },
+      list: (tenant, range) => database.read('blobs', 'list', tenant, range),
+      health: async () => void (await database.read('blobs', 'isNamed', '')),
+      sweep: (now) => objects.sweep(now),
+      async stream(target) {
+        const object = await objects.find(target, ({ file }) => files.find(file));
+        if (object === null) return null;
+        const { content, blob } = object;
+        return { body: content.createReadStream(), sizeBytes: blob.bytes, contentType: blob.contentType };
+      },
+      upload: (target, { body, contentType }, now) =>
+        objects.store(body, contentType, (blob) =>
+          database.upkeep('blobs', 'put', target, blob, now, bytesFor(quotaBytes, target.tenant)),
+        ),
     },
-    async delete(target, call) {
-      const file = await database.write('blobs', 'delete', call, targetOf(target, call.tenant), call.now);
-      if (file !== null) await objects.discard(file);
-      return { deleted: file !== null };
-    },
-    list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
-    async presign({ method, seconds, ...target }, { tenant, now }) {
-      const expiresAt = now + seconds * 1_000;
-      const bytesMax = method === 'PUT' ? OBJECT_BYTES_MAX : 0;
-      const link = signLink(links.key, { ...target, tenant, method, expiresAt, bytesMax });
-      return `${await links.publicUrl()}${link}`;
-    },
-    health: async () => void (await database.read('blobs', 'isNamed', '')),
-    sweep: (now) => objects.sweep(now),
-    close: async () => {},
-    servePresigned: (request) => servePresigned({ key: links.key, stream, upload }, request),
-  };
+    links,
+  );
 }
-
-const targetOf = ({ bucket, key }: BlobTarget, tenant: string): TenantBlob => ({ tenant, bucket, key });
 
 /** Rows in the database, and the files that hold their content. */
 class StoredObjects {

@@ -1,7 +1,7 @@
 /** What happens at the other end of a link. Content passes through; it is never in memory as a whole. */
 import type { Readable } from 'node:stream';
 import { OpenwopError } from '@gantry/protocol';
-import type { TenantBlob } from '../../sqlite/blobs.ts';
+import type { TenantBlob } from '../../ports/blobs.ts';
 import { openLink } from './link.ts';
 import { knownType } from './names.ts';
 

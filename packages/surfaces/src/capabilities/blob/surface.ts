@@ -1,4 +1,5 @@
 /** `ctx.storage.blob`: objects in named buckets, and links to them. */
+
 import { OpenwopError } from '@gantry/protocol';
 import { readS3Address } from '@gantry/store';
 import Type from 'typebox';
@@ -13,10 +14,12 @@ import {
 } from '../../calls/define-surface.ts';
 import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
 import { notPure, type ReadCall } from '../../calls/surface-call.ts';
-import { type OpenSurface, type Over, opening, type PortLiteral } from '../../open-port.ts';
+import { type OpenSurface, type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import { type BlobPort, type BlobTarget, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
+import { quotaOf } from '../../quotas.ts';
 import { openS3Blobs } from '../../s3/blobs.ts';
 import { openEmbeddedBlobs } from './embedded-blobs.ts';
+import { type HostedBlobs, hostedBlobs } from './hosted-blobs.ts';
 import { checkKey, contentTypeOf } from './names.ts';
 import { BLOB } from './spellings.ts';
 
@@ -25,15 +28,22 @@ const optional = Type.Optional;
 const Bucket = optional(Name);
 const Target = { bucket: Bucket, key: Name };
 
-/** For each tenant, in the data folder. */
+/** For each tenant; on S3 the bucket bounds them. */
 const QUOTA_BYTES = 1_073_741_824;
+const quotaFor = (quotas: Parameters<typeof quotaOf>[0]) => quotaOf(quotas, 'blobs', QUOTA_BYTES);
 
-/** `own`: in the data folder. Else `s3://bucket/prefix?endpoint=https://…&region=…` */
-export const blobsPort = (own: BlobPort): PortLiteral<BlobPort> => ({
+/** `own`: in the data folder. Else in PostgreSQL, or `s3://bucket/prefix?endpoint=https://…&region=…` */
+export const blobsPort = (
+  own: BlobPort & Partial<HostedBlobs>,
+): PortLiteral<BlobPort & Partial<HostedBlobs>> => ({
   setting: 'blobs',
   embedded: () => own,
   folder: 'blobs',
   servers: {
+    ...onPostgres(async (database, { blobLinks, now, quotas }) => {
+      const { postgresObjects } = await import('../../postgres/blobs.ts');
+      return hostedBlobs(postgresObjects(database, { quotaBytes: quotaFor(quotas), now }), blobLinks);
+    }),
     async s3(url) {
       const port = await openS3Blobs(readS3Address(new URL(url)));
       return { kind: 's3', port, health: port.health };
@@ -41,12 +51,12 @@ export const blobsPort = (own: BlobPort): PortLiteral<BlobPort> => ({
   },
 });
 
-/** Links to objects in the data folder work also after the host was given a bucket. */
+/** Links to objects in the data folder work also after the host was given a bucket on S3, whose links lead there. */
 const openBlobs: OpenSurface = async (deps, capability) => {
-  const { embedded, dataDir, blobLinks: links } = deps;
-  const own = await openEmbeddedBlobs({ database: embedded, dataDir, quotaBytes: QUOTA_BYTES, links });
+  const { embedded, dataDir, blobLinks: links, quotas } = deps;
+  const own = await openEmbeddedBlobs({ database: embedded, dataDir, quotaBytes: quotaFor(quotas), links });
   const open = opening(blobsPort(own), implementBlobs, ({ port }) => ({
-    offers: { blobs: port, servePresigned: own.servePresigned },
+    offers: { blobs: port, servePresigned: port.servePresigned ?? own.servePresigned },
     sweep: async (now) => (embedded.isInUse() ? own.sweep(now) : 0),
     close: () => port.close(),
   }));

@@ -12,7 +12,7 @@ import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../../cal
 import { fill, member, type Spelling } from '../../calls/spelling.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { CachePort } from '../../ports/cache.ts';
-import { postgresCache } from '../../postgres/cache.ts';
+import { perTenant } from '../../quotas.ts';
 import { embeddedCache } from '../../sqlite/cache.ts';
 
 const optional = Type.Optional;
@@ -33,12 +33,18 @@ const SPELLINGS: readonly Spelling[] = [
 ];
 
 /** For each tenant. */
-const ROOM = { capacityBytes: 64 * 1_048_576 };
+const CAPACITY_BYTES = 64 * 1_048_576;
 
 export const cachePort: PortLiteral<CachePort> = {
   setting: 'cache',
-  embedded: ({ embedded }) => embeddedCache(embedded, ROOM),
-  servers: onPostgres((database) => postgresCache(database, ROOM)),
+  embedded: ({ embedded, quotas }) =>
+    perTenant(quotas, 'cache', CAPACITY_BYTES, (capacityBytes) => embeddedCache(embedded, { capacityBytes })),
+  servers: onPostgres(async (database, { quotas }) => {
+    const { postgresCache } = await import('../../postgres/cache.ts');
+    return perTenant(quotas, 'cache', CAPACITY_BYTES, (capacityBytes) =>
+      postgresCache(database, { capacityBytes }),
+    );
+  }),
 };
 
 export const cacheSurface = defineSurface({

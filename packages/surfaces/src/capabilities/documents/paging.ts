@@ -3,10 +3,10 @@ import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Cursors } from '../../calls/cursor.ts';
 import { fingerprintOf } from '../../calls/data.ts';
 import { pageSize } from '../../calls/schema.ts';
-import type { Invocation, PortRead } from '../../calls/surface-call.ts';
+import type { NumberedCall, PortRead } from '../../calls/surface-call.ts';
 import { onPostgres, type PortLiteral } from '../../open-port.ts';
 import type { CollectionName, DocumentLimits, DocumentsPort, NewDocument } from '../../ports/documents.ts';
-import { postgresDocuments } from '../../postgres/documents.ts';
+import { perTenant } from '../../quotas.ts';
 import { embeddedDocuments } from '../../sqlite/documents.ts';
 import type { Filter, SortField } from './filter.ts';
 
@@ -26,14 +26,22 @@ export const LIMITS: Omit<DocumentLimits, 'full'> = {
 /** Tables and collections are two ports over one database. */
 export const documentsPort = (limits: DocumentLimits): PortLiteral<DocumentsPort> => ({
   setting: 'documents',
-  embedded: ({ embedded }) => embeddedDocuments(embedded, limits),
-  servers: onPostgres((database) => postgresDocuments(database, limits)),
+  embedded: ({ embedded, quotas }) =>
+    perTenant(quotas, 'documents', limits.quotaBytes, (quotaBytes) =>
+      embeddedDocuments(embedded, { ...limits, quotaBytes }),
+    ),
+  servers: onPostgres(async (database, { quotas }) => {
+    const { postgresDocuments } = await import('../../postgres/documents.ts');
+    return perTenant(quotas, 'documents', limits.quotaBytes, (quotaBytes) =>
+      postgresDocuments(database, { ...limits, quotaBytes }),
+    );
+  }),
 });
 
 const refusal = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
 
 /** A document without an `id` gets one from its call, so that a node that runs again makes no other. */
-export function withId(document: JsonObject, { id: invocation }: Invocation, position = 0): NewDocument {
+export function withId(document: JsonObject, { id: invocation }: NumberedCall, position = 0): NewDocument {
   checkSize(document);
   const given: Json | undefined = Object.hasOwn(document, 'id') ? document.id : undefined;
   if (given === undefined || given === null) {

@@ -26,7 +26,7 @@ export const tooManyMatch = (max: number): Refusal =>
         : `More than ${max} match. Change them in steps, with a narrower filter.`,
   });
 
-/** [m] Changing as much takes 2 s on a machine with seven times the work that it can do; other writers wait for it. */
+/** Measured: changing as much takes 2 s on a machine with seven times the work that it can do; other writers wait for it. */
 export const PATCHED_BYTES_MAX = 33_554_432;
 
 export const tooMuchMatches = (bytesMax: number): Refusal =>
@@ -86,6 +86,6 @@ export const tooManyCollections = ({ collectionsMax, full }: DocumentLimits): Re
 export const quotaReached = ({ quotaBytes, full }: DocumentLimits): Refusal =>
   new Refusal(full, {
     message:
-      'The space for rows and documents of this tenant is full. Delete some, or ask the operator for more.',
+      'The space for rows and documents of this tenant is full. Delete some, or ask the operator for a larger quota (GANTRY_QUOTAS).',
     details: { quotaBytes },
   });

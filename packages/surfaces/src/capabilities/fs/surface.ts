@@ -1,4 +1,5 @@
 /** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
+
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';
@@ -13,6 +14,7 @@ import { Bytes, Cursor, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/
 import { type Over, opening, type PortLiteral } from '../../open-port.ts';
 import type { FileEntry, FilesPort } from '../../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../../ports/files.ts';
+import { quotaOf } from '../../quotas.ts';
 import { contentTypeOf } from '../blob/names.ts';
 import { CONVERSIONS, implementConversions } from './conversions.ts';
 import { type Converter, openConverter } from './convert/converter.ts';
@@ -33,8 +35,8 @@ const Listed = Type.Object({
 const QUOTA_BYTES = 1_073_741_824;
 
 const filesPort: PortLiteral<FilesPort> = {
-  embedded: ({ embedded: database, dataDir, now }) =>
-    openFiles({ database, dataDir, quotaBytes: QUOTA_BYTES, now }),
+  embedded: ({ embedded: database, dataDir, now, quotas }) =>
+    openFiles({ database, dataDir, quotaBytes: quotaOf(quotas, 'files', QUOTA_BYTES), now }),
   folder: 'files',
 };
 

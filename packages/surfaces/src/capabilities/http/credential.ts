@@ -1,5 +1,5 @@
 /** Which credential a request asks for, by reference: its value is filled in where the request leaves, and never before. */
-import type { EgressCredential } from '@gantry/egress';
+import type { EgressCredential, EgressDecision } from '@gantry/egress';
 import { OpenwopError } from '@gantry/protocol';
 import type { ReadCall, SurfaceCaller } from '../../calls/surface-call.ts';
 
@@ -18,6 +18,8 @@ export interface HttpCredentials {
   open(reader: CredentialReader, ref: string, placement?: CredentialPlacement): Promise<EgressCredential>;
   /** Whether a header holds a value that this host gave out. */
   isIssued(tenant: string, value: string): boolean;
+  /** What may be decided about one on its way out. */
+  readonly decisions: readonly EgressDecision['decision'][];
 }
 
 interface Asked {

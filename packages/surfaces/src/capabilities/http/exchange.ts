@@ -59,7 +59,7 @@ const mayPass = (status: unknown): boolean =>
 const HOST_MAX = 255;
 const hostOf = (url: unknown): string => (URL.parse(String(url))?.host ?? '').slice(0, HOST_MAX);
 
-/** How calls of `name` are told and repeated. */
+/** How calls of `name` are reported and repeated. */
 export const httpTool = (name: string): ToolLiteral => ({
   name,
   transport: 'http',

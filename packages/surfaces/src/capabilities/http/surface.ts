@@ -47,7 +47,6 @@ export const httpSurface = defineSurface({
 });
 
 export function implementHttp(egress: Egress, credentials?: HttpCredentials): ImplementedSurface {
-  const decisions = ['allowed', 'denied'];
   return httpSurface.implement(
     { safeFetch: (input, call) => exchange(egress, input, call, credentials) },
     {
@@ -55,13 +54,15 @@ export function implementHttp(egress: Egress, credentials?: HttpCredentials): Im
         ssrfGuard: true,
         methods: [...METHODS],
         safeFetch: { supported: true },
-        ...(credentials && { egressPolicy: { supported: true, decisions } }),
+        ...(credentials && {
+          egressPolicy: { supported: true, decisions: [...credentials.decisions] },
+        }),
       },
     },
   );
 }
 
-const rawFetchSurface = defineSurface({
+export const rawFetchSurface = defineSurface({
   capability: 'net',
   path: 'net',
   aliases: [],

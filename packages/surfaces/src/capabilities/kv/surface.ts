@@ -24,7 +24,7 @@ import {
 import { isList, member, rename, type Spelling } from '../../calls/spelling.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { KvPort } from '../../ports/kv.ts';
-import { postgresKv } from '../../postgres/kv.ts';
+import { perTenant } from '../../quotas.ts';
 import { embeddedKv } from '../../sqlite/kv.ts';
 
 const optional = Type.Optional;
@@ -60,12 +60,16 @@ const SPELLINGS: readonly Spelling[] = [
 ];
 
 /** Of keys and values, for each tenant. */
-const ROOM = { quotaBytes: 256 * 1_048_576 };
+const QUOTA_BYTES = 256 * 1_048_576;
 
 export const kvPort: PortLiteral<KvPort> = {
   setting: 'kv',
-  embedded: ({ embedded }) => embeddedKv(embedded, ROOM),
-  servers: onPostgres((database) => postgresKv(database, ROOM)),
+  embedded: ({ embedded, quotas }) =>
+    perTenant(quotas, 'kv', QUOTA_BYTES, (quotaBytes) => embeddedKv(embedded, { quotaBytes })),
+  servers: onPostgres(async (database, { quotas }) => {
+    const { postgresKv } = await import('../../postgres/kv.ts');
+    return perTenant(quotas, 'kv', QUOTA_BYTES, (quotaBytes) => postgresKv(database, { quotaBytes }));
+  }),
 };
 
 export const kvSurface = defineSurface({

@@ -11,7 +11,7 @@ import {
 } from '../../calls/define-surface.ts';
 import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../../calls/schema.ts';
 import { datasource, either, fill, type Spelling } from '../../calls/spelling.ts';
-import type { Invocation } from '../../calls/surface-call.ts';
+import type { NumberedCall } from '../../calls/surface-call.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { opening } from '../../open-port.ts';
 import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../../ports/documents.ts';
@@ -148,7 +148,7 @@ const oneOf = (at: At, id: string) => ({
 const filterOf = (filter: JsonObject): Filter => comparingIds(parseFilter(filter, REJECTED));
 
 /** By its id a document is found whatever its member was, so that member says the same. */
-function newDocument(doc: JsonObject, invocation: Invocation, position?: number): NewDocument {
+function newDocument(doc: JsonObject, invocation: NumberedCall, position?: number): NewDocument {
   const { id, document } = withId(doc, invocation, position);
   return { id, document: { ...document, id } };
 }

@@ -1,7 +1,6 @@
 /** Which of the messages that a database found are delivered now. Pure; threads load this file. */
-import type { QueueOutcome } from '../../ports/queue.ts';
-import { DELIVERY_LIMIT_REASON, isDeadLetterTopic } from './dead-letter.ts';
-import { LEASE_BYTES_MAX } from './queue-store.ts';
+import { isDeadLetterTopic } from './dead-letter.ts';
+import { LEASE_BYTES_MAX, type QueueLease } from './queue-store.ts';
 
 export interface Found {
   readonly seq: number;
@@ -24,10 +23,10 @@ export interface DueChoice<Row> {
 
 export function chooseDue<Row extends Found>(
   rows: readonly Row[],
-  about: { readonly topic: string; readonly messagesMax: number; readonly deliveriesMax: number },
+  about: Pick<QueueLease, 'topic' | 'messagesMax' | 'deliveriesMax'>,
 ): DueChoice<Row> {
-  const isSpent = ({ count }: Row): boolean =>
-    count >= about.deliveriesMax && !isDeadLetterTopic(about.topic);
+  const { deliveriesMax = Number.POSITIVE_INFINITY } = about;
+  const isSpent = ({ count }: Row): boolean => count >= deliveriesMax && !isDeadLetterTopic(about.topic);
   const alive = rows.filter((row) => !isSpent(row));
   const leased = fitting(alive, LEASE_BYTES_MAX).map((row) => ({ ...row, count: row.count + 1 }));
   const bytes = LEASE_BYTES_MAX - sum(leased);
@@ -81,15 +80,6 @@ function fitting<Row extends Found>(rows: readonly Row[], room: number): Row[] {
 }
 
 const sum = (rows: readonly Found[]): number => rows.reduce((total, { bytes }) => total + bytes, 0);
-
-/** Giving a message back once too often is its end: I4 of the port. */
-export function effective(
-  outcome: QueueOutcome,
-  about: { readonly topic: string; readonly count: number; readonly deliveriesMax: number },
-): QueueOutcome {
-  const isSpent = about.count >= about.deliveriesMax && !isDeadLetterTopic(about.topic);
-  return outcome.kind === 'again' && isSpent ? { kind: 'dead', reason: DELIVERY_LIMIT_REASON } : outcome;
-}
 
 /** So many of the messages that a group has not seen are looked at to know when it should look again. */
 export const UNSEEN_LOOKED = 256;

@@ -58,6 +58,7 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
       return taken ?? take(request, { ...call, now: wait.now() });
     },
     settle,
+    hasTopic: async (topic, { tenant }) => (await store.lastSeq(topic, tenant)) > 0,
     stream: (reading, call) =>
       readLog({ store, arrivals }, reading, { tenant: call.tenant, now: clockFrom(call.now) }),
     subscribe({ tenant, topic, group }, onMessage) {
@@ -91,7 +92,7 @@ interface Wait {
   readonly signal: AbortSignal;
 }
 
-type Wanted = Pick<QueueLease, 'topic' | 'group' | 'messagesMax' | 'visibilityMs'>;
+type Wanted = Omit<QueueLease, 'ifEmpty'>;
 
 function taking(store: QueueStore, arrivals: Arrivals) {
   const ringDead = (
@@ -102,8 +103,9 @@ function taking(store: QueueStore, arrivals: Arrivals) {
     if (buried) arrivals.ring(tenant, deadLetterTopicOf(topic));
   };
   const lease = async (wanted: Wanted, call: QueueCall, ifEmpty: QueueLease['ifEmpty']) => {
-    const { topic, group, messagesMax, visibilityMs } = wanted;
-    const granted = await store.lease({ topic, group, messagesMax, visibilityMs, ifEmpty }, call);
+    const { topic, group, messagesMax, visibilityMs, deliveriesMax } = wanted;
+    const asked = { topic, group, messagesMax, visibilityMs, deliveriesMax, ifEmpty };
+    const granted = await store.lease(asked, call);
     ringDead(granted, wanted, call);
     return deliveriesOf(store, granted, call);
   };

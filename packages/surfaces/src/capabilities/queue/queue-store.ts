@@ -1,18 +1,17 @@
 /** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file. */
 import type { PortWrite } from '../../calls/surface-call.ts';
-import {
-  type ConsumerGroup,
-  type QueueBounds,
-  type QueueDraft,
-  type QueueMessage,
-  type QueueOutcome,
-  type QueueSettled,
-  withoutLimit,
+import type {
+  ConsumerGroup,
+  QueueDraft,
+  QueueMessage,
+  QueueOutcome,
+  QueueSettled,
 } from '../../ports/queue.ts';
 
 export interface QueueLease extends ConsumerGroup {
   readonly messagesMax: number;
   readonly visibilityMs: number;
+  readonly deliveriesMax?: number | undefined;
   /** To refuse (`nothing.ts`) leaves nothing behind, and nothing on record. */
   readonly ifEmpty: 'answer' | 'refuse';
 }
@@ -40,15 +39,14 @@ export interface Granted {
 /** Someone's call, which is journaled, or the host's own act. */
 export type QueueCall = PortWrite | { readonly tenant: string; readonly now: number };
 
-/** I4 of the port: what the host takes for itself is without limit. */
-export const boundsFor = (call: QueueCall, bounds: QueueBounds): QueueBounds =>
-  'invocation' in call ? bounds : withoutLimit(bounds);
+/** Whose way is made. */
+export type Waiting = ConsumerGroup & Pick<QueueLease, 'deliveriesMax'>;
 
 export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
   /** When a lease found nothing: sets delayed messages aside, passes expired ones, moves spent ones. True if it did. */
-  makeWay(consumers: ConsumerGroup, call: QueueCall): Promise<{ readonly buried: boolean }>;
+  makeWay(consumers: Waiting, call: QueueCall): Promise<{ readonly buried: boolean }>;
   /** By their numbers, those that are still there. */
   messages(seqs: readonly number[], tenant: string): Promise<readonly Logged[]>;
   settle(handle: string, outcome: QueueOutcome, call: QueueCall): Promise<QueueSettled>;
@@ -90,7 +88,7 @@ export function readHandle(handle: string): HandleParts | null {
 
 export const TENANT_FULL =
   'The queues of this tenant are full. Acknowledge messages in every group of their topic, or wait until they expire, ' +
-  'or ask the operator for a larger quota.';
+  'or ask the operator for a larger quota (GANTRY_QUOTAS).';
 
 export const tooManyGroupsText = (groupsMax: number): string =>
   `The topic has ${groupsMax} consumer groups, and may have no more. Consume with one of them, or use another topic.`;

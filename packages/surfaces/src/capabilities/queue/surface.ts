@@ -9,10 +9,9 @@ import {
   writes,
 } from '../../calls/define-surface.ts';
 import { Json, Name } from '../../calls/schema.ts';
-import type { WriteCall } from '../../calls/surface-call.ts';
+import type { PortRead, WriteCall } from '../../calls/surface-call.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { QueueDelivery, QueueOutcome, QueuePort, QueueSettled } from '../../ports/queue.ts';
-import { postgresQueue } from '../../postgres/queue.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { type DeliveryTokens, deliveryTokens } from './delivery-token.ts';
 import { embeddedQueue } from './embedded-queue.ts';
@@ -45,6 +44,7 @@ const Message = { messageId: Type.String(), payload: Json, headers: optional(Hea
 
 const VISIBILITY_MS = 30_000;
 const VISIBILITY_MS_MAX = 900_000;
+const DELIVERIES_MAX = 1_000;
 const MESSAGES = 10;
 const MESSAGES_MAX = 100;
 const WAIT_MS_MAX = 20_000;
@@ -52,15 +52,16 @@ const WAIT_MS_MAX = 20_000;
 export const queuePort: PortLiteral<QueuePort> = {
   setting: 'queue',
   embedded: (deps) => embeddedQueue(deps.embedded, deps),
-  servers: onPostgres(postgresQueue),
+  servers: onPostgres(async (...of) => (await import('../../postgres/queue.ts')).postgresQueue(...of)),
 };
 
 export const queueSurface = defineSurface({
   ...namesOf('queueBus'),
   spellings: QUEUE,
   summary:
-    'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
-    'without messages is empty.',
+    'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own. A topic ' +
+    'begins with its first message and ends when none of its messages is kept any more; who reads one that is not there ' +
+    'gets `queue_topic_not_found`.',
   journal: 'own',
   opens: opening(queuePort, implementQueue, ({ kind, port, embedded }) => ({
     offers: { queue: port },
@@ -80,7 +81,7 @@ export const queueSurface = defineSurface({
       advertises: {},
     },
   },
-  errors: ['queue_delivery_token_expired', 'queue_backend_unavailable'],
+  errors: ['queue_topic_not_found', 'queue_delivery_token_expired', 'queue_backend_unavailable'],
   methods: {
     publish: writes(
       'Sends a message; with `delaySeconds` it is delivered no sooner.',
@@ -95,13 +96,15 @@ export const queueSurface = defineSurface({
     consume: writes(
       `Takes up to \`maxMessages\` (${MESSAGES}, at most ${MESSAGES_MAX}) that are there, for \`visibilityMs\` ` +
         `(${VISIBILITY_MS}), and no more than 4 MiB; waits for a first one for \`waitMs\` (0, at most ${WAIT_MS_MAX}). ` +
-        'A new `consumerGroup` starts with the oldest message kept.',
+        'A new `consumerGroup` starts with the oldest message kept. With `maxDeliveries`, what was delivered to the group ' +
+        'so often goes to `<topic>.dlq` instead; without it messages come again until they are settled.',
       {
         topic: Name,
         consumerGroup: optional(Name),
         maxMessages: optional(Type.Integer({ minimum: 1 })),
         visibilityMs: optional(Type.Integer({ minimum: 1, maximum: VISIBILITY_MS_MAX })),
         waitMs: optional(Type.Integer({ minimum: 0 })),
+        maxDeliveries: optional(Type.Integer({ minimum: 1, maximum: DELIVERIES_MAX })),
       },
       {
         messages: Type.Array(
@@ -111,7 +114,8 @@ export const queueSurface = defineSurface({
     ),
     ack: writes('Says that a message is done with: its group does not get it again.', Token, Settled),
     nack: writes(
-      'Gives a message back for another delivery, or with `requeue: false`, or once too often, to the dead letters.',
+      'Gives a message back for another delivery. With `requeue: false` it is given up: its group does not get it again, ' +
+        'and it goes to `<topic>.dlq`, which every topic has.',
       { ...Token, requeue: optional(Type.Boolean()) },
       { ...Settled, requeued: Type.Boolean() },
     ),
@@ -148,8 +152,18 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
       checkGroup({ topic, group });
       const { maxMessages = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs: asMuch = 0 } = asked;
       const [messagesMax, waitMs] = [Math.min(maxMessages, MESSAGES_MAX), Math.min(asMuch, WAIT_MS_MAX)];
-      const request = { topic, group, messagesMax, visibilityMs, waitMs, signal: call.signal };
+      const { maxDeliveries: deliveriesMax } = asked;
+      const request = {
+        topic,
+        group,
+        messagesMax,
+        visibilityMs,
+        deliveriesMax,
+        waitMs,
+        signal: call.signal,
+      };
       const deliveries = await port.consume(request, call);
+      if (deliveries.length === 0) await checkTopic(port, topic, call);
       return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };
     },
     async ack({ deliveryToken }, call) {
@@ -171,6 +185,8 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
     async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
       checkGroup({ topic, group: '' });
       const { signal } = call;
+      // Who follows waits for what comes
+      if (!follow) await checkTopic(port, topic, call);
       for await (const { messageId, payload, headers } of port.stream(
         { topic, fromBeginning, follow, signal },
         call,
@@ -178,6 +194,12 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
         yield { messageId, payload, headers: plainHeaders(headers) };
     },
   });
+}
+
+/** A misspelled topic would look empty for ever. */
+async function checkTopic(port: QueuePort, topic: string, call: PortRead): Promise<void> {
+  if (await port.hasTopic(topic, call)) return;
+  throw new OpenwopError('queue_topic_not_found', { details: { topic } });
 }
 
 function settling(port: QueuePort, tokens: DeliveryTokens) {

@@ -18,7 +18,8 @@ export function checkRoom(
     });
   if (usedBytes > quotaBytes)
     throw new Refusal('conflict', {
-      message: 'The space for search of this tenant is full. Delete documents, or ask the operator for more.',
+      message:
+        'The space for search of this tenant is full. Delete documents, or ask the operator for a larger quota (GANTRY_QUOTAS).',
       details: { quotaBytes },
     });
 }

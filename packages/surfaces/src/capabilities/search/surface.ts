@@ -12,7 +12,7 @@ import {
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../../ports/search.ts';
-import { postgresSearch } from '../../postgres/search.ts';
+import { perTenant } from '../../quotas.ts';
 import { embeddedSearch } from '../../sqlite/search.ts';
 import { EVERYTHING } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
@@ -23,7 +23,7 @@ import { SEARCH } from './spellings.ts';
 const GIB = 1_073_741_824;
 const DOCUMENTS_IN_CALL_MAX = 1_000;
 const DOCUMENT_BYTES_MAX = 65_536;
-/** [m] PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones; writers of the index wait. */
+/** Measured: PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones; writers of the index wait. */
 export const CALL_BYTES_MAX = 524_288;
 const FIELDS_MAX = 256;
 const K_MAX = 100;
@@ -34,10 +34,18 @@ export const SEARCH_LIMITS: SearchLimits = { documentsMax: 1_000_000, indexesMax
 
 export const searchPort: PortLiteral<SearchPort> = {
   setting: 'search',
-  embedded: ({ retrieval }) => embeddedSearch(retrieval, SEARCH_LIMITS),
+  embedded: ({ retrieval, quotas }) =>
+    perTenant(quotas, 'search', SEARCH_LIMITS.quotaBytes, (quotaBytes) =>
+      embeddedSearch(retrieval, { ...SEARCH_LIMITS, quotaBytes }),
+    ),
   database: 'retrieval',
   folder: 'search',
-  servers: onPostgres((database) => postgresSearch(database, SEARCH_LIMITS)),
+  servers: onPostgres(async (database, { quotas }) => {
+    const { postgresSearch } = await import('../../postgres/search.ts');
+    return perTenant(quotas, 'search', SEARCH_LIMITS.quotaBytes, (quotaBytes) =>
+      postgresSearch(database, { ...SEARCH_LIMITS, quotaBytes }),
+    );
+  }),
 };
 
 const optional = Type.Optional;

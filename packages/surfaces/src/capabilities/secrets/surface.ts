@@ -58,6 +58,9 @@ export const secretsSurface = defineSurface({
   },
 });
 
+/** There is one workspace so far, which adds nothing to its tenant; clients of version 1.0 know no such scope. */
+const ADVERTISED_SCOPES = CREDENTIAL_SCOPES.filter((scope) => scope !== 'workspace');
+
 function implementSecrets(secrets: SecretsPort): ImplementedSurface {
   return secretsSurface.implement(
     {
@@ -69,7 +72,7 @@ function implementSecrets(secrets: SecretsPort): ImplementedSurface {
     },
     {
       advertises: {
-        scopes: [...CREDENTIAL_SCOPES],
+        scopes: ADVERTISED_SCOPES,
         resolution: 'host-managed',
         resolveInPack: 'supported',
       },

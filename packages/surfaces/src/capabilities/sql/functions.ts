@@ -56,7 +56,7 @@ export function forbiddenFunction(
   if ((kind !== 'word' && kind !== 'name') || (before?.kind === 'word' && BEFORE_TABLES.has(before.text)))
     return null;
   const isCalled = tokens[index + 1]?.text === '(';
-  // [m] PostgreSQL reads `(a).f` and `t.f` as `f(a)` and `f(t)` when there is no such column
+  // Tested: PostgreSQL reads `(a).f` and `t.f` as `f(a)` and `f(t)` when there is no such column
   const isMember = dialect === 'postgres' && before?.text === '.';
   if ((isCalled || isMember) && OF_POSTGRES.test(text)) return text;
   if (isCalled && OF_OTHERS.test(text)) return text;

@@ -68,7 +68,7 @@ function* withDepth(tokens: readonly Token[]): Generator<{ token: Token; depth: 
   }
 }
 
-/** [m] MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table; MySQL writes it otherwise. */
+/** Tested: MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table; MySQL writes it otherwise. */
 function checkValues(tokens: readonly Token[], use: SqlUse): void {
   for (const { token, depth, index } of withDepth(tokens)) {
     if (token.kind !== 'word' || token.text !== 'values') continue;

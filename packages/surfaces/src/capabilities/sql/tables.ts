@@ -8,7 +8,7 @@ import { sqlValueOf } from './template.ts';
 const TABLES_MAX = 32;
 const COLUMNS_MAX = 256;
 const ROWS_MAX = 100_000;
-/** [m] 120 ms of the main thread. What one call can carry has hardly more, unless most are empty. */
+/** Measured: 120 ms of the main thread. What one call can carry has hardly more, unless most are empty. */
 const CELLS_MAX = 500_000;
 
 export function tablesOf(given: Readonly<Record<string, readonly Data[]>>): SqliteTable[] {

@@ -56,7 +56,7 @@ export const SLACK = 16;
 
 /**
  * Vectors as one byte for each number: a quarter of the memory for a first scan. The candidates tell whether it was
- * exact enough. [m] Recall@10 is 1.000 on random and clustered data (`bench/vectors.ts`).
+ * exact enough. Measured: recall@10 is 1.000 on random and clustered data (`bench/vectors.ts`).
  */
 const STEPS = 127;
 /** Numbers of a vector of length 1 are about 1 / sqrt(dimensions); so many times that is the largest that is kept. */
@@ -78,10 +78,10 @@ interface Candidate {
   readonly score: number;
 }
 
-/** [m] The 10 nearest of 100,000 random vectors are among the first 20 by their codes; each more costs time. */
+/** Measured: the 10 nearest of 100,000 random vectors are among the first 20 by their codes; each more costs time. */
 export const candidatesFor = (k: number): number => 2 * k + 16;
 
-/** [m] With less, sets of vectors that lie very close pass with a recall of 0.98; with 1, half of others fail. */
+/** Measured: with less, sets of vectors that lie very close pass with a recall of 0.98; with 1, half of others fail. */
 const MARGIN = 0.25;
 
 /** False if one of the k best may have been left out: its code would be off by more than any candidate. */

@@ -43,7 +43,8 @@ export function checkRoom(
     });
   if (usedBytes > quotaBytes)
     throw new Refusal('conflict', {
-      message: 'The space for vectors of this tenant is full. Delete some, or ask the operator for more.',
+      message:
+        'The space for vectors of this tenant is full. Delete some, or ask the operator for a larger quota (GANTRY_QUOTAS).',
       details: { quotaBytes },
     });
 }

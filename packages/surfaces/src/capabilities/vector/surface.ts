@@ -22,7 +22,7 @@ import {
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { type OpenDeps, opening, type PortLiteral } from '../../open-port.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../../ports/vectors.ts';
-import { postgresVectors } from '../../postgres/vectors.ts';
+import { perTenant } from '../../quotas.ts';
 import { embeddedVectors } from '../../sqlite/vectors.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
@@ -44,11 +44,22 @@ export const VECTOR_LIMITS: VectorLimits = {
   deletedMax: 100_000,
 };
 
-const onPostgres = async (url: string, { pool }: OpenDeps) => postgresVectors(pool.open(url), VECTOR_LIMITS);
+const limitsWith = (quotaBytes: number): VectorLimits => ({ ...VECTOR_LIMITS, quotaBytes });
+
+const onPostgres = async (url: string, { pool, quotas }: OpenDeps) => {
+  const { postgresVectors } = await import('../../postgres/vectors.ts');
+  const database = await pool.open(url);
+  const opened = postgresVectors(database, VECTOR_LIMITS);
+  const portWith = (quotaBytes: number) => postgresVectors(database, limitsWith(quotaBytes)).port;
+  return { ...opened, port: perTenant(quotas, 'vectors', VECTOR_LIMITS.quotaBytes, portWith) };
+};
 
 export const vectorsPort: PortLiteral<VectorsPort> = {
   setting: 'vectors',
-  embedded: ({ retrieval }) => embeddedVectors(retrieval, VECTOR_LIMITS),
+  embedded: ({ retrieval, quotas }) =>
+    perTenant(quotas, 'vectors', VECTOR_LIMITS.quotaBytes, (quotaBytes) =>
+      embeddedVectors(retrieval, limitsWith(quotaBytes)),
+    ),
   database: 'retrieval',
   lacks: ({ retrieval }) =>
     retrieval.hasVectors

@@ -1,4 +1,17 @@
--- Schema version 12
+-- Schema version 13
+blob_chunks.content bigint not null
+blob_chunks.ordinal integer not null
+blob_chunks.bytes bytea not null
+blob_contents.id bigint not null
+blob_contents.named boolean not null default false
+blob_contents.keep_until bigint not null
+blobs.tenant text not null
+blobs.bucket text not null
+blobs.key text collate C not null
+blobs.content bigint not null
+blobs.size bigint not null
+blobs.bytes bigint not null
+blobs.content_type text
 cache.id bigint not null
 cache.tenant text not null
 cache.namespace text not null
@@ -90,6 +103,11 @@ vectors.id text not null
 vectors.embedding ARRAY not null
 vectors.doc jsonb
 vectors.bytes bigint not null
+blob_chunks FOREIGN KEY (content) REFERENCES blob_contents(id) ON DELETE CASCADE
+blob_chunks PRIMARY KEY (content, ordinal)
+blob_contents PRIMARY KEY (id)
+blobs FOREIGN KEY (content) REFERENCES blob_contents(id)
+blobs PRIMARY KEY (tenant, bucket, key)
 cache PRIMARY KEY (tenant, namespace, key)
 cells PRIMARY KEY (collection, field, value, seq)
 collections PRIMARY KEY (id)
@@ -113,6 +131,11 @@ vector_collections PRIMARY KEY (id)
 vector_collections UNIQUE (tenant, name)
 vectors FOREIGN KEY (collection) REFERENCES vector_collections(id)
 vectors PRIMARY KEY (collection, id)
+CREATE UNIQUE INDEX blob_chunks_pkey ON gantry_surfaces.blob_chunks USING btree (content, ordinal)
+CREATE INDEX blob_contents_by_time ON gantry_surfaces.blob_contents USING btree (keep_until) WHERE (NOT named)
+CREATE UNIQUE INDEX blob_contents_pkey ON gantry_surfaces.blob_contents USING btree (id)
+CREATE UNIQUE INDEX blobs_by_content ON gantry_surfaces.blobs USING btree (content)
+CREATE UNIQUE INDEX blobs_pkey ON gantry_surfaces.blobs USING btree (tenant, bucket, key)
 CREATE INDEX cache_by_expiry ON gantry_surfaces.cache USING btree (expires_at)
 CREATE UNIQUE INDEX cache_by_id ON gantry_surfaces.cache USING btree (id)
 CREATE INDEX cache_by_use ON gantry_surfaces.cache USING btree (tenant, used_at, id)
@@ -262,6 +285,9 @@ begin
   return null;
 end;
 $function$
+CREATE TRIGGER blobs_added AFTER INSERT ON gantry_surfaces.blobs REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION count_added()
+CREATE TRIGGER blobs_changed AFTER UPDATE ON gantry_surfaces.blobs REFERENCING OLD TABLE AS gone NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION count_changed()
+CREATE TRIGGER blobs_removed AFTER DELETE ON gantry_surfaces.blobs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_removed()
 CREATE TRIGGER cache_added AFTER INSERT ON gantry_surfaces.cache REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION count_added()
 CREATE TRIGGER cache_changed AFTER UPDATE ON gantry_surfaces.cache REFERENCING OLD TABLE AS gone NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION count_changed()
 CREATE TRIGGER cache_removed AFTER DELETE ON gantry_surfaces.cache REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_removed()

@@ -18,7 +18,7 @@ export const nodes = {
     globalThis.shared = (globalThis.shared ?? 0) + 1;
     return { shared: globalThis.shared };
   },
-  'misbehave.capability-gate-violation': async () => fetch(address),
+  'misbehave.capability-gate-violation': async (ctx) => ctx.notInAllowedList(),
   'well-behaved.echo': async (ctx) => ({ echoed: ctx.inputs.input }),
   // Whether anybody answers is the network's affair; that the call was allowed is what is asked.
   'well-behaved.host-fetch': async () => {

@@ -53,7 +53,11 @@ const SPOKEN: Readonly<Record<string, Omit<Operation, 'path'>>> = {
   'blob.get': { absent: { code: 'blob_object_not_found', answer: { found: false } } },
   'blob.presign': { gives: withoutOrigin },
   'queueBus.publish': { takes: ofTopic },
-  'queueBus.consume': { takes: (args) => ({ maxMessages: 1, ...ofTopic(args) }), gives: firstMessage },
+  'queueBus.consume': {
+    takes: (args) => ({ maxMessages: 1, ...ofTopic(args) }),
+    gives: firstMessage,
+    absent: { code: 'queue_topic_not_found', answer: { found: false } },
+  },
   'queueBus.ack': { gives: (answer) => ({ ...answer, acked: answer.ok! }) },
   'queueBus.deadLetter': {
     gives: (answer) => ({ ...answer, deadLettered: answer.ok!, dlqSubject: answer.deadLetterTopic! }),
@@ -64,6 +68,7 @@ const SPOKEN: Readonly<Record<string, Omit<Operation, 'path'>>> = {
       records: items ?? [],
       fromBeginningSnapshot: fromBeginning,
     }),
+    absent: { code: 'queue_topic_not_found', answer: { records: [] } },
   },
   'vector.query': { absent: { code: 'vector_collection_not_found', answer: { matches: [] } } },
   'search.query': { absent: { code: 'search_index_not_found', answer: { hits: [] } } },

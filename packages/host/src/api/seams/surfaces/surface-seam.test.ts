@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '@gantry/protocol';
 import { createHost } from '../../../host.ts';
 import { readSettings } from '../../../settings.ts';
 import { TEST_KEY, temporaryFolder } from '../../../testing/host-process.ts';
@@ -52,6 +53,21 @@ check(
     assert.equal(answer.json().found, false, answer.body);
   },
 );
+
+check('webhooks of one tenant are nothing to another', async (api) => {
+  const [ours, theirs] = [asking(api, 'webhooks'), asking(api, 'webhooks', 'tenant-b')];
+  const idsIn = ({ webhooks }: JsonObject) => (webhooks as JsonObject[]).map(({ webhookId }) => webhookId);
+  const wanted = { url: 'https://example.com/hook', events: ['run.completed'] };
+  const { webhookId, secretFingerprint } = await ours('register', wanted);
+  assert.match(String(secretFingerprint), /^[0-9a-f]{8}$/);
+  assert.deepEqual([idsIn(await ours('list', {})), idsIn(await theirs('list', {}))], [[webhookId], []]);
+  const foreign = { tenantId: 'tenant-b', surface: 'webhooks', op: 'unregister', args: { webhookId } };
+  assertError(await api.post('/v1/host/sample/test/surface', foreign), 404, 'subscription_not_found');
+  assert.deepEqual(await ours('unregister', { webhookId }), { ok: true });
+  assert.deepEqual(idsIn(await ours('list', {})), []);
+  assertError(await refusal(api, 'webhooks', 'register', { url: 1 }), 400, 'validation_error');
+  assertError(await refusal(api, 'webhooks', 'rename', {}), 400, 'validation_error');
+});
 
 check('tables: the first row declares the columns; pages end with null', async (api) => {
   const table = asking(api, 'table');

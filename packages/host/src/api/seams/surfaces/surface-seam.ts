@@ -11,6 +11,7 @@ import Type from 'typebox';
 import type { Surfaces } from '../../../surfaces/surfaces.ts';
 import { type Operation, operationOf, SEAM_SURFACES } from './dialect.ts';
 import type { MembersOutside } from './outside-runs.ts';
+import { WEBHOOKS, type WebhookOperations } from './webhooks.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 256 });
 const Call = Type.Object({
@@ -31,13 +32,30 @@ type Answer =
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly error: OpenwopError };
 
-export function surfaceSeams(app: Api, surfaces: SeamSurfaces, outside: MembersOutside): void {
+/** No real tenant has a slash in its name. */
+const tenantOf = ({ tenant }: Caller, tenantId: string): string =>
+  `${tenant}/seam/${encodeURIComponent(tenantId)}`;
+
+export function surfaceSeams(
+  app: Api,
+  surfaces: SeamSurfaces,
+  outside: MembersOutside,
+  webhooks: WebhookOperations,
+): void {
   const ask = asking(surfaces, outside);
   app.post(
     '/v1/host/sample/test/surface',
     { schema: { summary: 'Call a method of a surface', body: Call, response } },
     async (request, reply) => {
       const { tenantId, surface, op, args = {} } = request.body;
+      if (surface === WEBHOOKS) {
+        const caller = callerOf(request);
+        return webhooks(
+          { kind: 'person', tenant: tenantOf(caller, tenantId), actor: caller.keyId },
+          op,
+          args,
+        );
+      }
       const operation = operationOf(surface, op);
       if (!operation) throw unknownSurface(surface);
       const asked = await ask(callerOf(request), tenantId, operation, args as DataObject);
@@ -57,15 +75,14 @@ export function surfaceSeams(app: Api, surfaces: SeamSurfaces, outside: MembersO
 
 const unknownSurface = (surface: string): OpenwopError =>
   new OpenwopError('validation_error', {
-    message: `There is no surface "${surface}" here. Use one of ${SEAM_SURFACES.join(', ')}.`,
+    message: `There is no surface "${surface}" here. Use one of ${[...SEAM_SURFACES, WEBHOOKS].join(', ')}.`,
   });
 
 function asking(surfaces: SeamSurfaces, outside: MembersOutside): Ask {
-  return async ({ tenant, keyId }, tenantId, { path, takes, gives, absent }, args) => {
+  return async (caller, tenantId, { path, takes, gives, absent }, args) => {
     const signal = AbortSignal.timeout(CALL_MS_MAX);
     const items: Data[] = [];
-    // No real tenant has a slash in its name
-    const asked = { tenant: `${tenant}/seam/${encodeURIComponent(tenantId)}`, principal: keyId };
+    const asked = { tenant: tenantOf(caller, tenantId), principal: caller.keyId };
     const members = outside(asked, signal);
     const send = async (item: Data): Promise<void> => {
       if (items.push(item) > ITEMS_MAX) throw new OpenwopError('payload_too_large');

@@ -10,7 +10,7 @@ import type {
   WorkflowDefinition,
 } from '@gantry/protocol';
 import { openSqlite, type Store } from '@gantry/store';
-import type { ConsumerGroup, Invocation, QueuePort } from '@gantry/surfaces';
+import type { ConsumerGroup, NumberedCall, QueuePort } from '@gantry/surfaces';
 import { type PackTest, packTest } from '../../../packs/testing/pack-test.ts';
 import type { Settings } from '../../../settings.ts';
 import { node, workflow } from '../../../testing/definitions.ts';
@@ -46,7 +46,7 @@ export const listening = (id: string, topic: string, config: JsonObject = {}): W
 let calls = 0;
 
 /** A call of its own each time. */
-function invocation(tenant = TENANT): Invocation {
+function invocation(tenant = TENANT): NumberedCall {
   const id = `test-${process.pid}-${++calls}`;
   const facts = { tenant, runId: 'r', nodeId: 'n', ordinal: calls };
   return { id, journalKey: id, ...facts, method: 'queueBus', fingerprint: id };

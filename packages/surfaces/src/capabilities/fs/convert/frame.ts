@@ -13,7 +13,7 @@ const HEAD_BYTES_MAX = 16 * 1_048_576;
 /** Nothing else has as many. */
 const PARTS_MAX = ENTRIES_MAX;
 
-/** Part by part: [m] joining 30 MiB, and taking them apart again, held up everything else for 50 ms. */
+/** Part by part; measured: joining 30 MiB, and taking them apart again, held up everything else for 50 ms. */
 export function send(stream: Writable, { head, parts }: Message): void {
   const text = Buffer.from(JSON.stringify({ head, lengths: parts.map(({ byteLength }) => byteLength) }));
   const length = Buffer.alloc(LENGTH_BYTES);

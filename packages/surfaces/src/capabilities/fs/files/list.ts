@@ -1,6 +1,6 @@
 /**
  * Lists what is on disk, in the byte order of paths. A folder is read in pieces, of which only one page is kept:
- * [m] reading and sorting 50,000 names at once blocked the loop for 104 ms.
+ * reading and sorting 50,000 names at once blocked the loop for 104 ms.
  */
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';

@@ -3,6 +3,7 @@
  * noted in the database, made by one rename, then recorded. After a crash the note and the staged file tell whether the
  * rename happened. Changes in a workspace happen one at a time.
  */
+
 import { hash } from 'node:crypto';
 import { access, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +21,7 @@ import {
   type WorkspaceFile,
   type WriteMode,
 } from '../../../ports/files.ts';
+import { bytesFor, type QuotaOf } from '../../../quotas.ts';
 import type { EmbeddedDatabase } from '../../../sqlite/database.ts';
 import type { FileChange } from '../../../sqlite/files.ts';
 import { denied, explain, explainRead, isAbsent } from './folder.ts';
@@ -41,7 +43,7 @@ export interface FilesOptions {
   readonly database: EmbeddedDatabase;
   readonly dataDir: string;
   /** For each tenant, of what was written here. */
-  readonly quotaBytes: number;
+  readonly quotaBytes: number | QuotaOf;
   /** For each tenant. For tests: a host has `FILES_MAX`. */
   readonly filesMax?: number;
   readonly now: () => number;
@@ -146,7 +148,8 @@ class Files implements FilesPort {
     call: PortWrite,
     decide: () => Promise<FileChange | null>,
   ): Promise<FileChange | null> {
-    const { database, quotaBytes: bytesMax, filesMax = FILES_MAX } = this.#options;
+    const { database, quotaBytes, filesMax = FILES_MAX } = this.#options;
+    const bytesMax = bytesFor(quotaBytes, tenant);
     const before = await database.read('files', 'progress', tenant, invocation);
     if (before === 'recorded') return null;
     if (before) {

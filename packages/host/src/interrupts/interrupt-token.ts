@@ -19,31 +19,57 @@ export interface TokenClaims extends RunKey {
   readonly expiresAt: number;
   /** `resolve` may look and answer, `inspect` only look. */
   readonly intent: 'resolve' | 'inspect';
+  /** For whom it was made: the holder answers as this person. */
+  readonly person?: string;
+}
+
+interface Asked {
+  readonly key: RunKey;
+  readonly nodeId: string;
+  readonly interrupt: Pick<Interrupt, 'interruptId' | 'expiresAt'>;
+}
+
+export interface PersonalToken {
+  readonly token: string;
+  readonly expiresAt: number;
 }
 
 export interface InterruptTokens {
-  issue(asked: {
-    readonly key: RunKey;
-    readonly nodeId: string;
-    readonly interrupt: Interrupt;
-    readonly intent: TokenClaims['intent'];
-  }): string;
+  issue(asked: Asked & { readonly intent: TokenClaims['intent'] }): string;
+  /**
+   * For one person. It ends with the interrupt; where that has no deadline, some days after `from`. Undefined where the
+   * names of person and node are too long for an address.
+   */
+  issueFor(person: string, asked: Asked, from: number): PersonalToken | undefined;
   /** Throws `interrupt_not_found` for what is not a token of ours, `interrupt_expired` for an old one. */
   read(token: string): TokenClaims;
 }
 
-export function createInterruptTokens(hmac: (text: string) => Buffer, now: () => number): InterruptTokens {
-  const sign = (body: string): Buffer => hmac(body);
+export interface TokenOptions {
+  readonly hmac: (text: string) => Buffer;
+  readonly now: () => number;
+  /** How long a token for one person lives where the interrupt has no deadline. */
+  readonly personalMs: number;
+}
+
+export function createInterruptTokens({ hmac, now, personalMs }: TokenOptions): InterruptTokens {
+  const signed = (claims: TokenClaims): string => {
+    const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    return `${body}.${hmac(body).toString('base64url')}`;
+  };
   return {
     issue({ key, nodeId, interrupt, intent }) {
       const { interruptId, expiresAt = Number.POSITIVE_INFINITY } = interrupt;
       const until = Math.min(now() + LIFETIME_MS, expiresAt);
-      const claims: TokenClaims = { ...key, nodeId, interruptId, expiresAt: until, intent };
-      const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
-      return `${body}.${sign(body).toString('base64url')}`;
+      return signed({ ...key, nodeId, interruptId, expiresAt: until, intent });
+    },
+    issueFor(person, { key, nodeId, interrupt }, from) {
+      const { interruptId, expiresAt = from + personalMs } = interrupt;
+      const token = signed({ ...key, nodeId, interruptId, expiresAt, intent: 'resolve', person });
+      return token.length <= TOKEN_LENGTH_MAX ? { token, expiresAt } : undefined;
     },
     read(token) {
-      const claims = verified(token, sign);
+      const claims = verified(token, hmac);
       if (!claims) throw new OpenwopError('interrupt_not_found');
       if (claims.expiresAt <= now()) throw new OpenwopError('interrupt_expired');
       return claims;

@@ -7,6 +7,7 @@
  * I4  The same template and values give the same text, whatever the order of their members.
  */
 import { hash } from 'node:crypto';
+import { markUntrusted } from '@gantry/ai';
 import type { PromptTemplate } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import canonicalize from 'canonicalize';
@@ -102,8 +103,7 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : (canonicalize(value) ?? String(value));
 
 /** I3. */
-const guarded = ({ text, given }: Value): string =>
-  given ? `<UNTRUSTED>${text.replace(/<(\s*\/?\s*UNTRUSTED)/gi, '&lt;$1')}</UNTRUSTED>` : text;
+const guarded = ({ text, given }: Value): string => (given ? markUntrusted(text) : text);
 
 const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*\}\}/g;
 

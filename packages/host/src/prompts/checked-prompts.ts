@@ -1,4 +1,4 @@
-/** Prompts of a pack, as they are kept. */
+/** What the host demands of prompts beyond their shape. */
 import type { PromptTemplate } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 

@@ -1,0 +1,97 @@
+/**
+ * What a request may cost at most, before it is sent. There is no tokenizer: of the texts that models are sent, none
+ * has fewer than three bytes a token but unbroken runs such as base64, which have one and a half.
+ */
+import type { ContentPart, Message, ModelRequest, Usage } from '../model.ts';
+
+const BYTES_PER_TOKEN = 3;
+const BYTES_PER_TOKEN_UNBROKEN = 1.5;
+const UNBROKEN = /[^\s]{65,}/g;
+/** What providers add around a message, and around a definition. */
+const TOKENS_AROUND = 16;
+/** No provider counts more for a picture at its highest resolution. */
+const TOKENS_PER_IMAGE = 6_500;
+/** Sound is counted by its length, 32 tokens a second or fewer, at no less than a kilobyte a second. */
+const SOUND_BYTES_PER_TOKEN = 32;
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+/** @example estimateTokens('Hello there') // 4 */
+export function estimateTokens(text: string): number {
+  const unbroken = (text.match(UNBROKEN) ?? []).reduce((sum, run) => sum + bytesOf(run), 0);
+  return Math.ceil((bytesOf(text) - unbroken) / BYTES_PER_TOKEN + unbroken / BYTES_PER_TOKEN_UNBROKEN);
+}
+
+function estimatePart(part: ContentPart): number {
+  switch (part.type) {
+    case 'text':
+      return estimateTokens(part.text);
+    case 'image':
+      return TOKENS_PER_IMAGE;
+    case 'audio':
+      return Math.ceil(part.data.byteLength / SOUND_BYTES_PER_TOKEN);
+    case 'document':
+      return Math.ceil(part.data.byteLength / BYTES_PER_TOKEN_UNBROKEN);
+  }
+}
+
+function estimateMessage(message: Message): number {
+  if (message.role === 'user' && typeof message.content !== 'string')
+    return message.content.reduce((sum, part) => sum + estimatePart(part), 0);
+  return estimateTokens(message.role === 'assistant' ? JSON.stringify(message) : textOf(message));
+}
+
+const textOf = ({ content }: Message): string =>
+  typeof content === 'string' ? content : JSON.stringify(content);
+
+export function estimateInput({ messages, tools = [], schema }: Omit<ModelRequest, 'model'>): number {
+  const said = messages.reduce((sum, message) => sum + TOKENS_AROUND + estimateMessage(message), 0);
+  const defined = [...tools, ...(schema ? [schema.schema] : [])];
+  return defined.reduce((sum, each) => sum + TOKENS_AROUND + estimateTokens(JSON.stringify(each)), said);
+}
+
+/** Whole billionths of a US dollar for one token. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+/** In billionths of a US dollar. Tokens of the cache are part of those of the input. */
+export function costOf(price: Price, usage: Usage): number {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  return Math.ceil(
+    plain * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output,
+  );
+}
+
+/** The most that a request can cost: reading the whole input as what is dearest. */
+export function costAtMost(price: Price, inputTokens: number, outputTokens: number): number {
+  const input = Math.max(price.input, price.cacheWrite ?? 0);
+  return Math.ceil(inputTokens * input + outputTokens * price.output);
+}
+
+/** An answer shorter than this is rarely of use. */
+export const OUTPUT_TOKENS_MIN = 256;
+
+export interface Left {
+  readonly tokens?: number;
+  readonly cost?: number;
+}
+
+/** The output bound that fits into what is left; null when not even the smallest does. */
+export function outputThatFits(
+  { inputTokens, outputTokens, price }: { inputTokens: number; outputTokens: number; price: Price | null },
+  left: Left,
+): number | null {
+  const byTokens = (left.tokens ?? Number.POSITIVE_INFINITY) - inputTokens;
+  const byCost =
+    left.cost === undefined || !price || price.output === 0
+      ? Number.POSITIVE_INFINITY
+      : Math.floor((left.cost - costAtMost(price, inputTokens, 0)) / price.output);
+  const fits = Math.min(outputTokens, byTokens, byCost);
+  return fits >= Math.min(OUTPUT_TOKENS_MIN, outputTokens) ? fits : null;
+}

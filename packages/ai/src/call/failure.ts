@@ -1,0 +1,59 @@
+/** What follows from a failed attempt of a call. */
+import type { ErrorCode } from '@gantry/protocol';
+import type { ModelFailure } from '../model.ts';
+
+export const TRIES_MAX = 3;
+const WAIT_MS_MAX = 60_000;
+const WAITS_MAX = 20;
+const BACKOFF_MS = 500;
+
+export type AfterFailure =
+  /** Nothing was served: the same attempt again. */
+  | { readonly kind: 'same'; readonly waitMs: number }
+  /** What was served is lost: another attempt, which pays for itself. */
+  | { readonly kind: 'another'; readonly waitMs: number }
+  | {
+      readonly kind: 'failed';
+      readonly code: ErrorCode;
+      /** A later attempt of the node may succeed; nothing is put on record. */
+      readonly retriable: boolean;
+      readonly retryAfterMs?: number;
+    };
+
+export interface Tried {
+  /** Attempts that broke, this one included. */
+  readonly broken: number;
+  /** How often it was asked again because of a limit, or because nothing was sent. */
+  readonly waits: number;
+  /** How long it has waited in all. */
+  readonly waitedMs: number;
+}
+
+export function nextAfter({ kind, retryAfterMs }: ModelFailure, tried: Tried): AfterFailure {
+  const waitMs = retryAfterMs ?? BACKOFF_MS * 2 ** Math.min(tried.waits, 6);
+  const isPatient = tried.waitedMs + waitMs <= WAIT_MS_MAX && tried.waits < WAITS_MAX;
+  switch (kind) {
+    case 'limited':
+      return isPatient
+        ? { kind: 'same', waitMs }
+        : { kind: 'failed', code: 'provider_quota_exhausted', retriable: true, retryAfterMs: waitMs };
+    case 'not-sent':
+      return isPatient && tried.waits < TRIES_MAX
+        ? { kind: 'same', waitMs }
+        : { kind: 'failed', code: 'provider_unavailable', retriable: true };
+    case 'broken':
+      return tried.broken < TRIES_MAX
+        ? { kind: 'another', waitMs: BACKOFF_MS * 2 ** (tried.broken - 1) }
+        : { kind: 'failed', code: 'provider_unavailable', retriable: true };
+    case 'quota':
+      return { kind: 'failed', code: 'provider_quota_exhausted', retriable: true };
+    case 'too-long':
+      return { kind: 'failed', code: 'content_too_long', retriable: false };
+    case 'unknown-model':
+      return { kind: 'failed', code: 'model_not_supported', retriable: false };
+    case 'key-rejected':
+      return { kind: 'failed', code: 'credential_unavailable', retriable: false };
+    case 'rejected':
+      return { kind: 'failed', code: 'provider_unavailable', retriable: false };
+  }
+}

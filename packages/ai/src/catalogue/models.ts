@@ -1,0 +1,55 @@
+/** What is known about a model by its id. */
+import type { Modality } from '../model.ts';
+import { MODELS } from './models-2026-11.ts';
+
+/** US dollars for a million tokens. */
+export interface ListPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+export interface KnownModel {
+  readonly provider: string;
+  readonly id: string;
+  readonly contextTokens?: number;
+  readonly outputTokens?: number;
+  readonly modalities: readonly Modality[];
+  /** As `requiredModelCapabilities` names them. */
+  readonly capabilities: readonly string[];
+  readonly price?: ListPrice;
+}
+
+/** Versions of a model are named by a date. */
+const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
+
+/** @example knownModel('anthropic', 'claude-opus-4-5-20251101')?.id // 'claude-opus-4-5' */
+export function knownModel(provider: string, id: string): KnownModel | undefined {
+  const find = (wanted: string) => MODELS.find((model) => model.provider === provider && model.id === wanted);
+  return find(id) ?? (DATED.test(id) ? find(id.replace(DATED, '')) : undefined);
+}
+
+export const modelsOf = (provider: string): readonly KnownModel[] =>
+  MODELS.filter((model) => model.provider === provider);
+
+const BILLION = 1_000_000_000;
+const MILLION = 1_000_000;
+
+/** Whole billionths of a US dollar for one token. */
+export interface TokenPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+export function tokenPrice({ input, output, cacheRead, cacheWrite }: ListPrice): TokenPrice {
+  const each = (dollars: number): number => Math.ceil((dollars * BILLION) / MILLION);
+  return {
+    input: each(input),
+    output: each(output),
+    ...(cacheRead !== undefined && { cacheRead: each(cacheRead) }),
+    ...(cacheWrite !== undefined && { cacheWrite: each(cacheWrite) }),
+  };
+}

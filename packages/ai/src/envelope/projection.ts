@@ -1,0 +1,75 @@
+/** What an envelope does to the run that it enters: events, and how its node goes on. */
+import type { EmittedEvent, Json, JsonObject } from '@gantry/protocol';
+import type { Outcome } from './accept.ts';
+import type { Envelope } from './document.ts';
+import { isUniversal } from './kinds.ts';
+
+export type RefusalMode = 'fail-node' | 'discard-and-warn';
+
+export interface Projection {
+  readonly events: readonly EmittedEvent[];
+  readonly ending:
+    | { readonly kind: 'go-on' }
+    /** People are asked; the node goes on with their answers. */
+    | { readonly kind: 'ask'; readonly questions: Json }
+    | {
+        readonly kind: 'fail';
+        readonly code: string;
+        readonly message: string;
+        readonly details: JsonObject;
+      };
+  /** Of everything that follows. */
+  readonly cause: { readonly causationId: string; readonly contentTrust?: 'untrusted' };
+}
+
+const GO_ON = { kind: 'go-on' } as const;
+
+export function projected(
+  { type, correlationId }: Pick<Envelope, 'type' | 'correlationId'>,
+  outcome: Outcome,
+  { nodeId, refusalMode = 'fail-node' }: { readonly nodeId: string; readonly refusalMode?: RefusalMode },
+): Projection {
+  const isUntrusted = outcome.status === 'accepted' && outcome.normalizedMeta.contentTrust === 'untrusted';
+  const cause = { causationId: correlationId, ...(isUntrusted && { contentTrust: 'untrusted' as const }) };
+  const make = (events: readonly EmittedEvent[], ending: Projection['ending'] = GO_ON): Projection => ({
+    events: events.map((event) => ({ ...event, ...cause })),
+    ending,
+    cause,
+  });
+  switch (outcome.status) {
+    case 'accepted':
+      return accepted(type, outcome.redactedPayload, make);
+    case 'gated': {
+      const details = { refusedType: type, acceptedTypes: [...outcome.allowedKinds] };
+      if (refusalMode === 'discard-and-warn')
+        return make([logged('warn', `An envelope of the kind ${type} was discarded.`, details)]);
+      const message = `The node does not accept envelopes of the kind ${type}.`;
+      return make([], { kind: 'fail', code: 'envelope_contract_violation', message, details });
+    }
+    case 'breached': {
+      const { capKind: kind, limit, observed, reason: message } = outcome;
+      const breach = { type: 'cap.breached', payload: { kind, limit, observed, nodeId } } as const;
+      return make([breach], { kind: 'fail', code: 'cap_breached', message, details: { kind, limit } });
+    }
+    case 'invalid': {
+      const faults = outcome.details.map((fault) => ({ ...fault }));
+      const message = `The envelope is not valid: ${outcome.reason}.`;
+      return make([], { kind: 'fail', code: 'envelope_invalid', message, details: { faults } });
+    }
+  }
+}
+
+type Make = (events: readonly EmittedEvent[], ending?: Projection['ending']) => Projection;
+
+function accepted(type: string, payload: Json, make: Make): Projection {
+  const members = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : {};
+  if (type === 'clarification.request') return make([], { kind: 'ask', questions: members.questions ?? [] });
+  if (type === 'error') return make([logged('error', String(members.message ?? ''), members)]);
+  const level = isUniversal(type) ? 'debug' : 'info';
+  return make([logged(level, `An envelope of the kind ${type} was accepted.`, { type, payload })]);
+}
+
+const logged = (level: string, message: string, data: JsonObject): EmittedEvent => ({
+  type: 'log.appended',
+  payload: { level, message, data },
+});

@@ -1,0 +1,240 @@
+/**
+ * The port to models: what one attempt asks of a provider, and what it may answer.
+ *
+ * I1  A stream that is read to its end has exactly one `end` part, as its last. Everything else (cut, silent,
+ *     interrupted, an error part) is a `ModelFailure`.
+ * I2  Every failure of an attempt is a `ModelFailure` or the abort of its signal. No error object of a library
+ *     goes further: those carry requests, addresses and headers.
+ */
+import type { Json, JsonObject } from '@gantry/protocol';
+
+export type Modality = 'text' | 'image' | 'audio' | 'document';
+
+/** Media are bytes: a library that is given an address fetches it by itself, past egress. */
+export interface MediaPart {
+  readonly type: Exclude<Modality, 'text'>;
+  readonly mimeType: string;
+  readonly data: Uint8Array;
+  readonly name?: string;
+}
+export type ContentPart = { readonly type: 'text'; readonly text: string } | MediaPart;
+
+/** `metadata` is what the provider wants back unchanged in the next turn (signatures, item ids). */
+export interface ToolCallPart {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Json;
+  /** The text that the model sent as arguments, where it is no JSON; `arguments` is then null. */
+  readonly broken?: string;
+  readonly metadata?: JsonObject;
+}
+
+export interface ReasoningPart {
+  readonly text: string;
+  readonly metadata?: JsonObject;
+}
+
+export type Message =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: string | readonly ContentPart[] }
+  | {
+      readonly role: 'assistant';
+      readonly content: string;
+      readonly toolCalls?: readonly ToolCallPart[];
+      readonly reasoning?: readonly ReasoningPart[];
+    }
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly name: string;
+      readonly content: Json;
+      readonly isError?: boolean;
+    };
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters: JsonObject;
+}
+
+export interface ModelRequest {
+  readonly model: string;
+  readonly messages: readonly Message[];
+  readonly tools?: readonly ModelTool[];
+  readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
+  /** Structured output: the text is JSON that fits it. */
+  readonly schema?: { readonly name?: string; readonly schema: JsonObject };
+  readonly maxOutputTokens: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  readonly reasoning?: 'off' | 'low' | 'medium' | 'high';
+  /** The provider may keep the system messages for the next request with the same key; it says so in the usage. */
+  readonly cacheKey?: string;
+}
+
+export type Finish = 'stop' | 'length' | 'tool-calls' | 'refusal';
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  /** The provider told none: counted from the bytes. */
+  readonly estimated?: true;
+}
+
+export type StreamPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: JsonObject }
+  | { readonly type: 'toolCall'; readonly call: ToolCallPart }
+  | EndPart;
+
+export interface EndPart {
+  readonly type: 'end';
+  readonly finish: Finish;
+  /** Missing where the provider told none. */
+  readonly usage?: Usage;
+  /** The model that answered, where it says so. */
+  readonly model?: string;
+}
+
+/** How to reach a provider for one call. `fetch` is egress's: it judges the destination and sets the real key. */
+export interface Reach {
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string;
+  /** After so long without a byte an answer counts as broken. Default: 60 s. */
+  readonly silenceMs?: number;
+}
+
+export interface ChatModel {
+  stream(request: ModelRequest, reach: Reach): AsyncIterable<StreamPart>;
+}
+
+export type ModelFailureKind =
+  /** Nothing left this machine: the same attempt may be made again. */
+  | 'not-sent'
+  /** 429, 503, 529: the provider asks to wait. */
+  | 'limited'
+  /** 408, 5xx, a stream that was cut, fell silent, ended early or told an error. */
+  | 'broken'
+  /** The account has nothing left to spend: waiting does not help. */
+  | 'quota'
+  | 'key-rejected'
+  | 'too-long'
+  | 'unknown-model'
+  /** Any other refusal of the request as it is: asking again changes nothing. */
+  | 'rejected';
+
+export class ModelFailure extends Error {
+  override readonly name = 'ModelFailure';
+  readonly kind: ModelFailureKind;
+  readonly retryAfterMs?: number;
+  readonly status?: number;
+  /** The provider's own word for it, such as `moderation_blocked`. */
+  readonly code?: string;
+
+  constructor(kind: ModelFailureKind, message: string, facts: ModelFailureFacts = {}) {
+    super(message);
+    this.kind = kind;
+    if (facts.status !== undefined) this.status = facts.status;
+    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
+    if (facts.code !== undefined) this.code = facts.code;
+  }
+}
+
+export interface ModelFailureFacts {
+  readonly status?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly code?: string | undefined;
+}
+
+export interface EmbedRequest {
+  readonly model: string;
+  readonly values: readonly string[];
+  readonly dimensions?: number;
+}
+export interface EmbedAnswer {
+  readonly embeddings: readonly (readonly number[])[];
+  readonly inputTokens?: number;
+}
+
+export interface ImageRequest {
+  readonly model: string;
+  readonly prompt: string;
+  readonly count: number;
+  readonly width?: number;
+  readonly height?: number;
+  readonly seed?: number;
+  /** With images it is an edit of them; a mask says where. */
+  readonly images?: readonly MediaPart[];
+  readonly mask?: MediaPart;
+}
+export interface ImageAnswer {
+  readonly images: readonly Media[];
+  /** How many the provider withheld for safety. */
+  readonly filtered: number;
+  readonly usage?: Usage;
+}
+export interface Media {
+  readonly data: Uint8Array;
+  readonly mimeType: string;
+}
+
+export interface SpeechRequest {
+  readonly model: string;
+  readonly text: string;
+  readonly voice?: string;
+  readonly format?: 'mp3' | 'wav';
+  readonly instructions?: string;
+  readonly speed?: number;
+  readonly language?: string;
+}
+
+export interface TranscriptionRequest {
+  readonly model: string;
+  readonly audio: Media;
+  /** Two letters, such as `en`. */
+  readonly language?: string;
+}
+export interface TranscriptionAnswer {
+  readonly text: string;
+  readonly language?: string;
+  readonly durationSeconds?: number;
+  readonly segments: readonly { readonly text: string; readonly from: number; readonly to: number }[];
+}
+
+export interface VideoRequest {
+  readonly model: string;
+  readonly prompt: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly durationSeconds?: number;
+  readonly includeAudio?: boolean;
+  readonly negativePrompt?: string;
+  readonly seed?: number;
+}
+export type VideoStatus =
+  | { readonly state: 'pending' }
+  | { readonly state: 'done'; readonly video: Media }
+  | { readonly state: 'filtered' }
+  | { readonly state: 'failed'; readonly message: string };
+
+/** Two steps, so that a restart goes on asking: `operation` is all that `status` needs. */
+export interface VideoModel {
+  start(request: VideoRequest, reach: Reach): Promise<{ readonly operation: JsonObject }>;
+  status(operation: JsonObject, reach: Reach): Promise<VideoStatus>;
+}
+
+/** What one family of providers can do; a member that is missing is a thing that it cannot. */
+export interface ProviderFamily {
+  readonly chat: ChatModel;
+  embed?(request: EmbedRequest, reach: Reach): Promise<EmbedAnswer>;
+  image?(request: ImageRequest, reach: Reach): Promise<ImageAnswer>;
+  speech?(request: SpeechRequest, reach: Reach): Promise<Media>;
+  transcribe?(request: TranscriptionRequest, reach: Reach): Promise<TranscriptionAnswer>;
+  readonly video?: VideoModel;
+}

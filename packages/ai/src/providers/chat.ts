@@ -1,0 +1,194 @@
+/** A chat over a library's model: its stream becomes ours, and whatever is no answer becomes a failure. */
+import type {
+  LanguageModelV4,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { Json, JsonObject } from '@gantry/protocol';
+import {
+  type ChatModel,
+  type Finish,
+  ModelFailure,
+  type ModelRequest,
+  type Reach,
+  type StreamPart,
+  type ToolCallPart,
+  type Usage,
+} from '../model.ts';
+import { failureOfPart } from './failure.ts';
+import { callOptions, namesIn } from './prompt.ts';
+import { type ToolNames, toolNames } from './tool-names.ts';
+import { asked, type Transport, transportOf } from './transport.ts';
+
+export interface ChatFamily {
+  model(id: string, reach: Reach, fetch: typeof globalThis.fetch): LanguageModelV4;
+  options?(request: ModelRequest): SharedV4ProviderOptions;
+}
+
+export function chatModel(family: ChatFamily): ChatModel {
+  return {
+    async *stream(request, reach) {
+      const transport = transportOf(reach);
+      const names = toolNames(namesIn(request));
+      const model = family.model(request.model, reach, transport.fetch);
+      const options = callOptions(request, names, family.options?.(request) ?? {});
+      const { stream } = await asked(reach, transport, () =>
+        model.doStream({ ...options, abortSignal: reach.signal }),
+      );
+      yield* partsOf(stream, new Reading(request.model, names), reach, transport);
+    },
+  };
+}
+
+async function* partsOf(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  reading: Reading,
+  reach: Reach,
+  transport: Transport,
+): AsyncGenerator<StreamPart> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await asked(reach, transport, () => reader.read());
+      if (done) throw early();
+      reach.signal.throwIfAborted();
+      for (const part of read(reading, value, transport)) {
+        yield part;
+        if (part.type === 'end') return;
+      }
+    }
+  } finally {
+    // Ends the connection where the reader stops early; after the end it does nothing
+    void reader.cancel().catch(() => {});
+  }
+}
+
+/** What broke on the wire says more than what the library made of it. */
+function read(
+  reading: Reading,
+  part: LanguageModelV4StreamPart,
+  transport: Transport,
+): readonly StreamPart[] {
+  try {
+    return reading.take(part);
+  } catch (error) {
+    throw transport.failed() ?? error;
+  }
+}
+
+const early = () => new ModelFailure('broken', 'The answer of the provider ended early.');
+
+/** One answer while it is read. */
+class Reading {
+  readonly #names: ToolNames;
+  readonly #thoughts = new Map<string, JsonObject>();
+  #model: string;
+  #hasContent = false;
+  #calls = 0;
+
+  constructor(model: string, names: ToolNames) {
+    this.#model = model;
+    this.#names = names;
+  }
+
+  take(part: LanguageModelV4StreamPart): readonly StreamPart[] {
+    switch (part.type) {
+      case 'text-delta':
+        this.#hasContent = true;
+        return part.delta === '' ? [] : [{ type: 'text', text: part.delta }];
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return this.#thought(part);
+      case 'tool-call':
+        this.#hasContent = true;
+        return part.providerExecuted ? [] : [{ type: 'toolCall', call: this.#call(part) }];
+      case 'response-metadata':
+        this.#model = part.modelId ?? this.#model;
+        return [];
+      case 'error':
+        throw failureOfPart(part.error);
+      case 'finish': {
+        const finish = this.#finish(part.finishReason);
+        const usage = usageOf(part.usage);
+        return [{ type: 'end', finish, model: this.#model, ...(usage && { usage }) }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  /** What must come back with a thought arrives in any of its parts, and is told with its end. */
+  #thought(part: LanguageModelV4StreamPart & { type: `reasoning-${string}` }): readonly StreamPart[] {
+    const { id, providerMetadata } = part as { id: string; providerMetadata?: JsonObject };
+    const before = this.#thoughts.get(id) ?? {};
+    const metadata = providerMetadata ? merged(before, providerMetadata) : before;
+    this.#thoughts.set(id, metadata);
+    if (part.type === 'reasoning-delta')
+      return part.delta === '' ? [] : [{ type: 'reasoning', text: part.delta }];
+    if (part.type === 'reasoning-start') return [];
+    this.#thoughts.delete(id);
+    return Object.keys(metadata).length === 0 ? [] : [{ type: 'reasoning', text: '', metadata }];
+  }
+
+  #call(part: LanguageModelV4StreamPart & { type: 'tool-call' }): ToolCallPart {
+    this.#calls++;
+    const { toolCallId, toolName, input, providerMetadata } = part;
+    return {
+      id: toolCallId || `call_${this.#calls}`,
+      name: this.#names.fromWire(toolName),
+      ...argumentsOf(input),
+      ...(providerMetadata && { metadata: providerMetadata as JsonObject }),
+    };
+  }
+
+  #finish({ unified, raw }: LanguageModelV4FinishReason): Finish {
+    switch (unified) {
+      case 'stop':
+        // Some servers call a turn with tool calls a plain stop
+        return this.#calls > 0 ? 'tool-calls' : 'stop';
+      case 'length':
+      case 'tool-calls':
+        return unified;
+      case 'content-filter':
+        return 'refusal';
+      case 'other':
+        if (raw !== undefined && this.#hasContent) return this.#calls > 0 ? 'tool-calls' : 'stop';
+        throw early();
+      case 'error':
+      case 'interrupted':
+        throw early();
+    }
+  }
+}
+
+function argumentsOf(input: string): Pick<ToolCallPart, 'arguments' | 'broken'> {
+  if (input.trim() === '') return { arguments: {} };
+  try {
+    return { arguments: JSON.parse(input) as Json };
+  } catch {
+    return { arguments: null, broken: input };
+  }
+}
+
+function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
+  if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined;
+  // Servers that do not count send zeros where their dialect demands figures
+  if (inputTokens.total === 0 && outputTokens.total === 0) return undefined;
+  return {
+    inputTokens: inputTokens.total,
+    outputTokens: outputTokens.total,
+    ...(inputTokens.cacheRead && { cacheReadTokens: inputTokens.cacheRead }),
+    ...(inputTokens.cacheWrite && { cacheWriteTokens: inputTokens.cacheWrite }),
+  };
+}
+
+/** Of two levels: provider, then member. */
+function merged(before: JsonObject, more: JsonObject): JsonObject {
+  const all = { ...before };
+  for (const [provider, members] of Object.entries(more))
+    all[provider] = { ...(all[provider] as JsonObject | undefined), ...(members as JsonObject) };
+  return all;
+}

@@ -1,0 +1,13 @@
+/** The families of providers. Their libraries take 100 ms and 20 MB, so each is loaded when it is first used. */
+import type { ProviderFamily } from '../model.ts';
+
+export type FamilyName = 'anthropic' | 'openai' | 'google' | 'openai-compatible';
+
+const LOAD: Record<FamilyName, () => Promise<ProviderFamily>> = {
+  anthropic: async () => (await import('./anthropic.ts')).anthropic,
+  openai: async () => (await import('./openai.ts')).openai,
+  google: async () => (await import('./google.ts')).google,
+  'openai-compatible': async () => (await import('./openai-compatible.ts')).openaiCompatible,
+};
+
+export const loadFamily = (name: FamilyName): Promise<ProviderFamily> => LOAD[name]();

@@ -1,0 +1,182 @@
+/** Embeddings, images and speech over the models of the libraries. What they are given and give is bytes. */
+import type {
+  EmbeddingModelV4,
+  ImageModelV4,
+  ImageModelV4File,
+  SpeechModelV4,
+  TranscriptionModelV4,
+} from '@ai-sdk/provider';
+import {
+  type ImageAnswer,
+  type ImageRequest,
+  type Media,
+  type MediaPart,
+  ModelFailure,
+  type ProviderFamily,
+  type Reach,
+} from '../model.ts';
+import { asked, transportOf } from './transport.ts';
+
+/** Makes a model whose requests go out by this fetch. */
+export type Make<M> = (id: string, reach: Reach, fetch: typeof globalThis.fetch) => M;
+
+const bytesOf = (data: string | Uint8Array): Uint8Array =>
+  typeof data === 'string' ? Buffer.from(data, 'base64') : data;
+
+function made<M, T>(make: Make<M>, id: string, reach: Reach, act: (model: M) => PromiseLike<T>): Promise<T> {
+  const transport = transportOf(reach);
+  return asked(reach, transport, async () => act(make(id, reach, transport.fetch)));
+}
+
+export function embedding(make: Make<EmbeddingModelV4>): NonNullable<ProviderFamily['embed']> {
+  return async ({ model, values, dimensions }, reach) => {
+    const answer = await made(make, model, reach, (one) =>
+      one.doEmbed({
+        values: [...values],
+        abortSignal: reach.signal,
+        ...(dimensions !== undefined && { dimensions }),
+      }),
+    );
+    if (answer.embeddings.length !== values.length)
+      throw new ModelFailure('broken', 'The provider sent another number of embeddings than was asked for.');
+    const { embeddings, usage } = answer;
+    return { embeddings, ...(usage && { inputTokens: usage.tokens }) };
+  };
+}
+
+export interface ImageTerms {
+  /** How the family says width and height. */
+  readonly shape: (
+    request: ImageRequest,
+  ) => Pick<Parameters<ImageModelV4['doGenerate']>[0], 'size' | 'aspectRatio'>;
+}
+
+/** Codes by which a provider says that it withheld all images. */
+const WITHHELD: ReadonlySet<string> = new Set([
+  'moderation_blocked',
+  'content_policy_violation',
+  'image_generation_user_error',
+]);
+
+export function images(make: Make<ImageModelV4>, terms: ImageTerms): NonNullable<ProviderFamily['image']> {
+  return async (request, reach) => {
+    const got: Media[] = [];
+    let inputTokens = 0;
+    let outputTokens = 0;
+    let filtered = 0;
+    for (let left = request.count, call = 1; left > 0; call++) {
+      const at = {
+        ...reach,
+        idempotencyKey: call === 1 ? reach.idempotencyKey : `${reach.idempotencyKey}.${call}`,
+      };
+      const { asked: count, ...answer } = await oneCall(make, terms, { ...request, count: left }, at);
+      got.push(...answer.images);
+      filtered += answer.filtered;
+      inputTokens += answer.usage?.inputTokens ?? 0;
+      outputTokens += answer.usage?.outputTokens ?? 0;
+      left -= count;
+    }
+    const usage = inputTokens + outputTokens > 0 && { usage: { inputTokens, outputTokens } };
+    return { images: got, filtered, ...usage };
+  };
+}
+
+/** Some models make one image a call, others ten. */
+async function oneCall(
+  make: Make<ImageModelV4>,
+  { shape }: ImageTerms,
+  request: ImageRequest,
+  reach: Reach,
+): Promise<ImageAnswer & { readonly asked: number }> {
+  const { model, prompt, seed, images: given = [], mask } = request;
+  let count = request.count;
+  try {
+    const answer = await made(make, model, reach, async (one) => {
+      const { maxImagesPerCall: max } = one;
+      const most = typeof max === 'function' ? await max({ modelId: model }) : max;
+      count = Math.min(request.count, most ?? 1);
+      return one.doGenerate({
+        prompt,
+        n: count,
+        ...shape(request),
+        seed,
+        files: given.length > 0 ? given.map(fileOf) : undefined,
+        mask: mask && fileOf(mask),
+        providerOptions: {},
+        abortSignal: reach.signal,
+      });
+    });
+    const kept = answer.images.map(bytesOf).filter(({ length }) => length > 0);
+    const { inputTokens, outputTokens } = answer.usage ?? {};
+    return {
+      asked: count,
+      images: kept.map((data) => ({ data, mimeType: imageType(data) })),
+      filtered: Math.max(0, count - kept.length),
+      ...(inputTokens !== undefined && { usage: { inputTokens, outputTokens: outputTokens ?? 0 } }),
+    };
+  } catch (error) {
+    if (error instanceof ModelFailure && WITHHELD.has(error.code ?? ''))
+      return { asked: count, images: [], filtered: count };
+    throw error;
+  }
+}
+
+const fileOf = ({ mimeType, data }: MediaPart): ImageModelV4File => ({
+  type: 'file',
+  mediaType: mimeType,
+  data,
+});
+
+/** By the first bytes: providers do not say it. */
+function imageType(data: Uint8Array): string {
+  if (data[0] === 0xff && data[1] === 0xd8) return 'image/jpeg';
+  if (data[0] === 0x52 && data[8] === 0x57) return 'image/webp';
+  return 'image/png';
+}
+
+export function speech(make: Make<SpeechModelV4>): NonNullable<ProviderFamily['speech']> {
+  return async ({ model, text, voice, format, instructions, speed, language }, reach) => {
+    const { audio } = await made(make, model, reach, (one) =>
+      one.doGenerate({
+        text,
+        abortSignal: reach.signal,
+        ...(voice !== undefined && { voice }),
+        ...(format !== undefined && { outputFormat: format }),
+        ...(instructions !== undefined && { instructions }),
+        ...(speed !== undefined && { speed }),
+        ...(language !== undefined && { language }),
+      }),
+    );
+    const data = bytesOf(audio);
+    return { data, mimeType: audioType(data) };
+  };
+}
+
+function audioType(data: Uint8Array): string {
+  const start = Buffer.from(data.subarray(0, 4)).toString('latin1');
+  if (start === 'RIFF') return 'audio/wav';
+  return start === 'OggS' ? 'audio/ogg' : 'audio/mpeg';
+}
+
+export function transcription(make: Make<TranscriptionModelV4>): NonNullable<ProviderFamily['transcribe']> {
+  return async ({ model, audio, language }, reach) => {
+    const answer = await made(make, model, reach, (one) =>
+      one.doGenerate({
+        audio: audio.data,
+        mediaType: audio.mimeType,
+        abortSignal: reach.signal,
+        ...(language !== undefined && { providerOptions: { openai: { language } } }),
+      }),
+    );
+    return {
+      text: answer.text,
+      segments: answer.segments.map(({ text, startSecond, endSecond }) => ({
+        text,
+        from: startSecond,
+        to: endSecond,
+      })),
+      ...(answer.language !== undefined && { language: answer.language }),
+      ...(answer.durationInSeconds !== undefined && { durationSeconds: answer.durationInSeconds }),
+    };
+  };
+}

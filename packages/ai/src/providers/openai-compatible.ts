@@ -1,0 +1,30 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { ProviderFamily, Reach } from '../model.ts';
+import { chatModel } from './chat.ts';
+import { embedding, images } from './media.ts';
+import { isStrictSchema } from './strict-schema.ts';
+import { KEY_PLACEHOLDER } from './transport.ts';
+
+const provider = ({ baseUrl }: Reach, fetch: typeof globalThis.fetch) =>
+  createOpenAICompatible({
+    name: 'compatible',
+    baseURL: baseUrl,
+    apiKey: KEY_PLACEHOLDER,
+    fetch,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+  });
+
+/** Servers that speak OpenAI's chat completions: Ollama, vLLM, OpenRouter, Mistral and others. */
+export const openaiCompatible: ProviderFamily = {
+  chat: chatModel({
+    model: (id, reach, fetch) => provider(reach, fetch).chatModel(id),
+    options: ({ schema }) => ({
+      compatible: { strictJsonSchema: schema === undefined || isStrictSchema(schema.schema) },
+    }),
+  }),
+  embed: embedding((id, reach, fetch) => provider(reach, fetch).embeddingModel(id)),
+  image: images((id, reach, fetch) => provider(reach, fetch).imageModel(id), {
+    shape: ({ width = 1024, height = 1024 }) => ({ size: `${width}x${height}`, aspectRatio: undefined }),
+  }),
+};

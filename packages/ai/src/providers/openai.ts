@@ -1,0 +1,36 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import type { ImageRequest, ProviderFamily, Reach } from '../model.ts';
+import { chatModel } from './chat.ts';
+import { embedding, images, speech, transcription } from './media.ts';
+import { isStrictSchema } from './strict-schema.ts';
+import { KEY_PLACEHOLDER } from './transport.ts';
+
+const provider = ({ baseUrl }: Reach, fetch: typeof globalThis.fetch) =>
+  createOpenAI({ baseURL: baseUrl, apiKey: KEY_PLACEHOLDER, fetch });
+
+/** The models take a few sizes: the one of the same shape. */
+function size({ model, width = 1024, height = 1024 }: ImageRequest): `${number}x${number}` {
+  const long = model.startsWith('dall-e-3') ? 1792 : 1536;
+  if (width === height || model.startsWith('dall-e-2')) return '1024x1024';
+  return width > height ? `${long}x1024` : `1024x${long}`;
+}
+
+/** The Responses API keeps what it is sent unless told not to; thoughts then come back encrypted. */
+export const openai: ProviderFamily = {
+  chat: chatModel({
+    model: (id, reach, fetch) => provider(reach, fetch).responses(id),
+    options: ({ schema, cacheKey }) => ({
+      openai: {
+        store: false,
+        strictJsonSchema: schema === undefined || isStrictSchema(schema.schema),
+        ...(cacheKey !== undefined && { promptCacheKey: cacheKey }),
+      },
+    }),
+  }),
+  embed: embedding((id, reach, fetch) => provider(reach, fetch).embedding(id)),
+  image: images((id, reach, fetch) => provider(reach, fetch).image(id), {
+    shape: (request) => ({ size: size(request), aspectRatio: undefined }),
+  }),
+  speech: speech((id, reach, fetch) => provider(reach, fetch).speech(id)),
+  transcribe: transcription((id, reach, fetch) => provider(reach, fetch).transcription(id)),
+};

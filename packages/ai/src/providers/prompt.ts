@@ -1,0 +1,120 @@
+/** A request as the model interface of the libraries takes it. */
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultOutput,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { JsonObject } from '@gantry/protocol';
+import type { ContentPart, Message, ModelRequest } from '../model.ts';
+import type { ToolNames } from './tool-names.ts';
+
+export function callOptions(
+  request: ModelRequest,
+  names: ToolNames,
+  providerOptions: SharedV4ProviderOptions,
+): LanguageModelV4CallOptions {
+  const { tools = [], toolChoice = 'auto', schema, stop = [], reasoning } = request;
+  return {
+    prompt: marked(
+      request.messages.map((message) => promptOf(message, names)),
+      request.cacheKey,
+    ),
+    maxOutputTokens: request.maxOutputTokens,
+    providerOptions,
+    ...(request.temperature !== undefined && { temperature: request.temperature }),
+    ...(request.topP !== undefined && { topP: request.topP }),
+    ...(request.seed !== undefined && { seed: request.seed }),
+    ...(stop.length > 0 && { stopSequences: [...stop] }),
+    ...(reasoning && { reasoning: reasoning === 'off' ? 'none' : reasoning }),
+    ...(schema && {
+      responseFormat: { type: 'json', schema: schema.schema, name: schema.name ?? 'answer' },
+    }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, parameters }) => ({
+        type: 'function',
+        name: names.toWire(name),
+        inputSchema: parameters,
+        ...(description !== undefined && { description }),
+      })),
+      toolChoice:
+        typeof toolChoice === 'string'
+          ? { type: toolChoice }
+          : { type: 'tool', toolName: names.toWire(toolChoice.name) },
+    }),
+  };
+}
+
+/** Where a prefix ends that may be kept: Anthropic wants it marked, others find it by themselves. */
+function marked(prompt: LanguageModelV4Message[], cacheKey: string | undefined): LanguageModelV4Message[] {
+  const last = prompt.findLastIndex(({ role }) => role === 'system');
+  if (cacheKey === undefined || last < 0) return prompt;
+  const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+  return prompt.map((message, at) => (at === last ? { ...message, providerOptions } : message));
+}
+
+/** Every name that a request mentions: a model may repeat those of earlier turns. */
+export function* namesIn({ messages, tools = [] }: ModelRequest): Generator<string> {
+  for (const { name } of tools) yield name;
+  for (const message of messages) {
+    if (message.role === 'tool') yield message.name;
+    if (message.role === 'assistant') for (const { name } of message.toolCalls ?? []) yield name;
+  }
+}
+
+function promptOf(message: Message, names: ToolNames): LanguageModelV4Message {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'user': {
+      const { content } = message;
+      const parts: readonly ContentPart[] =
+        typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+      return { role: 'user', content: parts.map(contentOf) };
+    }
+    case 'assistant': {
+      const { content, toolCalls = [], reasoning = [] } = message;
+      return {
+        role: 'assistant',
+        content: [
+          ...reasoning.map((part) => ({ type: 'reasoning', text: part.text, ...returned(part) }) as const),
+          ...(content === '' ? [] : [{ type: 'text', text: content } as const]),
+          ...toolCalls.map(
+            (call) =>
+              ({
+                type: 'tool-call',
+                toolCallId: call.id,
+                toolName: names.toWire(call.name),
+                // Some families refuse arguments that are no object
+                input: call.broken === undefined ? (call.arguments ?? {}) : {},
+                ...returned(call),
+              }) as const,
+          ),
+        ],
+      };
+    }
+    case 'tool': {
+      const { toolCallId, name } = message;
+      const result = { toolCallId, toolName: names.toWire(name), output: outputOf(message) };
+      return { role: 'tool', content: [{ type: 'tool-result', ...result }] };
+    }
+  }
+}
+
+/** What a provider wants back unchanged; other families do not look at it. */
+const returned = ({ metadata }: { readonly metadata?: JsonObject }) =>
+  metadata && { providerOptions: metadata as SharedV4ProviderOptions };
+
+function contentOf(part: ContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const { mimeType, data, name } = part;
+  const file = { type: 'file', mediaType: mimeType, data: { type: 'data', data } } as const;
+  return name === undefined ? file : { ...file, filename: name };
+}
+
+function outputOf({ content, isError }: Extract<Message, { role: 'tool' }>): LanguageModelV4ToolResultOutput {
+  if (typeof content === 'string') return { type: isError ? 'error-text' : 'text', value: content };
+  return { type: isError ? 'error-json' : 'json', value: content };
+}

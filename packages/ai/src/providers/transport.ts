@@ -1,0 +1,97 @@
+/**
+ * The fetch that a library of a family is given: it maps failures before the library sees them, so that none of its
+ * error objects ever holds one, and breaks answers that fall silent.
+ */
+import { ModelFailure, type Reach } from '../model.ts';
+import { failureOfResponse, failureOfTransport } from './failure.ts';
+
+/** Stands where libraries insist on a key; egress puts the real one in its place. */
+export const KEY_PLACEHOLDER = 'set-by-egress';
+const SILENCE_MS = 60_000;
+
+export interface Transport {
+  readonly fetch: typeof fetch;
+  /** What failed on the wire, whatever the library made of it. */
+  readonly failed: () => ModelFailure | undefined;
+  readonly isSent: () => boolean;
+}
+
+export function transportOf({ fetch, signal, silenceMs = SILENCE_MS, idempotencyKey }: Reach): Transport {
+  let failed: ModelFailure | undefined;
+  let isSent = false;
+  const fail = (failure: ModelFailure): never => {
+    failed ??= failure;
+    throw failure;
+  };
+  return {
+    failed: () => failed,
+    isSent: () => isSent,
+    async fetch(input, init) {
+      isSent = true;
+      const headers = new Headers(init?.headers);
+      headers.set('idempotency-key', idempotencyKey);
+      let response: Response;
+      try {
+        response = await fetch(input, { ...init, headers, signal });
+      } catch (error) {
+        signal.throwIfAborted();
+        return fail(failureOfTransport(error));
+      }
+      if (!response.ok) return fail(await failureOfResponse(response));
+      if (!response.body) return response;
+      const body = heard(response.body, silenceMs, (error) => {
+        if (!signal.aborted) failed ??= failureOfTransport(error);
+      });
+      return new Response(body, { status: response.status, headers: response.headers });
+    },
+  };
+}
+
+/** The same bytes; an error once nothing has come for so long. */
+function heard(
+  body: ReadableStream<Uint8Array>,
+  silenceMs: number,
+  onBreak: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const silence = Promise.withResolvers<never>();
+      const timer = setTimeout(() => {
+        silence.reject(new ModelFailure('broken', `The provider sent nothing for ${silenceMs / 1_000} s.`));
+      }, silenceMs);
+      try {
+        const { done, value } = await Promise.race([reader.read(), silence.promise]);
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        onBreak(error);
+        void reader.cancel(error).catch(() => {});
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Runs one request of a library: what it throws is a `ModelFailure` or the abort. */
+export async function asked<T>(reach: Reach, transport: Transport, act: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    reach.signal.throwIfAborted();
+    const failure = transport.failed();
+    if (failure || error instanceof ModelFailure) throw failure ?? error;
+    // What a library says before it sends is about the request, after that about an answer that is none
+    throw transport.isSent()
+      ? new ModelFailure('broken', 'The provider sent an answer that cannot be read.')
+      : new ModelFailure('rejected', `This provider cannot be asked that. ${saidBy(error)}`);
+  }
+}
+
+const SAID_MAX = 300;
+/** Of a library about the request: names of features and of models, no content. */
+const saidBy = (error: unknown): string =>
+  error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, SAID_MAX) : '';

@@ -1,0 +1,168 @@
+/** The `scripted` provider: plays a turn of a script without a network. The same request and turn give the same parts. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Json, JsonObject } from '@gantry/protocol';
+import { type ChatModel, type Message, ModelFailure, type ModelRequest, type StreamPart } from '../model.ts';
+import {
+  callsOf,
+  type FaultName,
+  finishOf,
+  piecesOf,
+  RETRY_AFTER_MS,
+  type Script,
+  type ScriptTurn,
+  usageOf,
+} from './script.ts';
+
+/** Served without a key and without a network, and only when named. */
+export const SCRIPTED_PROVIDERS = ['scripted', 'mock', 'stream-text'] as const;
+export type ScriptedProvider = (typeof SCRIPTED_PROVIDERS)[number];
+export const isScripted = (provider: string): provider is ScriptedProvider =>
+  (SCRIPTED_PROVIDERS as readonly string[]).includes(provider);
+
+export interface ScriptedOptions {
+  /** Without one the model repeats what it was told. */
+  readonly script?: Script;
+  /** Which turn this attempt gets: how many attempts were made with this script before. */
+  readonly turn?: number;
+}
+
+const SILENCE_MS = 60_000;
+
+/** @example scriptedModel({ script: [{ text: 'Hello' }] }).stream(request, reach) */
+export function scriptedModel({ script, turn: index = 0 }: ScriptedOptions = {}): ChatModel {
+  return {
+    stream(request, { signal }) {
+      const turn = script ? script[index] : echo(request);
+      if (!turn)
+        throw new ModelFailure(
+          'rejected',
+          `The script has ${script?.length} turns and was asked for turn ${index + 1}. Add a turn.`,
+        );
+      return play(turn, request, signal);
+    },
+  };
+}
+
+async function* play(
+  turn: ScriptTurn,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<StreamPart> {
+  signal.throwIfAborted();
+  const refused = refusalOf(turn);
+  if (refused) throw refused;
+  const parts = [...partsOf(turn)];
+  const broken = breaks(turn.fault);
+  // A stream that breaks has told the first half.
+  const told = broken ? parts.slice(0, Math.max(1, Math.floor(parts.length / 2))) : parts;
+  for (const part of told) {
+    if (turn.delayMs) await pause(turn.delayMs, undefined, { signal });
+    signal.throwIfAborted();
+    yield part;
+  }
+  if (turn.fault === 'silent') await pause(SILENCE_MS, undefined, { signal });
+  if (broken) throw new ModelFailure('broken', broken);
+  const model = turn.model ?? request.model;
+  const end = { type: 'end', finish: finishOf(turn), model } as const;
+  yield turn.fault === 'no-usage' ? end : { ...end, usage: usageOf(turn, inputTokensOf(request)) };
+}
+
+function* partsOf(turn: ScriptTurn): Generator<StreamPart> {
+  for (const text of piecesOf(turn.reasoning)) yield { type: 'reasoning', text };
+  for (const text of piecesOf(turn.text)) yield { type: 'text', text };
+  for (const call of callsOf(turn)) yield { type: 'toolCall', call };
+}
+
+/** The failure of a turn that never begins to answer. */
+export function refusalOf({ fault, retryAfterMs }: ScriptTurn): ModelFailure | undefined {
+  switch (fault) {
+    case '429-retry-after':
+      return new ModelFailure('limited', 'The provider limits requests (429).', {
+        status: 429,
+        retryAfterMs: retryAfterMs ?? RETRY_AFTER_MS,
+      });
+    case 'overloaded':
+      return new ModelFailure('limited', 'The provider is overloaded (529).', { status: 529 });
+    case '500':
+    case 'html-502':
+      return new ModelFailure('broken', 'The provider failed.', { status: fault === '500' ? 500 : 502 });
+    case '401':
+      return new ModelFailure('key-rejected', 'The provider rejected the key (401).', { status: 401 });
+    case 'quota':
+      return new ModelFailure('quota', 'The account at the provider has nothing left to spend.', {
+        status: 429,
+      });
+    case 'unknown-model':
+      return new ModelFailure('unknown-model', 'The provider has no such model (404).', { status: 404 });
+    case 'too-long':
+      return new ModelFailure('too-long', 'The request exceeds the context of the model.', { status: 400 });
+    case '400':
+      return new ModelFailure('rejected', 'The provider rejected the request (400).', { status: 400 });
+    default:
+      return undefined;
+  }
+}
+
+function breaks(fault: FaultName | undefined): string | undefined {
+  switch (fault) {
+    case 'cut':
+      return 'The connection to the provider broke within the answer.';
+    case 'end-without-stop':
+      return 'The answer of the provider ended early.';
+    case 'silent':
+      return 'The provider sent nothing for 60 s.';
+    case 'overloaded-mid-stream':
+      return 'The provider reported an error within the answer.';
+    default:
+      return undefined;
+  }
+}
+
+const textOfMessage = ({ content }: Message): string => {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return JSON.stringify(content);
+  return content
+    .map((part) => (part && typeof part === 'object' && 'text' in part ? String(part.text) : ''))
+    .join(' ');
+};
+
+const inputTokensOf = ({ messages }: ModelRequest): number =>
+  messages.reduce((total, message) => total + piecesOf(textOfMessage(message)).length, 0);
+
+/** Without a script: the last message, or the smallest value that fits the schema asked for. */
+function echo({ messages, schema }: ModelRequest): ScriptTurn {
+  if (schema) return { text: JSON.stringify(sampleOf(schema.schema)) };
+  const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
+  return { text: last ? textOfMessage(last) : '' };
+}
+
+const DEPTH_MAX = 16;
+
+/** A value that fits simple schemas: what the example shows is the shape, not the content. */
+function sampleOf(schema: Json | undefined, depth = 0): Json {
+  if (schema === null || typeof schema !== 'object' || Array.isArray(schema) || depth > DEPTH_MAX)
+    return null;
+  if (schema.const !== undefined) return schema.const;
+  for (const choices of [schema.enum, schema.examples])
+    if (Array.isArray(choices) && choices[0] !== undefined) return choices[0];
+  if (schema.default !== undefined) return schema.default;
+  for (const choices of [schema.anyOf, schema.oneOf])
+    if (Array.isArray(choices)) return sampleOf(choices[0], depth + 1);
+  const [type] = [schema.type].flat();
+  if (type === 'object' || schema.properties) return sampleObject(schema, depth);
+  if (type === 'array')
+    return Array.from({ length: Math.min(Number(schema.minItems ?? 0), 10) }, () =>
+      sampleOf(schema.items, depth + 1),
+    );
+  if (type === 'string') return 'text'.padEnd(Math.min(Number(schema.minLength ?? 0), 1_000), '.');
+  if (type === 'number' || type === 'integer') return Number(schema.minimum ?? 0);
+  return type === 'boolean' ? false : null;
+}
+
+function sampleObject(schema: JsonObject, depth: number): JsonObject {
+  const members = (schema.properties ?? {}) as JsonObject;
+  const required = Array.isArray(schema.required) ? schema.required : Object.keys(members);
+  return Object.fromEntries(
+    required.map((name) => [String(name), sampleOf(members[String(name)], depth + 1)]),
+  );
+}

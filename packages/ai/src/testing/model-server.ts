@@ -1,0 +1,105 @@
+/** A server of one family over real HTTP: it plays scripts, with their faults, and counts what it served. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type FaultName, RETRY_AFTER_MS, type Script, type ScriptTurn } from '../scripted/script.ts';
+import type { Asked, Dialect } from './dialect.ts';
+import { answerMedia, type MediaAnswers } from './media-answers.ts';
+
+export interface ServedRequest extends Asked {
+  readonly headers: IncomingMessage['headers'];
+}
+
+export interface ModelServer {
+  readonly baseUrl: string;
+  readonly requests: ServedRequest[];
+  /** What each model says from now on; a turn for each request. */
+  play(model: string, script: Script): void;
+  /** How many requests came with each `Idempotency-Key`. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** What images, speech and the like are answered with. */
+  readonly media: MediaAnswers;
+  close(): Promise<void>;
+}
+
+const MID_STREAM: ReadonlySet<FaultName> = new Set([
+  'cut',
+  'end-without-stop',
+  'silent',
+  'overloaded-mid-stream',
+]);
+
+export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
+  const scripts = new Map<string, ScriptTurn[]>();
+  const requests: ServedRequest[] = [];
+  const counts = new Map<string, number>();
+  const media: MediaAnswers = {};
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const raw = Buffer.concat(chunks);
+    const isJson = /json/.test(request.headers['content-type'] ?? '') && raw.length > 0;
+    const path = new URL(request.url ?? '/', 'http://unused').pathname;
+    const body = isJson ? JSON.parse(raw.toString('utf8')) : { raw: raw.toString('latin1') };
+    requests.push({ path, body, headers: request.headers });
+    const key = String(request.headers['idempotency-key'] ?? '');
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    const model = dialect.modelOf({ path, body });
+    if (model === undefined) return answerMedia(media, { path, body }, response);
+    const turn = scripts.get(model)?.shift();
+    if (!turn) return refuse(response, dialect.error('unknown-model', 0));
+    await answer(dialect, turn, model, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}${dialect.base}`,
+    requests,
+    counts,
+    media,
+    play: (model, script) => void scripts.set(model, [...script]),
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function refuse(response: ServerResponse, answer: ReturnType<Dialect['error']>): void {
+  const { status = 404, headers = {}, body = {} } = answer ?? {};
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+async function answer(dialect: Dialect, turn: ScriptTurn, model: string, response: ServerResponse) {
+  const { fault } = turn;
+  if (fault === 'html-502') {
+    response.writeHead(502, { 'content-type': 'text/html' });
+    return response.end('<html><body><h1>502 Bad Gateway</h1></body></html>');
+  }
+  const error = fault && dialect.error(fault, turn.retryAfterMs ?? RETRY_AFTER_MS);
+  if (error) return refuse(response, error);
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  const frames = dialect.frames(turn, model);
+  const breaks = fault !== undefined && MID_STREAM.has(fault);
+  const told = breaks ? frames.slice(0, Math.ceil(frames.length / 2)) : frames;
+  for (const frame of told) await send(response, frame, fault);
+  if (fault === 'cut') return response.destroy();
+  if (fault === 'silent') return;
+  response.end(fault === 'overloaded-mid-stream' ? dialect.errorFrame : undefined);
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function send(response: ServerResponse, frame: string, fault: FaultName | undefined): Promise<void> {
+  const bytes = Buffer.from(frame, 'utf8');
+  const step = fault === 'split-utf8' ? 3 : fault === 'slow' ? 7 : bytes.length;
+  for (let at = 0; at < bytes.length; at += step) {
+    response.write(bytes.subarray(at, at + step));
+    if (step < bytes.length) await turn();
+  }
+  await turn();
+}

@@ -1,0 +1,138 @@
+import { ApiError, endsRun } from '@gantry/client';
+import type { AiProvider, JsonObject } from '@gantry/protocol';
+import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { print } from '../output.ts';
+import { printable } from '../style.ts';
+
+/** One node that asks a model: what `try` runs. */
+const TRY_ID = 'gantry-ai-try';
+const TRY: JsonObject = {
+  id: TRY_ID,
+  name: 'Try a model',
+  version: '1.0.0',
+  description: 'Asks a model what `gantry ai try` was given.',
+  nodes: [
+    {
+      id: 'ask',
+      typeId: 'core.ai.callPrompt',
+      name: 'Ask',
+      position: { x: 0, y: 0 },
+      config: {},
+      inputs: { prompt: { type: 'variable', variableName: 'prompt' } },
+    },
+  ],
+  edges: [],
+  triggers: [{ id: 'manual', type: 'manual', enabled: true }],
+  variables: [{ name: 'prompt', type: 'string', defaultValue: 'Say hello in one short sentence.' }],
+  metadata: { tags: ['ai'] },
+  settings: { timeout: 300_000 },
+};
+
+const MODELS_SHOWN = 4;
+
+function modelsOf({ models }: AiProvider): string {
+  const more = models.length > MODELS_SHOWN ? ` and ${models.length - MODELS_SHOWN} more` : '';
+  return printable(`${models.slice(0, MODELS_SHOWN).join(', ')}${more}`);
+}
+
+const actions: Actions = {
+  providers: {
+    takes: '[--all]',
+    async act(call) {
+      const all = await call.client.ai.providers();
+      const shown = call.args.flag('all') ? all : all.filter(({ state }) => state !== 'no-key');
+      const missing = all.filter(({ state }) => state === 'no-key');
+      print(call, all, {
+        headings: ['PROVIDER', 'STATE', 'CREDENTIAL', 'CAN', 'MODELS'],
+        rows: shown.map((one) => [
+          one.id,
+          one.state,
+          one.credential ?? '',
+          one.tasks.join(','),
+          one.next === undefined ? modelsOf(one) : printable(one.next),
+        ]),
+        none: 'No providers.',
+        more: missing.length > 0 && !call.args.flag('all') ? 'gantry ai providers --all' : undefined,
+      });
+    },
+  },
+  try: { takes: '[prompt] [--provider P] [--model M]', act: tryModel },
+};
+
+async function tryModel(call: Call, prompt?: string): Promise<number> {
+  const { args, client } = call;
+  const ai = args.given('provider', 'model', 'credential');
+  const { credential, ...named } = ai as Record<string, string>;
+  await registered(call);
+  const { runId } = await client.runs.create({
+    workflowId: TRY_ID,
+    ...(prompt !== undefined && { inputs: { prompt } }),
+    configurable: { ai: { ...named, ...(credential !== undefined && { credentialRef: credential }) } },
+  });
+  return told(call, runId);
+}
+
+/** Once for each tenant; a key that may not register can use it from then on. */
+async function registered({ client }: Call): Promise<void> {
+  try {
+    await client.workflows.get(TRY_ID);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+    await client.workflows.register(TRY);
+  }
+}
+
+/** The text while it arrives, then what it took. */
+async function told({ args, client, io }: Call, runId: string): Promise<number> {
+  let usage: JsonObject | undefined;
+  for await (const event of client.runs.events(runId, { streamMode: 'debug', signal: io.signal })) {
+    const { type, payload } = event;
+    if (type === 'output.chunk' && !args.flag('json')) io.stdout.write(lines(payload.chunk));
+    if (type === 'provider.usage') usage = payload as JsonObject;
+    if (!endsRun(event)) continue;
+    if (args.flag('json')) io.stdout.write(`${JSON.stringify({ runId, ...payload })}\n`);
+    if (type !== 'run.completed') {
+      const { code = type, message = '' } = Object(payload.error);
+      io.stderr.write(`${printable(`${code}: ${message}`)}\nWhy: gantry explain ${runId}\n`);
+      return EXIT.failed;
+    }
+    if (!args.flag('json')) io.stdout.write(`\n${summaryOf(usage, runId)}\n`);
+    return EXIT.ok;
+  }
+  throw new UsageError(`The events of ${runId} ended before the run did. See \`gantry explain ${runId}\`.`);
+}
+
+/** Keeps its line breaks. */
+const lines = (text: unknown): string =>
+  String(text ?? '')
+    .split('\n')
+    .map(printable)
+    .join('\n');
+
+function summaryOf(usage: JsonObject | undefined, runId: string): string {
+  if (!usage) return runId;
+  const { provider, model, inputTokens, outputTokens, costEstimateUsd } = usage;
+  const cost = costEstimateUsd === undefined ? '' : `, about $${Number(costEstimateUsd).toPrecision(2)}`;
+  return printable(`${provider} ${model}: ${inputTokens} tokens in, ${outputTokens} out${cost}`);
+}
+
+export const ai: Command = {
+  name: 'ai',
+  summary: 'see which models can be asked, and try one',
+  details:
+    'Without --provider the host chooses among those with a key. `scripted` needs none and repeats the prompt.\n' +
+    'What is tried is a run like any other, with its events and its cost.',
+  usage: usageOf('ai', actions),
+  options: {
+    provider: option('P', 'try: which provider'),
+    model: option('M', 'try: which model'),
+    credential: option('REF', 'try: which credential pays'),
+    all: flag('providers: those without a key too'),
+    json: flag('print JSON'),
+  },
+  examples: ['gantry ai providers', 'gantry ai try "Say hello" --provider scripted'],
+  words: { min: 0, max: wordsMax(actions) },
+  run: (call) => runAction('ai', actions, call),
+};

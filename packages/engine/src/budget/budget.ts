@@ -1,0 +1,210 @@
+/**
+ * What a run may spend. The limits are facts of the log; what the family has spent is counted by the host, which tells
+ * it with `budget.consumed`. Retries are counted here.
+ */
+import type { BudgetDimension, BudgetPolicy, JsonObject, RunError, RunEvent } from '@gantry/protocol';
+import type { Draft } from '../apply.ts';
+import type { Answer } from '../interrupt/interrupt.ts';
+import { suspend } from '../interrupt/suspend.ts';
+import { isObject } from '../json.ts';
+import { terminateNode } from '../node-run.ts';
+import { numberAt, objectAt, textAt, textsAt } from '../payload.ts';
+import type { Plan, PlanNode } from '../plan.ts';
+import type { RunFacts } from '../run.ts';
+import { emit, emitNode, type Step } from '../step.ts';
+
+/** Cost is in US dollars. */
+export type BudgetLimits = { readonly [Dimension in BudgetDimension]?: number };
+
+export interface RunBudget {
+  readonly limits: BudgetLimits;
+  readonly thresholdPercent?: number;
+  readonly asks: boolean;
+  /** Never stops anything. */
+  readonly advisory: boolean;
+  readonly modelAllow?: readonly string[];
+  readonly modelDeny?: readonly string[];
+  /** Dimensions whose threshold was told. */
+  readonly told: readonly string[];
+  readonly retries: number;
+}
+
+/** A dimension of which nothing is left. */
+export interface Exhaustion {
+  readonly dimension: BudgetDimension;
+  readonly limit: number;
+  /** What would be spent. */
+  readonly observed: number;
+}
+
+const NAMES = { tokens: 'maxTokens', cost: 'maxCostUsd', retries: 'maxRetries' } as const;
+const DIMENSIONS = Object.keys(NAMES) as BudgetDimension[];
+const CAPS = { tokens: 'budget-tokens', cost: 'budget-cost', retries: 'budget-retries' } as const;
+
+interface Scoped {
+  readonly scope: 'run' | 'workflow' | 'project';
+  readonly policy: BudgetPolicy;
+}
+
+/** A child has what its parent had; what is left of it is counted for the whole family. */
+function policiesOf(plan: Plan, { configurable, limits, parent }: RunFacts): Scoped[] {
+  const { settings } = plan.definition as { readonly settings?: JsonObject };
+  const found: Scoped[] = [];
+  if (isObject(configurable.budget)) found.push({ scope: 'run', policy: configurable.budget });
+  if (!parent && isObject(settings?.budget)) found.push({ scope: 'workflow', policy: settings.budget });
+  if (limits.budget) found.push({ scope: 'project', policy: limits.budget });
+  return found;
+}
+
+/** The lowest of each; the scope is that of the first that binds. */
+export function reserveBudget(step: Step): void {
+  const policies = policiesOf(step.plan, step.run.facts);
+  const [first] = policies;
+  if (!first) return;
+  const effective: JsonObject = {};
+  let { scope } = first;
+  for (const name of Object.values(NAMES)) {
+    const bounds = policies.filter(({ policy }) => policy[name] !== undefined);
+    const lowest = bounds.toSorted((a, b) => a.policy[name]! - b.policy[name]!)[0];
+    if (!lowest) continue;
+    if (Object.keys(effective).length === 0) scope = lowest.scope;
+    effective[name] = lowest.policy[name]!;
+  }
+  const one = <Key extends keyof BudgetPolicy>(key: Key) =>
+    policies.find(({ policy }) => policy[key] !== undefined)?.policy[key];
+  const sealed: JsonObject = { asks: one('onExhaustion') === 'interrupt' };
+  const percent = one('thresholdPercent');
+  if (percent !== undefined) sealed.thresholdPercent = percent;
+  if (step.run.facts.limits.advisoryBudget) sealed.advisory = true;
+  const allow = one('modelAllow');
+  if (allow) sealed.modelAllow = allow;
+  const deny = policies.flatMap(({ policy }) => policy.modelDeny ?? []);
+  if (deny.length > 0) sealed.modelDeny = deny;
+  emit(step, 'budget.reserved', { effectiveBudget: effective, scope }, sealed);
+}
+
+export function foldBudget(run: Draft, { type, sealed }: RunEvent, payload: JsonObject): void {
+  const before = run.budget;
+  if (type === 'budget.reserved') {
+    const effective = objectAt(payload, 'effectiveBudget') ?? {};
+    const limits = Object.fromEntries(
+      DIMENSIONS.flatMap((name) =>
+        typeof effective[NAMES[name]] === 'number' ? [[name, effective[NAMES[name]]]] : [],
+      ),
+    );
+    run.budget = before ? { ...before, limits, told: [] } : { ...termsOf(sealed ?? {}), limits };
+  } else if (type === 'budget.threshold.crossed' && before)
+    run.budget = { ...before, told: [...before.told, textAt(payload, 'dimension')] };
+}
+
+const termsOf = (sealed: JsonObject): Omit<RunBudget, 'limits'> => ({
+  asks: sealed.asks === true,
+  advisory: sealed.advisory === true,
+  told: [],
+  retries: 0,
+  ...(typeof sealed.thresholdPercent === 'number' && { thresholdPercent: sealed.thresholdPercent }),
+  ...(Array.isArray(sealed.modelAllow) && { modelAllow: textsAt(sealed, 'modelAllow') }),
+  ...(Array.isArray(sealed.modelDeny) && { modelDeny: textsAt(sealed, 'modelDeny') }),
+});
+
+/** After `budget.consumed`: the first time that a share of the limit is used. */
+export function tellThreshold(step: Step, node: PlanNode, payload: JsonObject): void {
+  const { budget } = step.run;
+  const dimension = textAt(payload, 'dimension');
+  const percent = budget?.thresholdPercent;
+  const [consumed, limit] = [numberAt(payload, 'consumed', 0), numberAt(payload, 'limit', 0)];
+  if (!budget || percent === undefined || budget.told.includes(dimension)) return;
+  if (consumed < (limit * percent) / 100) return;
+  emitNode(step, node.id, 'budget.threshold.crossed', { dimension, consumed, limit, percent });
+}
+
+/** Ends the run, or asks whether it may spend more. */
+export function exhaust(step: Step, node: PlanNode, about: Exhaustion): void {
+  const { dimension, limit, observed } = about;
+  emitNode(step, node.id, 'budget.exhausted', { dimension, consumed: observed, limit });
+  if (step.run.budget?.asks) {
+    suspend(step, node, {
+      kind: 'approval',
+      reason: 'budget-exhausted',
+      memo: { budget: dimension },
+      data: {
+        artifactId: `${step.run.facts.runId}:budget:${dimension}`,
+        artifactType: 'budget',
+        title: `The run has used up its budget of ${dimension} (${limit}). Accept to give it as much again, or edit ${NAMES[dimension]}.`,
+        actions: ['accept', 'edit-accept', 'reject'],
+        artifactData: { [NAMES[dimension]]: limit },
+      },
+    });
+    return;
+  }
+  breach(step, node, about);
+}
+
+function breach(step: Step, node: PlanNode, { dimension, limit, observed }: Exhaustion): void {
+  emitNode(step, node.id, 'cap.breached', { kind: CAPS[dimension], limit, observed, nodeId: node.id });
+  terminateNode(step, node, exhausted(dimension, limit));
+}
+
+const exhausted = (dimension: BudgetDimension, limit: number): RunError => ({
+  code: 'budget_exhausted',
+  message: `The budget of the run is used up: ${NAMES[dimension]} is ${limit}. Start it again with a larger budget.`,
+});
+
+/** Answers whether the question was about the budget. An accepted one adds to it, and the node goes on. */
+export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rejected }: Answer): boolean {
+  const dimension = interrupt.memo?.budget;
+  const { budget } = step.run;
+  if (typeof dimension !== 'string' || !budget) return false;
+  const name = dimension as BudgetDimension;
+  const limit = budget.limits[name] ?? 0;
+  if (rejected) {
+    breach(step, node, { dimension: name, limit, observed: limit });
+    return true;
+  }
+  const edited = isObject(value) ? objectAt(value, 'editedArtifactData') : undefined;
+  const added = edited ? numberAt(edited, NAMES[name], limit) : limit;
+  const limits = { ...budget.limits, [name]: limit + Math.max(0, added) };
+  const effectiveBudget = Object.fromEntries(
+    DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
+  );
+  emitNode(step, node.id, 'budget.reserved', { effectiveBudget, scope: 'run' });
+  return true;
+}
+
+/** Whether one more retry would be too many. */
+export function retryExhausts({ run }: Step): Exhaustion | undefined {
+  const limit = run.budget?.limits.retries;
+  if (limit === undefined || run.budget!.advisory || run.budget!.retries < limit) return;
+  return { dimension: 'retries', limit, observed: run.budget!.retries + 1 };
+}
+
+export function tellRetry(step: Step, node: PlanNode): void {
+  const { budget } = step.run;
+  const limit = budget?.limits.retries;
+  if (!budget || limit === undefined) return;
+  const payload = {
+    dimension: 'retries',
+    consumed: budget.retries,
+    limit,
+    remaining: limit - budget.retries,
+  };
+  emitNode(step, node.id, 'budget.consumed', payload);
+  tellThreshold(step, node, payload);
+}
+
+/** For a child: what its parent has, with what was added since. */
+export function inheritedBudget({ budget }: { readonly budget?: RunBudget | undefined }): JsonObject {
+  if (!budget) return {};
+  const { limits, thresholdPercent, asks, modelAllow, modelDeny } = budget;
+  return {
+    budget: {
+      ...Object.fromEntries(
+        DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
+      ),
+      ...(thresholdPercent !== undefined && { thresholdPercent }),
+      ...(asks && { onExhaustion: 'interrupt' }),
+      ...(modelAllow && { modelAllow: [...modelAllow] }),
+      ...(modelDeny && { modelDeny: [...modelDeny] }),
+    },
+  };
+}

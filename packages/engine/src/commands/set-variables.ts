@@ -1,0 +1,14 @@
+import type { JsonObject } from '@gantry/protocol';
+import type { Step } from '../step.ts';
+import { changeVariables, refusalOf } from '../variable-writes.ts';
+
+/** Between `run.paused` and `run.resumed` stands nothing, and an ended run stays as it is. */
+export function setVariables(step: Step, variables: JsonObject): void {
+  const { status } = step.run;
+  const refusal =
+    status === 'running'
+      ? refusalOf(step.plan, variables)
+      : { code: 'conflict', message: `The run is ${status}; its variables stay as they are.` };
+  if (refusal) step.refusal = refusal;
+  else changeVariables(step, undefined, variables);
+}

@@ -1,0 +1,62 @@
+/** Nodes that ask a model. The host makes the call; here stands what their config may say. */
+import type { Json } from '@gantry/protocol';
+import { isObject } from '../json.ts';
+import type { NodeType, Preparation } from './node-type.ts';
+
+const TEXTS = ['provider', 'model', 'credentialRef', 'systemPrompt', 'userPrompt', 'prompt', 'promptId'];
+
+function checkAsk({ config, issue }: Preparation): void {
+  for (const name of TEXTS)
+    if (config[name] !== undefined && typeof config[name] !== 'string') issue(name, `${name} must be text`);
+  const { temperature, maxTokens, messages } = config;
+  if (temperature !== undefined && !isBetween(temperature, 0, 2))
+    issue('temperature', 'temperature must be a number from 0 to 2');
+  if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && Number(maxTokens) >= 1))
+    issue('maxTokens', 'maxTokens must be a whole number above 0');
+  if (messages !== undefined && !Array.isArray(messages)) issue('messages', 'messages must be a list');
+}
+
+const isBetween = (value: Json, min: number, max: number): boolean =>
+  typeof value === 'number' && value >= min && value <= max;
+
+export const callPrompt: NodeType = {
+  typeId: 'core.ai.callPrompt',
+  leavesProcess: true,
+  yields: true,
+  prepare(preparation) {
+    checkAsk(preparation);
+    if (preparation.config.mcp !== undefined)
+      preparation.issue('mcp', 'Prompts that call tools of MCP servers are not served', 'mcp');
+    return () => ({ kind: 'dispatched' });
+  },
+};
+
+/** As `core.ai.callPrompt` with the provider `scripted`. The fixtures of the public suite for prompts use it. */
+export const mockAi: NodeType = {
+  typeId: 'local.sample.demo.mock-ai',
+  leavesProcess: true,
+  yields: true,
+  prepare(preparation) {
+    checkAsk(preparation);
+    if (!preparation.definition.id.startsWith('conformance-'))
+      preparation.issue('', 'Models are only played so in conformance workflows', 'conformance.mockAgent');
+    return () => ({ kind: 'dispatched' });
+  },
+};
+
+export const structuredOutput: NodeType = {
+  typeId: 'core.ai.structuredOutput',
+  leavesProcess: true,
+  yields: true,
+  prepare(preparation) {
+    checkAsk(preparation);
+    const { config, issue, schema } = preparation;
+    const { retryOnInvalidJson: retries = 0 } = config;
+    if (!(Number.isSafeInteger(retries) && isBetween(retries, 0, 16)))
+      issue('retryOnInvalidJson', 'retryOnInvalidJson must be a whole number from 0 to 16');
+    const name = config.responseSchema === undefined ? 'outputSchema' : 'responseSchema';
+    if (!isObject(config[name])) issue(name, `${name} must be the JSON Schema of the answer`);
+    else schema(name, config[name]);
+    return () => ({ kind: 'dispatched' });
+  },
+};

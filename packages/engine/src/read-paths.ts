@@ -1,0 +1,78 @@
+/** Paths that conditions and mappings read, compared with what is declared: variables, and outputs of pack nodes. */
+import { didYouMean, type Json, type WorkflowEdge } from '@gantry/protocol';
+import type { Compilation } from './compilation.ts';
+import type { Condition } from './condition.ts';
+import type { Path } from './expression-ast.ts';
+import { isObject } from './json.ts';
+
+/** `['variables', name]` or `['nodes', id, 'outputs', name]`; what an edge reads of its source is `checkEdgeRead`'s. */
+export function checkRead(compilation: Compilation, path: string, read: Path): void {
+  const [root, first, member, name] = read;
+  if (root === 'variables' && read.length === 2) checkVariable(compilation, path, first!);
+  if (root === 'nodes' && member === 'outputs' && read.length === 4)
+    checkOutput(compilation, path, { nodeId: first!, name: name! });
+}
+
+function checkVariable(compilation: Compilation, path: string, name: string): void {
+  const declared = [...compilation.variables.keys()];
+  if (compilation.variables.has(name)) return;
+  compilation.warn(path, `The workflow declares no variable ${name}.${didYouMean(name, declared)}`);
+}
+
+/** The members of a result that a condition without an expression can begin with. */
+const RESULT = ['status', 'outputs', 'output', 'error'];
+
+export function checkEdge(
+  compilation: Compilation,
+  path: string,
+  { sourceNodeId: nodeId, sourceOutput }: Pick<WorkflowEdge, 'sourceNodeId' | 'sourceOutput'>,
+  condition: Condition | undefined,
+): void {
+  if (sourceOutput !== undefined)
+    checkOutput(compilation, `${path}/sourceOutput`, { nodeId, name: sourceOutput });
+  if (!condition) return;
+  const isResult = condition.type !== 'expression';
+  for (const read of condition.type === 'expression' ? condition.expression.reads : [condition.path])
+    checkEdgeRead(compilation, `${path}/condition`, { nodeId, read, isResult });
+}
+
+/** What the condition of an edge reads of its source; `isResult`: nothing else can be read there. */
+function checkEdgeRead(
+  compilation: Compilation,
+  path: string,
+  { nodeId, read, isResult }: { readonly nodeId: string; readonly read: Path; readonly isResult: boolean },
+): void {
+  const [root = '', name] = read;
+  if (isResult && !RESULT.includes(root))
+    compilation.warn(
+      path,
+      `A path begins with ${RESULT.join(', ')}: ${read.join('.')} is never there.${didYouMean(root, RESULT)}`,
+    );
+  if (name === undefined || (root !== 'outputs' && root !== 'output')) return;
+  // `output` is that output where there is one of this name, else all of them
+  if (root === 'output' && outputsOf(compilation, nodeId)?.names.includes('output')) return;
+  checkOutput(compilation, path, { nodeId, name });
+}
+
+export function checkOutput(
+  compilation: Compilation,
+  path: string,
+  { nodeId, name }: { readonly nodeId: string; readonly name: string },
+): void {
+  const declared = outputsOf(compilation, nodeId);
+  if (!declared || declared.names.includes(name)) return;
+  const message = `The node ${nodeId} declares no output ${name}.${didYouMean(name, declared.names)}`;
+  if (declared.isClosed) compilation.issue(path, message);
+  else compilation.warn(path, message);
+}
+
+/** What its pack declares; undefined where it says nothing of names. */
+function outputsOf(
+  compilation: Compilation,
+  nodeId: string,
+): { readonly names: readonly string[]; readonly isClosed: boolean } | undefined {
+  const node = compilation.nodes.get(nodeId);
+  const schema: Json | undefined = node && compilation.typeOf(node.typeId)?.pack?.outputSchema;
+  if (!isObject(schema) || !isObject(schema.properties)) return;
+  return { names: Object.keys(schema.properties), isClosed: schema.additionalProperties === false };
+}

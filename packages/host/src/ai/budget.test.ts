@@ -1,0 +1,150 @@
+/** Budgets of runs, through the front door. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject, RunEventDoc } from '@gantry/protocol';
+import { assertPublic } from '../api/testing.ts';
+import { type PackTest, sharedPackTest } from '../packs/testing/pack-test.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { payloadsOf, typesOf } from '../testing/fixture-host.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
+
+const shared = onePerFile(async (t) => {
+  const api = await sharedPackTest(t);
+  const ask = { provider: 'scripted', prompt: 'Hello', maxTokens: 300 };
+  const asks = [1, 2, 3].map((n) => node(`ai${n}`, 'core.ai.callPrompt', ask));
+  await api.registered(workflow('ask', asks));
+  await api.registered(workflow('parent', [node('child', 'core.subWorkflow', { workflowId: 'ask' })]));
+  return api;
+});
+
+const turn = { text: 'Hi', usage: { inputTokens: 20, outputTokens: 180 } };
+const options = (budget: JsonObject): JsonObject => ({
+  configurable: { budget, ai: { script: [turn] } },
+});
+
+async function eventsOf(api: PackTest, runId: string): Promise<RunEventDoc[]> {
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json();
+  for (const event of events) assertPublic('run-event.schema.json', event);
+  return events;
+}
+
+const budgetTypes = (events: readonly RunEventDoc[]): string[] =>
+  typesOf(events).filter((type) => /^(budget|cap|run)\./.test(type));
+
+test('a budget is reserved, consumed, crossed, exhausted, and ends the run', async () => {
+  const api = await shared();
+  const runId = await api.start('ask', options({ maxTokens: 500, thresholdPercent: 50 }));
+  const run = await api.ended(runId);
+  const events = await eventsOf(api, runId);
+  assert.deepEqual(budgetTypes(events), [
+    'run.started',
+    'budget.reserved',
+    'budget.consumed',
+    'budget.consumed',
+    'budget.threshold.crossed',
+    'budget.exhausted',
+    'cap.breached',
+    'run.failed',
+  ]);
+  assert.deepEqual(payloadsOf(events, 'budget.reserved'), [
+    { effectiveBudget: { maxTokens: 500 }, scope: 'run' },
+  ]);
+  const consumed = { dimension: 'tokens', limit: 500 };
+  assert.deepEqual(payloadsOf(events, 'budget.consumed'), [
+    { ...consumed, consumed: 200, remaining: 300 },
+    { ...consumed, consumed: 400, remaining: 100 },
+  ]);
+  const [{ kind, limit, observed }] = payloadsOf(events, 'cap.breached') as [JsonObject];
+  assert.deepEqual([kind, limit], ['budget-tokens', 500]);
+  assert.ok(Number(observed) > 500);
+  assert.equal((run.error as JsonObject).code, 'budget_exhausted');
+  const fork = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });
+  assert.equal(fork.statusCode, 201, fork.body);
+  await api.ended(fork.json().runId);
+  assert.deepEqual(typesOf(await eventsOf(api, fork.json().runId)), typesOf(events));
+});
+
+test('a person may add to it, and the run goes on', async () => {
+  const api = await shared();
+  const runId = await api.start('ask', options({ maxTokens: 500, onExhaustion: 'interrupt' }));
+  await waits(api, runId);
+  const interrupt = (await api.get(`/v1/runs/${runId}/interrupts/ai3`)).json();
+  assert.equal(interrupt.kind, 'approval');
+  const resumeValue = { action: 'edit-accept', editedArtifactData: { maxTokens: 700 } };
+  const answer = await api.post(`/v1/runs/${runId}/interrupts/ai3`, { resumeValue });
+  assert.equal(answer.statusCode, 200, answer.body);
+  assert.equal((await api.ended(runId)).status, 'completed');
+  const reserved = payloadsOf(await eventsOf(api, runId), 'budget.reserved');
+  assert.deepEqual(
+    reserved.map(({ effectiveBudget }) => effectiveBudget),
+    [{ maxTokens: 500 }, { maxTokens: 1_200 }],
+  );
+  const refusing = await api.start('ask', options({ maxTokens: 500, onExhaustion: 'interrupt' }));
+  await waits(api, refusing);
+  await api.post(`/v1/runs/${refusing}/interrupts/ai3`, { resumeValue: { action: 'reject' } });
+  assert.equal(((await api.ended(refusing)).error as JsonObject).code, 'budget_exhausted');
+});
+
+async function waits(api: PackTest, runId: string): Promise<void> {
+  for (let last = -1; ; ) {
+    const found = await api.get(`/v1/runs/${runId}/interrupts/ai3`);
+    if (found.statusCode === 200) return;
+    const cursor = last < 0 ? '' : `&lastSequence=${last}`;
+    const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
+    assert.ok(polled.lastEventSeq > last && !polled.isTerminal, JSON.stringify(polled));
+    last = polled.lastEventSeq;
+  }
+}
+
+test('children share the budget of their family', async () => {
+  const api = await shared();
+  const runId = await api.start('parent', options({ maxTokens: 500 }));
+  assert.equal((await api.ended(runId)).status, 'failed');
+  const { ledger } = api.host.services.ai;
+  assert.equal((await ledger.ofRun('default', runId)).tokens, 400);
+  const { runs } = (await api.get('/v1/runs?limit=5')).json();
+  const child = runs.find(({ workflowId }: JsonObject) => workflowId === 'ask');
+  const { error } = (await api.get(`/v1/runs/${child.runId}`)).json();
+  assert.equal(error.code, 'budget_exhausted');
+});
+
+test('pack code cannot go on when nothing is left', async () => {
+  const api = await shared();
+  const body = `
+    for (let call = 0; call < 9; call++)
+      try { await ctx.callAI({ provider: 'scripted', maxTokens: 300, messages: [{ role: 'user', content: 'x' }] }); } catch {}
+    return { done: true };`;
+  await api.install({ nodes: { 'vendor.acme.ask': { role: 'side-effect', body } } });
+  await api.registered(workflow('packed', [node('a', 'vendor.acme.ask')]));
+  const script = [turn, turn, turn];
+  const runId = await api.start('packed', { configurable: { budget: { maxTokens: 500 }, ai: { script } } });
+  const { error } = (await api.ended(runId)) as { error: JsonObject };
+  assert.equal(error.code, 'budget_exhausted');
+  assert.equal(payloadsOf(await eventsOf(api, runId), 'provider.usage').length, 2);
+});
+
+test('retries are counted, denied models are not asked, and a budget that does not fit is refused', async () => {
+  const api = await shared();
+  const settings = { maxRetries: 5, backoffMs: 1 };
+  await api.registered(
+    workflow('retries', [
+      node('ai1', 'core.ai.callPrompt', { provider: 'scripted', prompt: 'x' }, { settings }),
+    ]),
+  );
+  const faults = Array.from({ length: 12 }, () => ({ fault: '500' }));
+  const retried = await api.start('retries', {
+    configurable: { budget: { maxRetries: 1 }, ai: { script: faults } },
+  });
+  assert.equal(((await api.ended(retried)).error as JsonObject).code, 'budget_exhausted');
+  assert.equal(payloadsOf(await eventsOf(api, retried), 'node.retried').length, 1);
+  for (const budget of [{ modelDeny: ['ec*'], modelAllow: ['*'] }, { modelAllow: ['claude-*'] }]) {
+    const runId = await api.start('ask', options(budget));
+    assert.equal(((await api.ended(runId)).error as JsonObject).code, 'budget_model_denied');
+    assert.deepEqual(payloadsOf(await eventsOf(api, runId), 'provider.usage'), []);
+  }
+  for (const budget of [{ maxTokns: 5 }, { maxTokens: 0 }, { maxToolCalls: 3 }, 7]) {
+    const refused = await api.post('/v1/runs', { workflowId: 'ask', configurable: { budget } });
+    assert.deepEqual([refused.statusCode, refused.json().error], [400, 'validation_error'], refused.body);
+    assert.match(refused.json().message, /configurable\.budget does not fit/);
+  }
+});

@@ -1,0 +1,84 @@
+/** The budget of a run, as calls of models meet it. */
+import type { EmittedEvent } from '@gantry/engine';
+import { OpenwopError } from '@gantry/protocol';
+import type { BudgetStop, CallingRun } from '@gantry/surfaces';
+import { type Amounts, DIMENSIONS, type Dimension, type Limits, NANO_USD } from './ledger.ts';
+import type { ChosenModel } from './model-source.ts';
+import type { BudgetExhausted, CallBudget } from './planned-call.ts';
+
+export const DAY_SETTINGS = {
+  tokens: 'GANTRY_BUDGET_TOKENS_PER_DAY',
+  cost: 'GANTRY_BUDGET_COST_USD_PER_DAY',
+} as const;
+
+/** The ledger counts billionths of a dollar, events and people dollars. */
+const shown = (dimension: Dimension, amount: number): number =>
+  dimension === 'cost' ? amount / NANO_USD : amount;
+
+export const stopOf = ({ dimension, limit, observed }: BudgetExhausted): BudgetStop => ({
+  dimension,
+  limit: shown(dimension, limit),
+  observed: shown(dimension, observed),
+});
+
+function limitsOf(run: CallingRun): Limits {
+  const budget = run.budget();
+  const { tokens, cost } = budget?.limits ?? {};
+  return {
+    ...(tokens !== undefined && { tokens }),
+    ...(cost !== undefined && { cost: Math.round(cost * NANO_USD) }),
+  };
+}
+
+export const callBudget = (run: CallingRun, project: Limits): CallBudget => ({
+  ceilings: async () => ({ run: run.budget()?.advisory ? {} : limitsOf(run), project }),
+  consumed(total: Amounts): EmittedEvent[] {
+    const limits = limitsOf(run);
+    return DIMENSIONS.flatMap((dimension): EmittedEvent[] => {
+      const limit = limits[dimension];
+      if (limit === undefined) return [];
+      const [consumed, bound] = [shown(dimension, Math.max(0, total[dimension])), shown(dimension, limit)];
+      const payload = { dimension, consumed, limit: bound, remaining: Math.max(0, bound - consumed) };
+      return [{ type: 'budget.consumed', payload }];
+    });
+  },
+});
+
+/** Before anything is reserved: models that the budget denies, and limits of cost that nobody can hold. */
+export function checkModel(run: CallingRun, project: Limits, { provider, model, price }: ChosenModel): void {
+  const { modelAllow, modelDeny = [] } = run.budget() ?? {};
+  const isMeant = (pattern: string): boolean =>
+    matches(pattern, model) || matches(pattern, `${provider}/${model}`);
+  if (modelDeny.some(isMeant) || (modelAllow && !modelAllow.some(isMeant)))
+    throw new OpenwopError('budget_model_denied', {
+      message: `The budget of the run does not allow ${provider}/${model}. Use another model, or change modelAllow and modelDeny.`,
+      details: { provider, model },
+    });
+  const isLimited = limitsOf(run).cost !== undefined || project.cost !== undefined;
+  if (price === null && isLimited)
+    throw new OpenwopError('budget_model_denied', {
+      message: `The price of ${provider}/${model} is not known, so a limit of cost cannot be held. Add it to "prices" in the file that GANTRY_AI names, or limit tokens instead.`,
+      details: { provider, model, setting: 'GANTRY_AI' },
+    });
+}
+
+/** `claude-*`: a star stands for any text. In linear time: the parts between stars are looked for in order. */
+function matches(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  if (rest.length === 0) return pattern === text;
+  const last = rest.pop()!;
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last))
+    return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > text.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+export const projectExhausted = (dimension: Dimension): OpenwopError =>
+  new OpenwopError('budget_exhausted', {
+    message: `The workspace has used up its ${dimension} of today. Try again tomorrow, or let the operator raise ${DAY_SETTINGS[dimension]}.`,
+  });

@@ -1,0 +1,142 @@
+/** Claims of calls: what may be spent is reserved in the same commit, or the call is not made. */
+import { costAtMost, outputThatFits } from '@gantry/ai';
+import type { EmittedEvent } from '@gantry/engine';
+import { OpenwopError } from '@gantry/protocol';
+import type { CommitPipeline, Store, Write } from '@gantry/store';
+import { InvocationLog, logicalInvocationId } from '../runtime/invocation-log.ts';
+import { chunkEvent } from './chunk-feed.ts';
+import {
+  type Account,
+  type Amounts,
+  type Ceilings,
+  fullCounter,
+  Ledger,
+  reserving,
+  runTotals,
+  wordOf,
+} from './ledger.ts';
+import { BudgetExhausted, type CallingNode, type CallPlace, type PlannedCall } from './planned-call.ts';
+
+const LOWERED_MAX = 3;
+
+/** What stands before anything is sent. */
+export interface Claimed {
+  readonly invocationId: string;
+  readonly tried: number;
+  readonly account: Account;
+  readonly reserved: Amounts;
+  readonly outputTokens: number;
+  /** Of the family, with this reservation. */
+  readonly total: Amounts;
+}
+
+export interface CallClaimsOptions {
+  readonly store: Pick<Store, 'records' | 'entries'>;
+  readonly pipeline: CommitPipeline;
+  readonly now: () => number;
+}
+
+export class CallClaims {
+  readonly #options: CallClaimsOptions;
+  readonly #log: InvocationLog;
+  readonly #ledger: Ledger;
+
+  constructor(options: CallClaimsOptions) {
+    this.#options = options;
+    this.#log = new InvocationLog(options.pipeline, options.store.records, options.now);
+    this.#ledger = new Ledger(options.store);
+  }
+
+  /** Tells `closing` in the same commit. Throws `BudgetExhausted` when nothing is left. */
+  async claim(
+    node: CallingNode,
+    place: CallPlace,
+    call: PlannedCall,
+    { tried, closing }: { readonly tried: number; readonly closing: readonly EmittedEvent[] },
+  ): Promise<Claimed> {
+    const { pipeline, now } = this.#options;
+    const { owner, rootRunId, workflowId } = node;
+    const account: Account = { owner, rootRunId, workflowId, at: now() };
+    let { outputTokens } = call;
+    for (let lowered = 0; ; lowered++) {
+      const ceilings = (await node.budget?.ceilings()) ?? { run: {}, project: {} };
+      const reserved = atMost(call, outputTokens);
+      const claim = await this.#log.claim(
+        { ...effectOf(node, place, tried), fingerprint: place.fingerprint, reserves: wordOf(reserved) },
+        [leaseOf(node, now()), ...reserving(account, reserved, ceilings)],
+        async (group) => {
+          const told = closing.length > 0 ? await node.tell(closing, group) : null;
+          return told ?? pipeline.commit(group);
+        },
+      );
+      if (claim.kind === 'claimed') {
+        const { invocationId, values } = claim;
+        const total = values ? runTotals(values) : await this.#ledger.ofRun(owner.tenant, rootRunId);
+        return { invocationId, tried, account, reserved, outputTokens, total };
+      }
+      if (claim.kind !== 'lost' || claim.write === 0) throw leaseLost();
+      const fits = await this.#lowered({ ...call, outputTokens }, account, ceilings);
+      if (fits === null || lowered === LOWERED_MAX)
+        throw await this.#exhausted(account, ceilings, reserved, claim.write - 1);
+      outputTokens = fits;
+    }
+  }
+
+  /** The output bound that fits into what is left of the budget. */
+  async #lowered(call: PlannedCall, account: Account, { run, project }: Ceilings): Promise<number | null> {
+    const ofRun = await this.#ledger.ofRun(account.owner.tenant, account.rootRunId);
+    const ofProject = await this.#ledger.ofProject(account);
+    const leftOf = (name: keyof Amounts): number =>
+      Math.min(
+        (run[name] ?? Number.POSITIVE_INFINITY) - ofRun[name],
+        (project[name] ?? Number.POSITIVE_INFINITY) - ofProject[name],
+      );
+    return outputThatFits(call, { tokens: leftOf('tokens'), cost: leftOf('cost') });
+  }
+
+  async #exhausted(
+    account: Account,
+    ceilings: Ceilings,
+    reserved: Amounts,
+    write: number,
+  ): Promise<BudgetExhausted> {
+    const { dimension, scope } = fullCounter(write);
+    const { tenant } = account.owner;
+    const spent =
+      scope === 'run'
+        ? await this.#ledger.ofRun(tenant, account.rootRunId)
+        : await this.#ledger.ofProject(account);
+    const observed = spent[dimension] + reserved[dimension];
+    return new BudgetExhausted({ dimension, scope, limit: ceilings[scope][dimension] ?? 0, observed });
+  }
+}
+
+const effectOf = ({ owner, runId, nodeId }: CallingNode, { ordinal, series }: CallPlace, tried: number) => ({
+  tenant: owner.tenant,
+  runId,
+  nodeId,
+  ordinal,
+  providerKey: tried === 0 ? series : `${series}\0${tried}`,
+});
+
+export const idOf = (node: CallingNode, place: CallPlace, tried: number): string =>
+  logicalInvocationId(effectOf(node, place, tried));
+
+/** One for each try of the call. */
+export const channelOf = (node: CallingNode, place: CallPlace, tried: number): string =>
+  `${idOf(node, place, 0)}.${tried}`;
+
+export const closed = (node: CallingNode, place: CallPlace, tried: number): EmittedEvent =>
+  chunkEvent(channelOf(node, place, tried), '', true);
+
+const atMost = ({ inputTokens, price }: PlannedCall, outputTokens: number): Amounts => ({
+  tokens: inputTokens + outputTokens,
+  cost: price ? costAtMost(price, inputTokens, outputTokens) : 0,
+});
+
+export const leaseOf = ({ epoch }: CallingNode, now: number): Write => ({ kind: 'expectLease', epoch, now });
+
+export const leaseLost = (): OpenwopError =>
+  new OpenwopError('service_unavailable', {
+    message: 'This process no longer works on the run of this call.',
+  });

@@ -1,0 +1,78 @@
+/** What is kept and told of a call that was made. */
+import { costOf, type ModelFailure } from '@gantry/ai';
+import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
+import type { ErrorCode, JsonObject } from '@gantry/protocol';
+import type { Write } from '@gantry/store';
+import type { ChunkFeed } from './chunk-feed.ts';
+import { type Amounts, NANO_USD } from './ledger.ts';
+import type { Attempted, CallingNode, CallPlace, PlannedCall, RecordedCall } from './planned-call.ts';
+
+export function recordOf(
+  { method, fingerprint }: CallPlace,
+  { provider, model, price }: PlannedCall,
+  rest: Pick<RecordedCall, 'usage' | 'durationMs'> & Partial<RecordedCall>,
+): RecordedCall {
+  const { inputTokens, outputTokens } = rest.usage;
+  const spent = { tokens: inputTokens + outputTokens, cost: price ? costOf(price, rest.usage) : 0 };
+  return { method, fingerprint, provider, model, spent, ...rest };
+}
+
+export function settlement(
+  tenant: string,
+  invocationId: string,
+  call: RecordedCall,
+  pending: readonly EmittedEvent[] = [],
+): Write {
+  const outcome: EffectOutcome = { ok: true, outputs: JSON.parse(JSON.stringify({ call })) };
+  const write = { kind: 'settleInvocation', tenant, invocationId } as const;
+  return pending.length === 0
+    ? { ...write, outcome: JSON.stringify(outcome) }
+    : { ...write, outcome: JSON.stringify({ ...outcome, pending }), eventsPending: true };
+}
+
+export function failureOf(
+  { provider, model, fails }: PlannedCall,
+  failure: ModelFailure,
+  { code, retryAfterMs }: { readonly code: ErrorCode; readonly retryAfterMs?: number },
+): NonNullable<RecordedCall['failure']> {
+  const retry = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
+  return {
+    code: fails?.(failure) ?? code,
+    message: `${provider} (${model}): ${failure.message}`,
+    details: { provider, model, ...(failure.status !== undefined && { status: failure.status }), ...retry },
+  };
+}
+
+/** What the commit of the record tells: the rest of the text, the usage, and what the budget has left. */
+export async function told(
+  { nodeId, budget }: CallingNode,
+  { total, reserved }: { readonly total: Amounts; readonly reserved: Amounts },
+  { usage, finishReason }: Attempted,
+  record: RecordedCall,
+  feed: ChunkFeed | null,
+): Promise<EmittedEvent[]> {
+  const { provider, model, spent } = record;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const counts = { promptTokens: inputTokens, completionTokens: outputTokens, totalTokens: spent.tokens };
+  const meta = { ...(finishReason !== undefined && { finishReason }), model, provider, usage: counts };
+  const payload: JsonObject = {
+    provider,
+    model,
+    inputTokens,
+    outputTokens,
+    totalTokens: spent.tokens,
+    nodeId,
+    ...(record.spent.cost > 0 && { costEstimateUsd: record.spent.cost / NANO_USD, currency: 'USD' }),
+    ...(cacheReadTokens !== undefined && { cacheReadTokens, cacheHit: cacheReadTokens > 0 }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+  };
+  const sum = {
+    tokens: total.tokens - reserved.tokens + spent.tokens,
+    cost: total.cost - reserved.cost + spent.cost,
+  };
+  return [
+    ...(feed ? await feed.end(meta) : []),
+    { type: 'provider.usage', payload },
+    ...(budget?.consumed(sum) ?? []),
+  ];
+}

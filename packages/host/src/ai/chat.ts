@@ -1,0 +1,209 @@
+/** A chat with a model: what is asked, as the port takes it, and the answer in the words of the protocol. */
+import {
+  type ContentPart,
+  estimatedUsage,
+  estimateInput,
+  type Finish,
+  type Message,
+  type ModelAnswer,
+  type ModelRequest,
+  type ModelTool,
+  readAnswer,
+  type ToolCallPart,
+} from '@gantry/ai';
+import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { userSchemaIssues } from '../workflows/user-schema.ts';
+import type { ChosenModel } from './model-source.ts';
+import type { PlannedCall } from './planned-call.ts';
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: Json;
+  readonly toolCalls?: readonly JsonObject[];
+  readonly toolCallId?: string;
+  readonly name?: string;
+}
+
+/** As nodes and pack code say it. */
+export interface ChatAsk {
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly credentialRef?: string | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly messages: readonly ChatMessage[];
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly stopSequences?: readonly string[] | undefined;
+  readonly seed?: number | undefined;
+  readonly responseSchema?: JsonObject | undefined;
+  readonly tools?: readonly ModelTool[] | undefined;
+  readonly toolChoice?: ModelRequest['toolChoice'] | undefined;
+}
+
+export const FINISH_REASONS: Readonly<Record<Finish, string>> = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  refusal: 'content_filter',
+};
+
+/** Answers are rarely longer; whoever wants more asks for it. */
+const OUTPUT_TOKENS_DEFAULT = 8_192;
+
+export function chatCall(ask: ChatAsk, chosen: ChosenModel): PlannedCall {
+  const { provider, model, price, streams } = chosen;
+  const request = requestOf(ask, chosen);
+  return {
+    provider,
+    model,
+    price,
+    streams,
+    inputTokens: estimateInput(request),
+    outputTokens: request.maxOutputTokens,
+    usageOf: (said) => estimatedUsage(request, said),
+    async attempt({ asked: before, outputTokens, text, ...io }) {
+      const asked = { ...request, maxOutputTokens: outputTokens };
+      const answer = await readAnswer(chosen.chat(before), asked, chosen.reach(io), { text });
+      const { usage, finish } = answer;
+      const json: Json = JSON.parse(JSON.stringify(answer));
+      return { answer: json, usage, model: answer.model, finishReason: FINISH_REASONS[finish] };
+    },
+  };
+}
+
+function requestOf(ask: ChatAsk, { model, outputTokensMax, modalities }: ChosenModel): ModelRequest {
+  const { systemPrompt, messages, maxTokens, responseSchema, tools = [], toolChoice } = ask;
+  const system: Message[] = systemPrompt ? [{ role: 'system', content: systemPrompt }] : [];
+  if (responseSchema) checkSchema(responseSchema);
+  const { temperature, topP, seed, stopSequences: stop } = ask;
+  return {
+    model,
+    messages: [...system, ...messages.map((message, at) => messageOf(message, at, modalities))],
+    maxOutputTokens: Math.min(maxTokens ?? OUTPUT_TOKENS_DEFAULT, outputTokensMax),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(seed !== undefined && { seed }),
+    ...(stop && stop.length > 0 && { stop }),
+    ...(responseSchema && { schema: { schema: responseSchema } }),
+    ...(tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),
+  };
+}
+
+function checkSchema(schema: JsonObject): void {
+  const [issue] = userSchemaIssues(schema);
+  if (issue !== undefined) throw new OpenwopError('response_schema_invalid', { details: { problem: issue } });
+}
+
+const invalid = (field: string, problem: string): OpenwopError =>
+  new OpenwopError('validation_error', { message: `${field} ${problem}.`, details: { field } });
+
+function messageOf(message: ChatMessage, at: number, modalities: ChosenModel['modalities']): Message {
+  const { role, content, toolCalls, toolCallId, name = '' } = message;
+  const where = `messages/${at}`;
+  switch (role) {
+    case 'system':
+      return { role, content: textOf(content, where) };
+    case 'assistant':
+      return {
+        role,
+        content: textOf(content, where),
+        ...(toolCalls && { toolCalls: toolCalls.map(toolCallOf) }),
+      };
+    case 'tool':
+      if (toolCallId === undefined)
+        throw invalid(`${where}/toolCallId`, 'is missing: which call is answered');
+      return { role, toolCallId, name, content };
+    case 'user':
+      return {
+        role,
+        content: Array.isArray(content)
+          ? content.map((part, index) => partOf(part, `${where}/content/${index}`, modalities))
+          : textOf(content, where),
+      };
+  }
+}
+
+function textOf(content: Json, where: string): string {
+  if (typeof content === 'string') return content;
+  if (content === null) return '';
+  const texts = Array.isArray(content) ? content.map((part) => (isObject(part) ? part.text : null)) : [null];
+  if (texts.every((text) => typeof text === 'string')) return texts.join('');
+  throw invalid(`${where}/content`, 'must be text');
+}
+
+const toolCallOf = (call: JsonObject): ToolCallPart => ({
+  id: String(call.id ?? ''),
+  name: String(call.name ?? ''),
+  arguments: call.arguments ?? {},
+});
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const TYPES: Readonly<Record<string, ContentPart['type']>> = {
+  text: 'text',
+  image: 'image',
+  audio: 'audio',
+  document: 'document',
+  file: 'document',
+};
+
+/** Media come as base64 here; what is only an address was fetched before. */
+function partOf(part: Json, where: string, modalities: ChosenModel['modalities']): ContentPart {
+  const { type: said, text, mimeType, data, dataBase64, name } = isObject(part) ? part : ({} as JsonObject);
+  const type = typeof said === 'string' && Object.hasOwn(TYPES, said) ? TYPES[said]! : undefined;
+  if (type === undefined) throw invalid(`${where}/type`, `must be one of ${Object.keys(TYPES).join(', ')}`);
+  if (type === 'text') {
+    if (typeof text !== 'string') throw invalid(`${where}/text`, 'must be text');
+    return { type, text };
+  }
+  if (!modalities.includes(type))
+    throw new OpenwopError('unsupported_modality', {
+      message: `The model takes no ${type} (${where}). It takes: ${modalities.join(', ')}.`,
+      details: { modality: type, modalities: [...modalities] },
+    });
+  const encoded = data ?? dataBase64;
+  if (typeof mimeType !== 'string') throw invalid(`${where}/mimeType`, 'is missing');
+  if (typeof encoded !== 'string') throw invalid(where, 'needs its bytes as base64 in `data`');
+  const named = typeof name === 'string' ? { name } : {};
+  return { type, mimeType, data: Buffer.from(encoded, 'base64'), ...named };
+}
+
+/** As pack code reads it, in both spellings. */
+export function chatAnswer(answer: ModelAnswer, provider: string, hasSchema: boolean): JsonObject {
+  const { text, finish, usage, model, toolCalls } = answer;
+  const { inputTokens, outputTokens } = usage;
+  const data = hasSchema && finish !== 'refusal' ? parsed(text) : undefined;
+  return {
+    content: text,
+    text,
+    ...(data !== undefined && { data, parsed: data }),
+    usage: {
+      inputTokens,
+      outputTokens,
+      totalTokens: inputTokens + outputTokens,
+      promptTokens: inputTokens,
+      completionTokens: outputTokens,
+    },
+    finishReason: FINISH_REASONS[finish],
+    model,
+    provider,
+    ...(toolCalls && {
+      toolCalls: toolCalls.map(({ id, name, arguments: given, broken }) => ({
+        id,
+        name,
+        arguments: given,
+        ...(broken !== undefined && { broken }),
+      })),
+    }),
+  };
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

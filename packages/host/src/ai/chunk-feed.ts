@@ -1,0 +1,119 @@
+/**
+ * Text of a model on its way into the log: the first piece at once, then what has come together within a moment, each
+ * commit after the last. While the run takes no events the text waits; the record of the call has it then.
+ */
+import { cutText } from '@gantry/ai';
+import type { EmittedEvent } from '@gantry/engine';
+import type { Redactor } from '@gantry/protocol/redaction';
+import type { NodeCaller } from '@gantry/resources';
+import { ChunkRedaction } from '../redaction/chunk-redaction.ts';
+import type { Clock } from '../runtime/clock.ts';
+
+export interface ChunkFeedOptions {
+  readonly channel: string;
+  readonly tell: NodeCaller['tell'];
+  readonly redactor: () => Redactor;
+  readonly clock: Clock;
+  /** How long pieces are gathered; null: each is told by itself. */
+  mergeMs(): number | null;
+}
+
+/** In one commit. */
+const PIECES_MAX = 100;
+
+export class ChunkFeed {
+  readonly #options: ChunkFeedOptions;
+  readonly #redaction: ChunkRedaction;
+  /** Not on its way into the log yet. */
+  #pieces: string[] = [];
+  #telling: Promise<void> | undefined;
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+  #failure: unknown;
+
+  constructor(options: ChunkFeedOptions) {
+    this.#options = options;
+    this.#redaction = new ChunkRedaction(options.redactor);
+  }
+
+  push(text: string): void {
+    const piece = this.#redaction.push(this.#options.channel, text, false);
+    if (piece === '') return;
+    this.#pieces.push(piece);
+    this.#proceed();
+  }
+
+  /** The events of what is left, the last one closing the channel. To be committed by the caller. */
+  async end(meta?: EmittedEvent['payload']): Promise<EmittedEvent[]> {
+    this.#cancelTimer?.();
+    await this.#telling;
+    if (this.#failure !== undefined) throw this.#failure;
+    const { channel } = this.#options;
+    const rest = this.#redaction.push(channel, '', true);
+    const left = this.#texts([...this.#pieces.splice(0), rest].filter((piece) => piece !== ''));
+    const last = left.pop() ?? '';
+    const events = left.map((chunk) => chunkEvent(channel, chunk));
+    return [...events, chunkEvent(channel, last, true, meta)];
+  }
+
+  /** Nothing more is told; what is on its way is waited for. */
+  async stop(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#pieces = [];
+    await this.#telling;
+  }
+
+  #proceed(): void {
+    const { clock, mergeMs } = this.#options;
+    const gatherMs = mergeMs();
+    // Of single pieces the newest is held back: it may be the last, which closes the channel
+    const ready = this.#pieces.length - (gatherMs === null ? 1 : 0);
+    if (this.#telling || this.#cancelTimer || ready <= 0) return;
+    const waitMs = this.#toldAt + (gatherMs ?? 0) - clock.elapsedMs();
+    if (waitMs <= 0) {
+      this.#flush();
+      return;
+    }
+    this.#cancelTimer = clock.after(waitMs, () => {
+      this.#cancelTimer = undefined;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const { tell, channel, clock, mergeMs } = this.#options;
+    const heldBack = mergeMs() === null ? 1 : 0;
+    const pieces = this.#pieces.splice(0, Math.min(PIECES_MAX, this.#pieces.length - heldBack));
+    this.#toldAt = clock.elapsedMs();
+    const events = this.#texts(pieces).map((chunk) => chunkEvent(channel, chunk));
+    this.#telling = tell(events, [])
+      .then(
+        (told) => {
+          // Not told: the run takes no events now
+          if (told === null) this.#pieces.unshift(...pieces);
+          return told !== null;
+        },
+        (error: unknown) => {
+          this.#failure = error;
+          return false;
+        },
+      )
+      .then((isTold) => {
+        this.#telling = undefined;
+        if (isTold) this.#proceed();
+      });
+  }
+
+  /** What has waited long is told together: a commit takes so many events. */
+  #texts(pieces: readonly string[]): string[] {
+    const isEach = this.#options.mergeMs() === null && pieces.length <= PIECES_MAX;
+    return (isEach ? pieces : [pieces.join('')]).flatMap(cutText);
+  }
+}
+
+export const chunkEvent = (
+  channel: string,
+  chunk: string,
+  isLast = false,
+  meta?: EmittedEvent['payload'],
+): EmittedEvent => ({ type: 'output.chunk', payload: { chunk, isLast, channel, ...(meta && { meta }) } });

@@ -1,0 +1,77 @@
+/** `conformance.envelope`: a node that receives one envelope, or tells one event, as the public suite asks for it. */
+import { randomUUID } from 'node:crypto';
+import type { Outcome } from '@gantry/engine';
+import type { EmittedEvent } from '@gantry/protocol';
+import type { NodeCaller } from '@gantry/resources';
+import { logicalInvocationId } from '../runtime/invocation-log.ts';
+import type { Executor } from '../runtime/outside-work.ts';
+import type { Envelopes, Received, Receiving } from './envelopes.ts';
+
+/** What a seam leaves for the node of the run that it starts. It may hold secrets, so it is in no definition. */
+export type EnvelopeTask =
+  | { readonly event: EmittedEvent }
+  | (Pick<Receiving, 'receiver' | 'refusalMode'> & {
+      readonly envelope: unknown;
+      done(received: Received): void;
+    });
+
+export class EnvelopeTasks {
+  readonly #tasks = new Map<string, EnvelopeTask>();
+
+  /** Answers the name under which the node finds it. */
+  leave(task: EnvelopeTask): string {
+    const name = randomUUID();
+    this.#tasks.set(name, task);
+    return name;
+  }
+
+  take(name: unknown): EnvelopeTask | undefined {
+    const task = this.#tasks.get(String(name));
+    this.#tasks.delete(String(name));
+    return task;
+  }
+}
+
+export function envelopeNode(envelopes: Envelopes, tasks: EnvelopeTasks): Executor {
+  return async ({ tenant, runId }, { nodeId, config, ordinalBase: ordinal }, _signal, work) => {
+    const task = tasks.take(config.task);
+    if (!task) return failed('not_found', 'The seam that started this run is over.');
+    if ('event' in task) {
+      await work.emit([task.event]);
+      return { ok: true, outputs: {} };
+    }
+    const invocationId = logicalInvocationId({ tenant, runId, nodeId, ordinal, providerKey: 'envelope' });
+    const caller: NodeCaller = {
+      kind: 'node',
+      tenant,
+      actor: runId,
+      call: { invocationId, runId, nodeId },
+      epoch: work.epoch,
+      tell: work.tell,
+    };
+    const received = await envelopes.receive(caller, task.envelope, { ...task, runId, nodeId });
+    task.done(received);
+    return outcomeOf(received);
+  };
+}
+
+function outcomeOf({ ending, cause }: Received): Outcome {
+  switch (ending.kind) {
+    case 'go-on':
+      return { ok: true, outputs: {} };
+    case 'ask': {
+      const request = { kind: 'clarification', profile: 'openwop-chat', questions: ending.questions };
+      return { suspend: { key: 'envelope', request }, cause };
+    }
+    case 'fail': {
+      const { code, message, details } = ending;
+      return { ok: false, retryable: false, error: { code, message, details }, cause };
+    }
+  }
+}
+
+const failed = (code: string, message: string): Outcome => ({
+  ok: false,
+  retryable: false,
+  error: { code, message },
+});

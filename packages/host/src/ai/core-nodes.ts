@@ -1,0 +1,169 @@
+/**
+ * `core.ai.callPrompt` and `core.ai.structuredOutput`: prompts are resolved and filled in, then a model is asked.
+ *
+ * Prompts that are named go before what the config says: `system`, then hints and examples, then the messages, with a
+ * prompt of the kind `user` at their end.
+ */
+import type { EmittedEvent, Invocation, Outcome } from '@gantry/engine';
+import { ERRORS, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
+import type { PromptLibrary } from '../prompts/prompt-library.ts';
+import type { Executor, NodeWork } from '../runtime/outside-work.ts';
+import { type Ai, type AskingNode, askingNode, type Chatted } from './ai.ts';
+import { projectExhausted, stopOf } from './call-budget.ts';
+import { type ChatAsk, type ChatMessage, chatAnswer } from './chat.ts';
+import type { MockPrograms } from './mock-programs.ts';
+import { BudgetExhausted, type CallPlace } from './planned-call.ts';
+import { structuredCall } from './structured.ts';
+
+const SERIES = 'core.ai';
+
+export interface CoreAiDeps {
+  readonly ai: Pick<Ai, 'chat'>;
+  readonly prompts: () => PromptLibrary;
+  readonly programs: MockPrograms;
+  readonly now: () => number;
+}
+
+interface Asking {
+  readonly node: AskingNode;
+  readonly place: CallPlace;
+  readonly ask: ChatAsk;
+  readonly first: readonly EmittedEvent[];
+  readonly config: JsonObject;
+}
+
+export const coreAiExecutors = (deps: CoreAiDeps): Record<string, Executor> => ({
+  'core.ai.callPrompt': executor(deps, 'callPrompt', (asking) => textOutput(deps, asking)),
+  'local.sample.demo.mock-ai': executor(deps, 'mockAi', (asking) => textOutput(deps, played(asking))),
+  'core.ai.structuredOutput': executor(deps, 'structuredOutput', (asking) => structuredOutput(deps, asking)),
+});
+
+function executor(deps: CoreAiDeps, method: string, perform: (asking: Asking) => Promise<Outcome>): Executor {
+  return async (_key, invocation, signal, work) => {
+    const { nodeId, config, inputs, ordinalBase } = invocation;
+    const node = deps.programs.for(askingNode(work, nodeId, { signal, ordinalBase }), config);
+    const place = { ordinal: ordinalBase, series: SERIES, method, fingerprint: '' };
+    try {
+      const { prompts, events: first } = await promptsOf(deps, invocation, work);
+      return await perform({ node, place, ask: withPrompts(askOf(config, inputs), prompts), first, config });
+    } catch (error) {
+      if (error instanceof BudgetExhausted && error.scope === 'run') return { exhausted: stopOf(error) };
+      const failure = error instanceof BudgetExhausted ? projectExhausted(error.dimension) : error;
+      if (!(failure instanceof OpenwopError)) throw failure;
+      const { code, message, details } = failure;
+      const { retriable: retryable } = ERRORS[code];
+      return { ok: false, retryable, error: { code, message, ...(details && { details }) } };
+    }
+  };
+}
+
+function promptsOf(
+  { prompts, now }: CoreAiDeps,
+  { nodeId, config, inputs, variables, promptRefs }: Invocation,
+  { facts }: NodeWork,
+): Promise<NodePrompts> {
+  const { runId, workflowId, owner } = facts;
+  const at = new Date(now()).toISOString();
+  return nodePrompts(prompts(), {
+    tenant: owner.tenant,
+    nodeId,
+    config,
+    inputs,
+    variables,
+    context: {
+      runId,
+      workflowId,
+      nodeId,
+      tenantId: owner.tenant,
+      now: at,
+      ...(owner.principal !== undefined && { currentUserId: owner.principal }),
+    },
+    ...(promptRefs && { defaults: { promptRefs } }),
+  });
+}
+
+function withPrompts(ask: ChatAsk, prompts: NodePrompts['prompts']): ChatAsk {
+  if (prompts.length === 0) return ask;
+  const texts = (isUser: boolean) =>
+    prompts.filter(({ kind }) => (kind === 'user') === isUser).map(({ composed }) => composed);
+  const [system, user] = [texts(false), texts(true)];
+  return {
+    ...ask,
+    ...(system.length > 0 && { systemPrompt: system.join('\n\n') }),
+    messages: [...ask.messages, ...user.map((content): ChatMessage => ({ role: 'user', content }))],
+  };
+}
+
+const text = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+const number = (value: Json | undefined): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+
+/** Inputs stand over the config. */
+function askOf(config: JsonObject, inputs: JsonObject): ChatAsk {
+  const given = { ...config, ...inputs };
+  return {
+    provider: text(given.provider),
+    model: text(given.model),
+    credentialRef: text(given.credentialRef),
+    systemPrompt: text(given.systemPrompt),
+    messages: messagesOf(config, inputs),
+    ...(number(given.temperature) !== undefined && { temperature: number(given.temperature) }),
+    ...(number(given.maxTokens) !== undefined && { maxTokens: number(given.maxTokens) }),
+  };
+}
+
+const PROMPTS = ['userPrompt', 'prompt', 'userMessage', 'message', 'text', 'input'] as const;
+
+/** The messages, or one text by one of the usual names, or the inputs themselves as JSON. */
+function messagesOf(config: JsonObject, inputs: JsonObject): readonly ChatMessage[] {
+  const messages = inputs.messages ?? config.messages;
+  if (Array.isArray(messages)) return messages.map(messageOf);
+  for (const given of [inputs, config])
+    for (const name of PROMPTS) {
+      const content = text(given[name]);
+      if (content !== undefined) return [{ role: 'user', content }];
+    }
+  return Object.keys(inputs).length > 0 ? [{ role: 'user', content: JSON.stringify(inputs) }] : [];
+}
+
+const ROLES: ReadonlySet<Json | undefined> = new Set(['system', 'user', 'assistant', 'tool']);
+
+function messageOf(message: Json, at: number): ChatMessage {
+  const { role, content = null } = (typeof message === 'object' ? (message ?? {}) : {}) as JsonObject;
+  if (ROLES.has(role)) return { ...(message as JsonObject), role: role as ChatMessage['role'], content };
+  throw new OpenwopError('validation_error', {
+    message: `messages/${at}/role must be system, user, assistant or tool.`,
+  });
+}
+
+/** Something is said even where the workflow names no message. */
+const played = (asking: Asking): Asking => {
+  const { ask } = asking;
+  const messages: ChatAsk['messages'] =
+    ask.messages.length > 0 ? ask.messages : [{ role: 'user', content: ask.systemPrompt ?? 'Hello' }];
+  return { ...asking, ask: { ...ask, provider: 'scripted', messages } };
+};
+
+async function textOutput({ ai }: CoreAiDeps, { node, place, ask, first }: Asking): Promise<Outcome> {
+  const chatted = await ai.chat(node, { ...place, first }, ask);
+  const { text: output, ...told } = outputsOf(chatted, false);
+  return { ok: true, outputs: { output: output!, content: output!, ...told } };
+}
+
+const outputsOf = ({ answer, provider }: Chatted, structured: boolean): JsonObject => {
+  const { text, usage, finishReason, model } = chatAnswer(answer, provider, structured);
+  return { text: text ?? '', usage: usage!, finishReason: finishReason!, model: model! };
+};
+
+async function structuredOutput({ ai, programs }: CoreAiDeps, asking: Asking): Promise<Outcome> {
+  const { node, place, ask, first, config } = asking;
+  const schema = (config.responseSchema ?? config.outputSchema) as JsonObject;
+  const onAsked = (maxTokens: number): void => programs.asked(node, maxTokens);
+  const done = await structuredCall(ai, node, place, { ask, schema, first, onAsked });
+  if (!('value' in done)) return done;
+  const { usage, model } = outputsOf(done.chatted, false);
+  const outputs = { output: done.value, data: done.value, usage: usage!, model: model! };
+  return { ok: true, outputs, untold: done.events };
+}

@@ -1,0 +1,199 @@
+/**
+ * What model calls cost: counters of whole numbers, spent and reserved together.
+ *
+ * I1  What a call may cost at most is reserved in the commit of its claim, and corrected to what it did cost in that of
+ *     its record.
+ * I2  A claim without a record keeps its reservation: nobody knows what was served. Such claims are listed by run.
+ * I3  Counters of a run end with the root of its family, those of a project with their time.
+ */
+import { rootRunId } from '@gantry/engine';
+import type { ModelUsage, RunOwner } from '@gantry/protocol';
+import type { EntryKey, Store, Write } from '@gantry/store';
+import { reservedBy } from '../runtime/invocation-log.ts';
+
+const KIND = 'ledger';
+const USAGE = 'usage';
+const DAY_MS = 86_400_000;
+/** Counters of a day are kept so long after it. */
+const KEPT_MS = 400 * DAY_MS;
+const CLAIMS_LISTED_MAX = 1_000;
+
+/** Billionths of a US dollar: the price of one token is a whole number of them. */
+export const NANO_USD = 1_000_000_000;
+
+export const DIMENSIONS = ['tokens', 'cost'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** Cost is in billionths of a US dollar. */
+export type Amounts = Readonly<Record<Dimension, number>>;
+export type Limits = Readonly<Partial<Record<Dimension, number>>>;
+
+/** Who pays for a call. */
+export interface Account {
+  readonly owner: RunOwner;
+  /** Of the family of runs. */
+  readonly rootRunId: string;
+  readonly workflowId: string;
+  /** When the call was claimed. */
+  readonly at: number;
+}
+
+export interface Ceilings {
+  readonly run: Limits;
+  readonly project: Limits;
+}
+
+export const accountOf = (
+  facts: Parameters<typeof rootRunId>[0] & { readonly owner: RunOwner; readonly workflowId: string },
+  at: number,
+): Account => ({ owner: facts.owner, workflowId: facts.workflowId, rootRunId: rootRunId(facts), at });
+
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+const keyOf = (tenant: string, id: string, kind = KIND): EntryKey => ({ kind, tenant, id });
+
+export const runCounter = (tenant: string, root: string, dimension: string): EntryKey =>
+  keyOf(tenant, `run/${root}/${dimension}`);
+
+export const projectCounter = ({ owner, at }: Pick<Account, 'owner' | 'at'>, dimension: string): EntryKey =>
+  keyOf(owner.tenant, `project/${owner.workspace ?? ''}/${dayOf(at)}/${dimension}`);
+
+const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings): Write[] =>
+  DIMENSIONS.flatMap((dimension): Write[] => {
+    const { owner, rootRunId: runId, at } = account;
+    const run = ceilings?.run[dimension];
+    const project = ceilings?.project[dimension];
+    return [
+      {
+        kind: 'adjust',
+        key: runCounter(owner.tenant, runId, dimension),
+        delta: delta[dimension],
+        runId,
+        ...(run !== undefined && { max: run }),
+      },
+      {
+        kind: 'adjust',
+        key: projectCounter(account, dimension),
+        delta: delta[dimension],
+        expiresAt: at + KEPT_MS,
+        ...(project !== undefined && { max: project }),
+      },
+    ];
+  });
+
+/** In the commit of the claim. One that loses says by its index which counter is full: `fullCounter`. */
+export const reserving = (account: Account, amounts: Amounts, ceilings: Ceilings): Write[] =>
+  adjusting(account, amounts, ceilings);
+
+/** Which of the counters of `reserving` a write is about, and what the commit answers of the run's. */
+export const fullCounter = (write: number): { dimension: Dimension; scope: keyof Ceilings } => ({
+  dimension: DIMENSIONS[write >> 1]!,
+  scope: write % 2 === 0 ? 'run' : 'project',
+});
+
+export const runTotals = (values: readonly number[]): Amounts => ({ tokens: values[0]!, cost: values[2]! });
+
+export interface Spent extends Amounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** In the commit of the record. Nothing of it can lose. */
+export function settling(account: Account, reserved: Amounts, spent: Spent): Write[] {
+  const { owner, workflowId, at } = account;
+  const delta = { tokens: spent.tokens - reserved.tokens, cost: spent.cost - reserved.cost };
+  const used = {
+    calls: 1,
+    inputTokens: spent.inputTokens,
+    outputTokens: spent.outputTokens,
+    cost: spent.cost,
+  };
+  return [
+    ...adjusting(account, delta),
+    ...Object.entries(used).map(([name, amount]): Write => {
+      const key = keyOf(owner.tenant, `${dayOf(at)}/${workflowId}/${name}`, USAGE);
+      return { kind: 'adjust', key, delta: amount, expiresAt: at + KEPT_MS };
+    }),
+  ];
+}
+
+/** As a claim carries it. */
+export const wordOf = ({ tokens, cost }: Amounts): string => `${tokens}/${cost}`;
+
+function amountsOf(word: string | undefined): Amounts | null {
+  const [, tokens, cost] = /^(\d+)\/(\d+)$/.exec(word ?? '') ?? [];
+  return tokens === undefined ? null : { tokens: Number(tokens), cost: Number(cost) };
+}
+
+export interface HeldClaim extends Amounts {
+  readonly invocationId: string;
+  readonly nodeId: string;
+  readonly claimedAt: number;
+}
+
+export class Ledger {
+  readonly #store: Pick<Store, 'entries' | 'records'>;
+
+  constructor(store: Pick<Store, 'entries' | 'records'>) {
+    this.#store = store;
+  }
+
+  async ofRun(tenant: string, root: string): Promise<Amounts> {
+    const [tokens, cost] = await this.#values(DIMENSIONS.map((name) => runCounter(tenant, root, name)));
+    return { tokens: tokens!, cost: cost! };
+  }
+
+  async ofProject(account: Pick<Account, 'owner' | 'at'>): Promise<Amounts> {
+    const [tokens, cost] = await this.#values(DIMENSIONS.map((name) => projectCounter(account, name)));
+    return { tokens: tokens!, cost: cost! };
+  }
+
+  /** I2. Of one run: calls under way, and those whose end nobody knows. */
+  async held(tenant: string, runId: string): Promise<HeldClaim[]> {
+    const open = await this.#store.records.openClaims(tenant, runId, CLAIMS_LISTED_MAX);
+    return open.flatMap((claim) => {
+      const amounts = amountsOf(reservedBy(claim));
+      const { invocationId, nodeId, claimedAt } = claim;
+      return amounts ? [{ invocationId, nodeId, claimedAt, ...amounts }] : [];
+    });
+  }
+
+  /** From one day to another, both included, by workflow. */
+  async usage(tenant: string, from: string, to: string): Promise<Pick<ModelUsage, 'total' | 'workflows'>> {
+    const byWorkflow = new Map<string, Used>();
+    const total = newUsed();
+    let afterId = `${from}/`;
+    for (;;) {
+      const page = await this.#store.entries.counters(USAGE, tenant, { prefix: '', afterId, limit: PAGE });
+      for (const { id, value } of page) {
+        const [day = '', workflowId = '', name = ''] = id.split('/');
+        if (day > to) return { total: inDollars(total), workflows: listed(byWorkflow) };
+        const used = byWorkflow.get(workflowId) ?? newUsed();
+        byWorkflow.set(workflowId, used);
+        for (const sum of [used, total]) sum[name as keyof Used] += value;
+      }
+      if (page.length < PAGE) return { total: inDollars(total), workflows: listed(byWorkflow) };
+      afterId = page.at(-1)!.id;
+    }
+  }
+
+  #values(keys: readonly EntryKey[]): Promise<number[]> {
+    return Promise.all(keys.map((key) => this.#store.entries.counter(key)));
+  }
+}
+
+const PAGE = 1_000;
+
+type Used = { calls: number; inputTokens: number; outputTokens: number; cost: number };
+
+const newUsed = (): Used => ({ calls: 0, inputTokens: 0, outputTokens: 0, cost: 0 });
+
+const inDollars = ({ cost, ...used }: Used): ModelUsage['total'] => ({ ...used, costUsd: cost / NANO_USD });
+
+/** The dearest first, then those that used most. */
+const listed = (used: ReadonlyMap<string, Used>): ModelUsage['workflows'] =>
+  [...used]
+    .sort(
+      ([, a], [, b]) => b.cost - a.cost || b.inputTokens + b.outputTokens - a.inputTokens - a.outputTokens,
+    )
+    .map(([workflowId, each]) => ({ workflowId, ...inDollars(each) }));

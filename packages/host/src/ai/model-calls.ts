@@ -1,0 +1,254 @@
+/**
+ * Every call of a model, whoever makes it.
+ *
+ * I1  A try is claimed together with what it may cost, before anything is sent, and recorded together with what it did
+ *     cost and the events that tell of it. A call on record is never made again.
+ * I2  A try whose end nobody knows stays claimed and paid for. The next one is claimed in the commit that closes the
+ *     channel of the one before.
+ * I3  Failures that may pass are not recorded: a later attempt of the node asks again.
+ */
+import { ModelFailure, mergeMs, nextAfter, type Tried, type Usage } from '@gantry/ai';
+import type { EmittedEvent } from '@gantry/engine';
+import { OpenwopError } from '@gantry/protocol';
+import type { CommitResult } from '@gantry/store';
+import type { Redactions } from '../redaction/redactions.ts';
+import { type Clock, pause } from '../runtime/clock.ts';
+import {
+  CallClaims,
+  type CallClaimsOptions,
+  type Claimed,
+  channelOf,
+  closed,
+  idOf,
+  leaseLost,
+  leaseOf,
+} from './call-claims.ts';
+import { failureOf, recordOf, settlement, told } from './call-record.ts';
+import { ChunkFeed } from './chunk-feed.ts';
+import { settling } from './ledger.ts';
+import type { Attempted, CallingNode, CallPlace, PlannedCall, RecordedCall } from './planned-call.ts';
+
+export interface ModelCallsOptions extends CallClaimsOptions {
+  readonly redactions: Pick<Redactions, 'of'>;
+  readonly clock: Clock;
+}
+
+interface Ending {
+  readonly claimed: Claimed;
+  readonly record: RecordedCall;
+  readonly events: readonly EmittedEvent[];
+}
+
+type Known =
+  | { readonly kind: 'recorded'; readonly record: RecordedCall }
+  /** The next try, and whether the one before it was lost. */
+  | { readonly kind: 'open'; readonly tried: number; readonly lost: boolean };
+
+type Recorded = { readonly ok: true; readonly outputs: { readonly call: RecordedCall } };
+
+/** A call that was tried so often was cut off each time; whoever repeats it has another reason to stop. */
+const TRIES_KNOWN_MAX = 1_000;
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
+
+export class ModelCalls {
+  readonly #options: ModelCallsOptions;
+  readonly #claims: CallClaims;
+  readonly #underWay = new Map<string, Promise<RecordedCall>>();
+  /** Made by this process, with a record whose commit has not succeeded yet. */
+  readonly #unrecorded = new Map<string, Ending>();
+  #streams = 0;
+
+  constructor(options: ModelCallsOptions) {
+    this.#options = options;
+    this.#claims = new CallClaims(options);
+  }
+
+  /** Answers from the record where there is one; `plan` is asked only when the call has to be made. */
+  perform(node: CallingNode, place: CallPlace, plan: () => Promise<PlannedCall>): Promise<RecordedCall> {
+    const id = idOf(node, place, 0);
+    const underWay = this.#underWay.get(id);
+    if (underWay) return underWay;
+    const call = this.#perform(node, place, plan).finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, call);
+    return call;
+  }
+
+  async #perform(
+    node: CallingNode,
+    place: CallPlace,
+    plan: () => Promise<PlannedCall>,
+  ): Promise<RecordedCall> {
+    const known = await this.#known(node, place);
+    if (known.kind === 'recorded') return known.record;
+    const call = await plan();
+    let { tried, lost } = known;
+    for (let broken = 0; ; tried++) {
+      const closing =
+        lost && call.streams ? [closed(node, place, tried - 1)] : tried === 0 ? (place.first ?? []) : [];
+      const claimed = await this.#claims.claim(node, place, call, { tried, closing });
+      const ended = await this.#attempt(node, place, call, claimed, broken);
+      if (ended !== 'broken') return ended;
+      broken++;
+      lost = true;
+    }
+  }
+
+  /** What earlier processes, or an earlier attempt of the node, left of the call. */
+  async #known(node: CallingNode, place: CallPlace): Promise<Known> {
+    const { tenant } = node.owner;
+    let lost = false;
+    for (let tried = 0; tried < TRIES_KNOWN_MAX; tried++) {
+      const invocationId = idOf(node, place, tried);
+      const before = await this.#options.store.records.invocation(tenant, invocationId);
+      if (!before) return { kind: 'open', tried, lost };
+      if (before.outcome !== null) {
+        this.#unrecorded.delete(invocationId);
+        const { pending, outputs } = JSON.parse(before.outcome) as Recorded & { pending?: EmittedEvent[] };
+        // Lost: told by another; refused: left to the next repeat
+        if (before.eventsPending && pending)
+          await node.tell(pending, [{ kind: 'tellInvocation', tenant, invocationId }]);
+        if (!outputs.call.aborted) return { kind: 'recorded', record: outputs.call };
+        lost = false;
+        continue;
+      }
+      const unrecorded = this.#unrecorded.get(invocationId);
+      if (unrecorded) return { kind: 'recorded', record: await this.#record(node, unrecorded) };
+      lost = true;
+    }
+    throw new OpenwopError('provider_unavailable', { message: 'The call was cut off too often.' });
+  }
+
+  /** One try. Limits of the provider are waited for within it. */
+  async #attempt(
+    node: CallingNode,
+    place: CallPlace,
+    call: PlannedCall,
+    claimed: Claimed,
+    brokenBefore: number,
+  ): Promise<RecordedCall | 'broken'> {
+    const { clock } = this.#options;
+    const startedAt = clock.elapsedMs();
+    const feed = call.streams ? this.#feed(node, place, call, claimed) : null;
+    const tried: { -readonly [Key in keyof Tried]: Tried[Key] } = {
+      broken: brokenBefore + 1,
+      waits: 0,
+      waitedMs: 0,
+    };
+    const ends = (rest: Partial<RecordedCall>, usage: Usage): RecordedCall =>
+      recordOf(place, call, { ...rest, usage, durationMs: Math.round(clock.elapsedMs() - startedAt) });
+    for (;;) {
+      let said = '';
+      const heard = (piece: string): void => {
+        said += piece;
+        feed?.push(piece);
+      };
+      const attempted = await this.#once(node, call, claimed, claimed.tried + tried.waits, heard);
+      if (!(attempted instanceof Error)) {
+        const { answer, usage, model = call.model } = attempted;
+        const record = ends({ answer, model }, usage);
+        return this.#record(node, {
+          claimed,
+          record,
+          events: await told(node, claimed, attempted, record, feed),
+        });
+      }
+      if (node.signal.aborted) {
+        await feed?.stop();
+        await this.#abandon(
+          node,
+          claimed,
+          ends({ aborted: true }, said === '' ? NOTHING : call.usageOf(said)),
+        );
+        throw node.signal.reason;
+      }
+      if (!(attempted instanceof ModelFailure)) throw attempted;
+      const next = nextAfter(attempted, tried);
+      if (next.kind === 'failed') {
+        const failure = failureOf(call, attempted, next);
+        if (said !== '' && feed) await node.tell(await feed.end(), []);
+        if (!next.retriable) {
+          const record = ends({ failure }, NOTHING);
+          return this.#record(node, { claimed, record, events: [] });
+        }
+        if (attempted.kind !== 'broken') await this.#abandon(node, claimed, ends({ aborted: true }, NOTHING));
+        throw new OpenwopError(failure.code, failure);
+      }
+      await pause(clock, next.waitMs, node.signal);
+      if (next.kind === 'another') {
+        await feed?.stop();
+        node.signal.throwIfAborted();
+        return 'broken';
+      }
+      tried.waits++;
+      tried.waitedMs += next.waitMs;
+    }
+  }
+
+  async #once(
+    { signal }: CallingNode,
+    call: PlannedCall,
+    { invocationId: idempotencyKey, outputTokens }: Claimed,
+    asked: number,
+    text: (piece: string) => void,
+  ): Promise<Attempted | Error> {
+    this.#streams++;
+    try {
+      return await call.attempt({ signal, idempotencyKey, asked, outputTokens, text });
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    } finally {
+      this.#streams--;
+    }
+  }
+
+  #feed(node: CallingNode, place: CallPlace, { streams }: PlannedCall, { tried }: Claimed): ChunkFeed {
+    const { clock, redactions } = this.#options;
+    return new ChunkFeed({
+      channel: channelOf(node, place, tried),
+      tell: node.tell,
+      redactor: () => redactions.of(node.owner.tenant),
+      clock,
+      mergeMs: () => (streams === 'each' ? null : mergeMs(this.#streams)),
+    });
+  }
+
+  /** One commit; without its events while the run takes none, which then wait in the record. */
+  async #record(node: CallingNode, ending: Ending): Promise<RecordedCall> {
+    const { claimed, record, events } = ending;
+    const { invocationId, account, reserved } = claimed;
+    const { tenant } = node.owner;
+    this.#unrecorded.set(invocationId, ending);
+    const after = [
+      leaseOf(node, this.#options.now()),
+      ...settling(account, reserved, { ...record.spent, ...record.usage }),
+    ];
+    const told =
+      events.length > 0
+        ? await node.tell(events, [settlement(tenant, invocationId, record), ...after])
+        : null;
+    const result =
+      told ??
+      (await this.#options.pipeline.commit([settlement(tenant, invocationId, record, events), ...after]));
+    this.#unrecorded.delete(invocationId);
+    if (result.won) return record;
+    return this.#otherRecord(tenant, invocationId, result);
+  }
+
+  /** Recorded before, by a commit whose answer was lost. */
+  async #otherRecord(
+    tenant: string,
+    invocationId: string,
+    { write }: Extract<CommitResult, { won: false }>,
+  ): Promise<RecordedCall> {
+    const before = await this.#options.store.records.invocation(tenant, invocationId);
+    if (write > 0 || before?.outcome == null) throw leaseLost();
+    return (JSON.parse(before.outcome) as Recorded).outputs.call;
+  }
+
+  /** What was served is paid for; what was not is given back. A process that cannot do it leaves the claim open. */
+  async #abandon(node: CallingNode, claimed: Claimed, record: RecordedCall): Promise<void> {
+    await this.#record(node, { claimed, record, events: [] }).catch(() => {
+      this.#unrecorded.delete(claimed.invocationId);
+    });
+  }
+}

@@ -1,0 +1,121 @@
+/** Which model serves a call. */
+import {
+  type ChatModel,
+  isScripted,
+  type Modality,
+  type Price,
+  type Reach,
+  readScript,
+  type Script,
+  scriptedModel,
+  streamTextScript,
+} from '@gantry/ai';
+import { type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
+
+export interface ModelQuery {
+  readonly owner: RunOwner;
+  /** Of the run. */
+  readonly configurable: JsonObject;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly credentialRef?: string | undefined;
+  /** How many calls of the node came before. */
+  readonly turn: number;
+}
+
+export interface ChosenModel {
+  readonly provider: string;
+  readonly model: string;
+  /** `asked`: how often it was asked before for this call. */
+  chat(asked: number): ChatModel;
+  /** Null where nobody told: a limit of cost cannot be held then. */
+  readonly price: Price | null;
+  readonly outputTokensMax: number;
+  readonly modalities: readonly Modality[];
+  /** Whether each piece of text is told by itself. */
+  readonly streams: 'merged' | 'each';
+  reach(io: Pick<Reach, 'signal' | 'idempotencyKey'>): Reach;
+}
+
+export interface ModelSource {
+  /** Refuses with what exists, or how to get it. */
+  choose(query: ModelQuery): Promise<ChosenModel>;
+}
+
+const OUTPUT_TOKENS_MAX = 8_192;
+/** Of a price for a million tokens: one token. */
+const NANO_USD_PER_MILLIONTH = 1_000;
+const FREE: Price = { input: 0, output: 0 };
+
+/** Served without a network, and only when named. */
+export const scriptedSource: ModelSource = {
+  async choose({ provider, model, configurable, turn }) {
+    const mock = mockOf(configurable);
+    const named = mock?.id ?? provider;
+    if (named === undefined || !isScripted(named)) throw noProvider(named);
+    const script = mock ? streamText(mock.config) : scriptOf(configurable);
+    return {
+      provider: named,
+      model: model ?? script?.[0]?.model ?? 'echo',
+      chat: (asked) => scriptedModel({ ...(script && { script }), turn: turn + asked }),
+      price: priceIn(configurable),
+      outputTokensMax: OUTPUT_TOKENS_MAX,
+      modalities: ['text'],
+      streams: 'each',
+      reach: (io) => ({
+        ...io,
+        baseUrl: '',
+        fetch: () => Promise.reject(new Error('A script has no network')),
+      }),
+    };
+  },
+};
+
+/** A script may be said to cost something, in US dollars for a million tokens: to try budgets without a key. */
+function priceIn({ ai }: JsonObject): Price {
+  const { price } = (typeof ai === 'object' && ai !== null && !Array.isArray(ai) ? ai : {}) as JsonObject;
+  if (price === null || typeof price !== 'object' || Array.isArray(price)) return FREE;
+  const { input = 0, output = 0 } = price;
+  if (![input, output].every((usd) => typeof usd === 'number' && usd >= 0))
+    throw new OpenwopError('validation_error', {
+      message: 'configurable.ai.price must have `input` and `output`, in US dollars for a million tokens.',
+    });
+  return { input: Number(input) * NANO_USD_PER_MILLIONTH, output: Number(output) * NANO_USD_PER_MILLIONTH };
+}
+
+function mockOf({ mockProvider }: JsonObject): { id: string; config: JsonObject } | null {
+  if (mockProvider === null || typeof mockProvider !== 'object' || Array.isArray(mockProvider)) return null;
+  const { id, config } = mockProvider;
+  return typeof id === 'string' ? { id, config: (config ?? {}) as JsonObject } : null;
+}
+
+function scriptOf({ ai }: JsonObject): Script | undefined {
+  if (ai === null || typeof ai !== 'object' || Array.isArray(ai) || ai.script === undefined) return undefined;
+  return scriptIn(readScript(ai.script), 'configurable.ai.script');
+}
+
+const streamText = (config: JsonObject): Script =>
+  scriptIn(streamTextScript(config), 'configurable.mockProvider.config');
+
+function scriptIn(read: ReturnType<typeof readScript>, where: string): Script {
+  if ('script' in read) return read.script;
+  const [first] = read.problems;
+  throw new OpenwopError('validation_error', {
+    message: `${where} is not a script: ${first ? `${first.field || '/'} ${first.problem}` : 'see the docs'}.`,
+  });
+}
+
+export const noProvider = (
+  named: string | undefined,
+  known: readonly string[] = ['scripted'],
+): OpenwopError =>
+  named === undefined
+    ? new OpenwopError('provider_unavailable', {
+        message:
+          'The tenant has no model provider. Add a key with `gantry credentials`, start Ollama, or name the provider ' +
+          '"scripted" to try it without one; `gantry ai providers` lists what there is.',
+      })
+    : new OpenwopError('provider_not_supported', {
+        message: `This host has no model provider "${named}". It has: ${known.join(', ')}.`,
+        details: { providers: [...known] },
+      });

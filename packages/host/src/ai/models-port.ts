@@ -1,0 +1,70 @@
+/** Calls of pack code to models, by way of the call gate. */
+import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { assertSameCall, type ModelsPort, type WriteCall } from '@gantry/surfaces';
+import type { Ai, AskingNode } from './ai.ts';
+import { projectExhausted, stopOf } from './call-budget.ts';
+import { type ChatAsk, chatAnswer } from './chat.ts';
+import { BudgetExhausted, type CallPlace } from './planned-call.ts';
+
+const SERIES = 'aiProviders.own';
+
+export function createModelsPort(ai: Pick<Ai, 'chat'>): ModelsPort {
+  const chat = async (ask: ChatAsk, call: WriteCall): Promise<JsonObject> => {
+    const { invocation } = call;
+    const { ordinal, method, fingerprint } = invocation;
+    const place: CallPlace = { ordinal, series: SERIES, method, fingerprint };
+    const { answer, provider, recorded } = await ai.chat(nodeOf(call), place, ask).catch((error) => {
+      throw error instanceof BudgetExhausted ? stopped(call, error) : error;
+    });
+    if (recorded.isRepeated) assertSameCall(invocation, recorded);
+    return chatAnswer(answer, provider, ask.responseSchema !== undefined);
+  };
+  return {
+    callAI: (input, call) => chat(input, call),
+    callAIWithTools: ({ tools, toolChoice, ...input }, call) => {
+      const asked = tools.map(({ parameters = { type: 'object' }, ...tool }) => ({ ...tool, parameters }));
+      return chat({ ...input, tools: asked, toolChoice: choiceOf(toolChoice) }, call);
+    },
+  };
+}
+
+/** Surfaces open before the services do. */
+export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => ({
+  callAI: (...call) => ai().models.callAI(...call),
+  callAIWithTools: (...call) => ai().models.callAIWithTools(...call),
+});
+
+/** The code hears of it and can do nothing about it: the run ends, or waits for a person. */
+function stopped({ caller }: WriteCall, error: BudgetExhausted): OpenwopError {
+  if (error.scope === 'project') return projectExhausted(error.dimension);
+  if (caller.kind === 'node') caller.work?.run?.exhausted(stopOf(error));
+  return new OpenwopError('budget_exhausted');
+}
+
+/** The node of a call. Outside of a run nobody would pay. */
+export function nodeOf({ tenant, workspace, principal, caller, signal }: WriteCall): AskingNode {
+  if (caller.kind !== 'node' || !caller.work) throw outsideOfRuns();
+  const { runId, nodeId, ordinalBase, work } = caller;
+  const { epoch, tell, run } = work;
+  if (!run) throw outsideOfRuns();
+  const owner = { tenant, ...(workspace !== '' && { workspace }), ...(principal !== '' && { principal }) };
+  const { rootRunId, workflowId, configurable } = run;
+  const about = { rootRunId, workflowId, configurable, run };
+  return { ...about, owner, runId, nodeId, ordinalBase, epoch, tell, signal };
+}
+
+/** `auto`, `none`, `required`, a name, or `{ name }` in some dialect. */
+function choiceOf(choice: Json | undefined): ChatAsk['toolChoice'] {
+  if (choice === undefined || choice === null) return undefined;
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
+  if (choice === 'any') return 'required';
+  if (typeof choice === 'string') return { name: choice };
+  const { name, type, function: nested } = choice as JsonObject;
+  if (typeof name === 'string') return { name };
+  if (typeof nested === 'object' && nested !== null) return choiceOf(nested);
+  if (typeof type === 'string') return choiceOf(type);
+  throw new OpenwopError('validation_error', { message: 'toolChoice names no tool.' });
+}
+
+const outsideOfRuns = (): OpenwopError =>
+  new OpenwopError('host_capability_missing', { message: 'Models are asked by nodes of runs.' });

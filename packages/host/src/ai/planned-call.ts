@@ -1,0 +1,101 @@
+/** A call of a model, before it is made and on record. */
+import type { ModelFailure, Price, Usage } from '@gantry/ai';
+import type { EmittedEvent } from '@gantry/engine';
+import type { ErrorCode, Json, JsonObject, RunOwner } from '@gantry/protocol';
+import type { NodeCaller } from '@gantry/resources';
+import type { Amounts, Ceilings } from './ledger.ts';
+
+/** A node at work, and the run that pays. */
+export interface CallingNode {
+  readonly owner: RunOwner;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly rootRunId: string;
+  readonly workflowId: string;
+  readonly epoch: number;
+  readonly tell: NodeCaller['tell'];
+  readonly signal: AbortSignal;
+  readonly budget?: CallBudget;
+}
+
+/** What the run may spend. */
+export interface CallBudget {
+  ceilings(): Promise<Ceilings>;
+  /** Events of what the family has spent, in the commit of the record. */
+  consumed(total: Amounts): readonly EmittedEvent[];
+}
+
+/** Which call of its node it is. */
+export interface CallPlace {
+  readonly ordinal: number;
+  readonly series: string;
+  readonly method: string;
+  readonly fingerprint: string;
+  /** Told in the commit that claims the first try. */
+  readonly first?: readonly EmittedEvent[];
+}
+
+/** One kind of call, ready to be made. */
+export interface PlannedCall {
+  readonly provider: string;
+  readonly model: string;
+  readonly price: Price | null;
+  readonly inputTokens: number;
+  /** 0 where the output is not counted in tokens. */
+  readonly outputTokens: number;
+  readonly streams: 'merged' | 'each' | null;
+  /** Throws `ModelFailure`, or the reason of the signal. */
+  attempt(io: AttemptIo): Promise<Attempted>;
+  /** Of an attempt that was cut off after so much text. */
+  usageOf(said: string): Usage;
+  /** How a failure is told; the code of `nextAfter` unless given. */
+  readonly fails?: (failure: ModelFailure) => ErrorCode | undefined;
+}
+
+export interface AttemptIo {
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string;
+  /** How often the provider was asked before for this call. */
+  readonly asked: number;
+  readonly outputTokens: number;
+  text(piece: string): void;
+}
+
+export interface Attempted {
+  readonly answer: Json;
+  readonly usage: Usage;
+  /** That answered. */
+  readonly model?: string;
+  /** In the words of `output.chunk`. */
+  readonly finishReason?: string;
+}
+
+export interface RecordedCall {
+  readonly method: string;
+  readonly fingerprint: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly answer?: Json;
+  readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly details?: JsonObject };
+  /** Cut off: a repeat makes another try. */
+  readonly aborted?: true;
+  readonly usage: Usage;
+  readonly spent: Amounts;
+  readonly durationMs: number;
+}
+
+/** Not even the smallest request fits into what is left. */
+export class BudgetExhausted extends Error {
+  readonly dimension: keyof Amounts;
+  readonly scope: keyof Ceilings;
+  readonly limit: number;
+  readonly observed: number;
+
+  constructor(about: Pick<BudgetExhausted, 'dimension' | 'scope' | 'limit' | 'observed'>) {
+    super('The budget is exhausted');
+    this.dimension = about.dimension;
+    this.scope = about.scope;
+    this.limit = about.limit;
+    this.observed = about.observed;
+  }
+}

@@ -1,0 +1,65 @@
+/** `aiProviders` of the discovery document: what answers, by id. Where an endpoint is it never says. Pure. */
+import { type Modality, SCRIPTED_PROVIDERS, type Task } from '@gantry/ai';
+import { type AiProvider, flagsOf, type JsonObject, SURFACE_NAMES } from '@gantry/protocol';
+import { MEDIA_BYTES_MAX } from '../media-input.ts';
+import { type AiConfig, POLICY_MODES } from './config.ts';
+
+const FLAGS: Readonly<Partial<Record<Task, string>>> = {
+  embedding: 'embeddings',
+  image: 'imageGeneration',
+  video: 'videoGeneration',
+  speech: 'speechSynthesis',
+};
+const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'document'];
+const INLINE_BYTES_MAX = 262_144;
+
+/** `serves`: tasks that pack code can ask for here. */
+export function advertisement(listed: readonly AiProvider[], serves: readonly Task[]): JsonObject {
+  const ready = listed.filter(({ state, id }) => state === 'ready' && id !== 'scripted');
+  const ids = ready.map(({ id }) => id);
+  const keyed = ready.filter(({ credential }) => credential !== undefined).map(({ id }) => id);
+  const modalities = MODALITIES.filter((one) => ready.some((provider) => provider.modalities.includes(one)));
+  const tasks = serves.filter((task) => ready.some((provider) => provider.tasks.includes(task)));
+  const flags = tasks.flatMap((task) => FLAGS[task] ?? []).map((flag) => [flag, 'supported']);
+  return {
+    supported: [...ids, ...SCRIPTED_PROVIDERS],
+    byok: keyed,
+    authModes: Object.fromEntries(
+      [...ids, ...SCRIPTED_PROVIDERS].map((id) => [id, [keyed.includes(id) ? 'apiKey' : 'none']]),
+    ),
+    supportedModels: Object.fromEntries(ready.map(({ id, models }) => [id, [...models]])),
+    policies: { modes: [...POLICY_MODES], scopes: ['tenant'] },
+    input: { modalities: modalities.length > 0 ? modalities : ['text'], maxBytesPerPart: MEDIA_BYTES_MAX },
+    maxInlineMediaBytes: INLINE_BYTES_MAX,
+    selfHosted: ready.filter(({ selfHosted }) => selfHosted).map(({ id }) => id),
+    ...(serves.includes('chat') && { toolCalling: 'supported' }),
+    ...Object.fromEntries(flags),
+  };
+}
+
+/** What pack code can ask for: nothing while no surface serves it. */
+export const SERVED: readonly Task[] = SURFACE_NAMES.some((name) => String(name.capability) === 'aiProviders')
+  ? ['chat']
+  : [];
+
+/** Names of peer dependencies that are satisfied: by a provider that really answers, not by a script alone. */
+export function peersOf(advertised: JsonObject, serves = SERVED): [string, readonly string[]][] {
+  if (serves.length === 0 || !hasProvider(advertised)) return [];
+  const flags = flagsOf(advertised);
+  return ['aiProviders', 'host.aiProviders'].flatMap((name): [string, readonly string[]][] => [
+    [name, flags],
+    ...flags.map((flag): [string, readonly string[]] => [`${name}.${flag}`, []]),
+  ]);
+}
+
+/** Before anybody can be asked: what the settings name. */
+export const namedBySettings = (
+  keys: readonly { readonly name: string }[],
+  config: AiConfig,
+): JsonObject => ({
+  supported: [...keys.map(({ name }) => name), ...config.endpoints.map(({ id }) => id)],
+});
+
+const hasProvider = ({ supported }: JsonObject): boolean =>
+  Array.isArray(supported) &&
+  supported.some((id) => !(SCRIPTED_PROVIDERS as readonly unknown[]).includes(id));

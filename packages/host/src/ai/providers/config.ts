@@ -1,0 +1,108 @@
+/** The file that the setting `GANTRY_AI` names: endpoints of the operator, policies, prices and the default model. */
+import { readFileSync } from 'node:fs';
+import { type FamilyName, knownProvider, type ListPrice, type Modality } from '@gantry/ai';
+import { SettingsError } from '@gantry/http';
+import { closedObject, optional, problemsIn } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const Name = Type.String({ minLength: 1, maxLength: 128 });
+const Names = Type.Array(Name, { maxItems: 1_000 });
+const Dollars = Type.Number({ minimum: 0, maximum: 1_000_000 });
+const Price = closedObject({
+  input: Dollars,
+  output: Dollars,
+  cacheRead: optional(Dollars),
+  cacheWrite: optional(Dollars),
+});
+const FAMILIES = ['anthropic', 'openai', 'google', 'openai-compatible'] satisfies FamilyName[];
+const MODALITIES = ['text', 'image', 'audio', 'document'] satisfies Modality[];
+/** An id is told to everybody, so it must not look like an address. */
+const EndpointId = Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' });
+const Tokens = Type.Integer({ minimum: 256, maximum: 100_000_000 });
+
+const Endpoint = closedObject({
+  id: EndpointId,
+  url: Type.String({ pattern: '^https?://[^\\s@]{1,2000}$' }),
+  family: optional(Type.Enum(FAMILIES)),
+  /** The ids that may be named; all where it is missing. The first is the default. */
+  models: optional(Names),
+  embeddingModels: optional(Names),
+  /** A credential of the tenant that asks. */
+  credential: optional(Name),
+  modalities: optional(Type.Array(Type.Enum(MODALITIES), { uniqueItems: true })),
+  contextTokens: optional(Tokens),
+  outputTokens: optional(Tokens),
+  price: optional(Price),
+  /** Who may use it; the tenant `default` where it is missing, everybody with `*`. */
+  tenants: optional(Names),
+});
+
+const MODES = ['disabled', 'optional', 'required', 'restricted'] as const;
+const Policy = closedObject({
+  provider: Name,
+  tenant: optional(Name),
+  mode: Type.Enum([...MODES]),
+  allowedModels: optional(Names),
+});
+
+const AiConfig = closedObject({
+  default: optional(closedObject({ provider: Name, model: optional(Name) })),
+  endpoints: optional(Type.Array(Endpoint, { maxItems: 100 })),
+  policies: optional(Type.Array(Policy, { maxItems: 10_000 })),
+  /** By `provider/model`, in US dollars for a million tokens. */
+  prices: optional(Type.Record(Type.String({ pattern: '^[^/]+/.+$' }), Price)),
+});
+type AiConfigFile = Static<typeof AiConfig>;
+
+export type Endpoint = Static<typeof Endpoint>;
+export type ProviderPolicy = Static<typeof Policy>;
+export type PolicyMode = ProviderPolicy['mode'];
+export const POLICY_MODES = MODES;
+
+export interface AiConfig {
+  readonly default?: { readonly provider: string; readonly model?: string };
+  readonly endpoints: readonly Endpoint[];
+  readonly policies: readonly ProviderPolicy[];
+  readonly prices: Readonly<Record<string, ListPrice>>;
+}
+
+/** Throws `SettingsError` that names the place. */
+export function readAiConfig(file: string | undefined): AiConfig {
+  if (file === undefined) return { endpoints: [], policies: [], prices: {} };
+  const value = jsonIn(file);
+  const compiled = Compile(AiConfig);
+  if (!compiled.Check(value)) {
+    const [first] = problemsIn(AiConfig, compiled.Errors(value));
+    throw new SettingsError(
+      `GANTRY_AI: in ${file}, ${first?.field || 'the document'} ${first?.problem ?? 'cannot be read'}.`,
+    );
+  }
+  return checked(value as AiConfigFile, file);
+}
+
+function jsonIn(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read';
+    throw new SettingsError(`GANTRY_AI: ${file} ${why}. See docs/ai.md for its form.`);
+  }
+}
+
+function checked(
+  { endpoints = [], policies = [], prices = {}, default: chosen }: AiConfigFile,
+  file: string,
+): AiConfig {
+  const ids = endpoints.map(({ id }) => id);
+  const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+  if (twice !== undefined)
+    throw new SettingsError(`GANTRY_AI: in ${file}, two endpoints have the id ${twice}.`);
+  const named = [...policies.map(({ provider }) => provider), ...(chosen ? [chosen.provider] : [])];
+  const unknown = named.find((name) => !ids.includes(name) && name !== 'ollama' && !knownProvider(name));
+  if (unknown !== undefined)
+    throw new SettingsError(
+      `GANTRY_AI: ${file} names the provider ${unknown}, which is neither known nor one of its endpoints.`,
+    );
+  return { endpoints, policies, prices, ...(chosen && { default: chosen }) };
+}

@@ -1,0 +1,78 @@
+/** Which credential a tenant has for a provider: the one that is named, else its own for it, the narrowest first. */
+import { OpenwopError, type Owner } from '@gantry/protocol';
+import { fromEntry } from '@gantry/resources';
+import type { EntryReads } from '@gantry/store';
+import {
+  accessOf,
+  credentials,
+  newest,
+  parseRef,
+  readersOf,
+  type StoredCredential,
+  scopeReader,
+  versionOf,
+} from '../../credentials/credential.ts';
+
+export interface KeyChoice {
+  readonly ref: string;
+  /** The operator's where its value is kept outside of the database. */
+  readonly key: 'own' | 'operator';
+}
+
+const SCOPES = ['user', 'workspace', 'tenant'] as const;
+const CANDIDATES_MAX = 20;
+
+export interface KeyChoices {
+  /** Null when there is none. Throws where several would do and nobody chose. */
+  find(owner: Owner, provider: string): Promise<KeyChoice | null>;
+  named(owner: Owner, ref: string): Promise<KeyChoice>;
+}
+
+export function keyChoices(entries: EntryReads, now: () => number): KeyChoices {
+  const usable = (owner: Owner, { record }: StoredCredential): boolean =>
+    accessOf(owner, record) !== null && versionOf(record, undefined, now()) !== undefined;
+  const choiceOf = ({ id, record }: StoredCredential): KeyChoice => ({
+    ref: id,
+    key: 'store' in newest(record).material ? 'operator' : 'own',
+  });
+
+  async function listed(owner: Owner, index: { name: string; value: string }): Promise<StoredCredential[]> {
+    const found = await entries.list(credentials.kind, owner.tenant, { index, limit: CANDIDATES_MAX });
+    return found.map((entry) => fromEntry(credentials, entry)).filter((one) => usable(owner, one));
+  }
+
+  return {
+    async named(owner, text) {
+      const { ref } = parseRef(text);
+      const entry = await entries.get({ kind: credentials.kind, tenant: owner.tenant, id: ref });
+      if (!entry) throw new OpenwopError('credential_not_found', { details: { ref } });
+      const stored = fromEntry(credentials, entry);
+      if (!accessOf(owner, stored.record)) throw new OpenwopError('credential_forbidden');
+      return { ...choiceOf(stored), ref: text };
+    },
+    async find(owner, provider) {
+      for (const scope of SCOPES) {
+        if (scope === 'user' && owner.principal === null) continue;
+        const value = JSON.stringify([scopeReader(scope, owner), provider]);
+        const found = await listed(owner, { name: 'provider', value });
+        const one = found.find(({ id }) => id === provider) ?? found[0];
+        if (found.length > 1 && one?.id !== provider) throw several(provider, found);
+        if (one) return choiceOf(one);
+      }
+      // What others share is found by its readers
+      const shared = await Promise.all(
+        readersOf(owner).map((value) => listed(owner, { name: 'reader', value })),
+      );
+      const one = shared.flat().find(({ record }) => record.provider === provider);
+      return one ? choiceOf(one) : null;
+    },
+  };
+}
+
+const several = (provider: string, found: readonly StoredCredential[]): OpenwopError =>
+  new OpenwopError('credential_unavailable', {
+    message:
+      `There are several credentials for ${provider}: ${found.map(({ id }) => id).join(', ')}. ` +
+      `Name one as credentialRef, or call the one that is meant ${provider}.`,
+    details: { provider },
+  });

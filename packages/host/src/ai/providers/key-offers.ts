@@ -1,0 +1,43 @@
+/**
+ * Keys that the environment of this process holds under their usual names: each becomes a credential of the tenant
+ * `default`. One that is there already is left as it is, revoked or not; the value stays in the environment.
+ */
+import { KEY_PLACES, KNOWN_PROVIDERS, type KnownProvider } from '@gantry/ai';
+import { DEFAULT_TENANT, type Environment } from '@gantry/http';
+import { OpenwopError } from '@gantry/protocol';
+import type { CredentialService } from '../../credentials/credential-service.ts';
+import type { SecretVariable } from '../../credentials/external-stores.ts';
+
+/** Those that are set. */
+export const keyVariables = (env: Environment): SecretVariable[] =>
+  KNOWN_PROVIDERS.flatMap(({ variables }) => variables)
+    .filter((name) => env[name])
+    .map((name) => ({ tenant: DEFAULT_TENANT, name, value: env[name] }));
+
+export interface OfferedKey {
+  readonly provider: KnownProvider;
+  readonly variable: string;
+  /** Where it may be sent. */
+  readonly host: string;
+}
+
+/** Two processes may do it at once: the second finds it there. */
+export async function offerKeys(service: Pick<CredentialService, 'create'>, keys: readonly OfferedKey[]) {
+  const caller = { kind: 'system', tenant: DEFAULT_TENANT, actor: 'environment' } as const;
+  for (const { provider, variable, host } of keys) {
+    const { header, prefix } = KEY_PLACES[provider.family];
+    try {
+      await service.create(caller, {
+        ref: provider.id,
+        provider: provider.id,
+        kind: prefix === '' ? 'api_key' : 'bearer',
+        header,
+        prefix,
+        audiences: [host],
+        source: { store: 'env', name: variable },
+      });
+    } catch (error) {
+      if (!(error instanceof OpenwopError) || error.code !== 'conflict') throw error;
+    }
+  }
+}

@@ -1,0 +1,313 @@
+/** Which models a tenant may ask: what is known, what the operator configured, and which keys there are. */
+import {
+  type FamilyName,
+  KEY_PLACES,
+  KNOWN_PROVIDERS,
+  knownProvider,
+  loadFamily,
+  type ProviderFamily,
+  type Reach,
+  SCRIPTED_PROVIDERS,
+  type Task,
+} from '@gantry/ai';
+import type { EgressByPurpose } from '@gantry/egress';
+import { DEFAULT_TENANT } from '@gantry/http';
+import {
+  type AiProvider,
+  didYouMean,
+  type JsonObject,
+  OpenwopError,
+  type Owner,
+  ownerOf,
+} from '@gantry/protocol';
+import type { Store } from '@gantry/store';
+import type { Credentials } from '../../credentials/credentials.ts';
+import type { SecretVariable } from '../../credentials/external-stores.ts';
+import { advertisement, SERVED } from './advertisement.ts';
+import type { AiConfig } from './config.ts';
+import { type KeyChoice, type KeyChoices, keyChoices } from './key-choice.ts';
+import { offerKeys } from './key-offers.ts';
+import { denialBy, policyDenied, policyFor } from './policy.ts';
+import { createProbes, type Probes } from './probe.ts';
+import {
+  listedModels,
+  type ModelFacts,
+  mayUse,
+  modelFacts,
+  OLLAMA,
+  type Provider,
+  providerTable,
+} from './provider-table.ts';
+import { type Io, reachOf } from './reach.ts';
+
+export interface ProviderQuery {
+  readonly owner: Owner;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly credentialRef?: string | undefined;
+  /** Which default is meant where no model is named. */
+  readonly task?: Task;
+  readonly runId?: string;
+}
+
+/** A model that may be asked, with all that is known about it. */
+export interface ChosenProvider extends ModelFacts {
+  readonly provider: string;
+  readonly model: string;
+  /** Which credential pays; undefined where none is needed. */
+  readonly credentialRef: string | undefined;
+  /** Loads its library at the first use. */
+  family(): Promise<ProviderFamily>;
+  reach(io: Io): Reach;
+}
+
+export interface Providers {
+  /** Refuses with what there is, or how to get it. */
+  choose(query: ProviderQuery): Promise<ChosenProvider>;
+  /** All that this tenant may name; endpoints of the operator are asked. */
+  list(owner: Owner): Promise<AiProvider[]>;
+  /** `aiProviders` of the discovery document, as the tenant `default` has it. Ollama is in it once it was named. */
+  advertised(): Promise<JsonObject>;
+  /** Without a call: for whether a fallback can be used. */
+  canUse(owner: Owner, provider: string): Promise<boolean>;
+  factsOf(provider: string, model: string): ModelFacts | null;
+  /** Makes credentials of the keys in the environment. */
+  start(): Promise<void>;
+}
+
+export interface ProvidersOptions {
+  readonly config: AiConfig;
+  readonly ollamaHost: string | undefined;
+  readonly keys: readonly SecretVariable[];
+  readonly credentials: Pick<Credentials, 'open' | 'service'>;
+  readonly egress: EgressByPurpose;
+  readonly store: Pick<Store, 'entries'>;
+  readonly now: () => number;
+}
+
+/** Whoever reads discovery in a loop asks nobody each time. */
+const TOLD_MS = 5_000;
+
+export const createProviders = (options: ProvidersOptions): Providers => new TenantProviders(options);
+
+class TenantProviders implements Providers {
+  readonly #options: ProvidersOptions;
+  readonly #config: AiConfig;
+  readonly #table: ReadonlyMap<string, Provider>;
+  readonly #keys: KeyChoices;
+  readonly #probes: Probes;
+  #told: { readonly at: number; readonly advertised: Promise<JsonObject> } | undefined;
+
+  constructor(options: ProvidersOptions) {
+    const { config, ollamaHost, store, now } = options;
+    this.#options = options;
+    this.#config = config;
+    this.#table = providerTable(config, ollamaHost);
+    this.#keys = keyChoices(store.entries, now);
+    this.#probes = createProbes({ egress: (provider) => this.#egress(provider), now });
+  }
+
+  async choose(query: ProviderQuery): Promise<ChosenProvider> {
+    const { owner, task = 'chat', runId } = query;
+    const provider =
+      query.provider === undefined ? await this.#preferred(owner, task) : this.#named(owner, query.provider);
+    const key = await this.#key(owner, provider, query.credentialRef);
+    const model = await this.#model(owner, provider, query);
+    const reason = denialBy(this.#policy(owner, provider), { model, key: key?.key ?? 'none' });
+    if (reason) throw policyDenied(provider.id, reason);
+    if (!key && provider.key !== 'none') throw noKey(provider);
+    const terms = {
+      egress: this.#egress(provider),
+      credentials: this.#options.credentials,
+      baseUrl: provider.baseUrl,
+      owner,
+      ...(key && { key: { ref: key.ref, placement: KEY_PLACES[provider.family] } }),
+      ...(runId !== undefined && { runId }),
+      ...(provider.selfHosted && { destination: provider.id }),
+    };
+    return {
+      ...modelFacts(provider, model, this.#config.prices),
+      provider: provider.id,
+      model,
+      credentialRef: key?.ref,
+      family: () => loadFamily(provider.family),
+      reach: (io) => reachOf(terms, io),
+    };
+  }
+
+  async list(owner: Owner): Promise<AiProvider[]> {
+    const all = this.#offered(owner).map((provider) => this.#state(owner, provider));
+    return [...(await Promise.all(all)), SCRIPTED];
+  }
+
+  advertised(): Promise<JsonObject> {
+    const { now } = this.#options;
+    if (this.#told && now() < this.#told.at + TOLD_MS) return this.#told.advertised;
+    const owner = ownerOf({ tenant: DEFAULT_TENANT });
+    const isAsked = ({ id }: Provider): boolean => id !== OLLAMA || this.#probes.last(id) !== undefined;
+    const offered = this.#offered(owner).filter(isAsked);
+    const listed = Promise.all(offered.map((provider) => this.#state(owner, provider)));
+    const advertised = listed.then((all) => advertisement(all, SERVED));
+    this.#told = { at: now(), advertised };
+    advertised.catch(() => {
+      this.#told = undefined;
+    });
+    return advertised;
+  }
+
+  async canUse(owner: Owner, name: string): Promise<boolean> {
+    const provider = this.#find(name);
+    if (!provider || !mayUse(provider, owner.tenant)) return false;
+    return provider.key === 'none' || (await this.#key(owner, provider).catch(() => null)) !== null;
+  }
+
+  factsOf(name: string, model: string): ModelFacts | null {
+    const provider = this.#find(name);
+    return provider ? modelFacts(provider, model, this.#config.prices) : null;
+  }
+
+  async start(): Promise<void> {
+    const { keys, credentials } = this.#options;
+    if (keys.length === 0) return;
+    const set = KNOWN_PROVIDERS.flatMap((provider) => {
+      const variable = provider.variables.find((name) => keys.some((key) => key.name === name));
+      const { baseUrl } = this.#table.get(provider.id) ?? provider;
+      return variable === undefined ? [] : [{ provider, variable, host: new URL(baseUrl).hostname }];
+    });
+    await offerKeys(credentials.service, set);
+  }
+
+  #egress({ selfHosted, baseUrl }: Provider) {
+    return this.#options.egress.for('provider', selfHosted ? [new URL(baseUrl).origin] : []);
+  }
+
+  #find(name: string): Provider | undefined {
+    return this.#table.get(knownProvider(name)?.id ?? name);
+  }
+
+  #offered({ tenant }: Owner): Provider[] {
+    return [...this.#table.values()].filter((provider) => mayUse(provider, tenant));
+  }
+
+  #policy({ tenant }: Owner, { id }: Provider) {
+    return policyFor(this.#config.policies, tenant, id);
+  }
+
+  #key(owner: Owner, provider: Provider, named?: string): Promise<KeyChoice | null> {
+    if (named !== undefined) return this.#keys.named(owner, named);
+    if (provider.key === 'none') return Promise.resolve(null);
+    return provider.key === 'usual'
+      ? this.#keys.find(owner, provider.id)
+      : this.#keys.named(owner, provider.key.credential);
+  }
+
+  #named(owner: Owner, name: string): Provider {
+    const found = this.#find(name);
+    if (found && mayUse(found, owner.tenant)) return found;
+    const known = [...this.#offered(owner).map(({ id }) => id), ...SCRIPTED_PROVIDERS];
+    throw new OpenwopError('provider_not_supported', {
+      message: `There is no provider ${JSON.stringify(name)}.${didYouMean(name, known)} There are: ${known.join(', ')}.`,
+      details: { providers: known },
+    });
+  }
+
+  /** Of the operator's file, else the first of which there is a key, else an endpoint without one. */
+  async #preferred(owner: Owner, task: Task): Promise<Provider> {
+    const { default: chosen, endpoints } = this.#config;
+    const fromFile = chosen && this.#find(chosen.provider);
+    if (fromFile && mayUse(fromFile, owner.tenant)) return fromFile;
+    for (const one of this.#offered(owner)) {
+      // Ollama is asked only when it is named
+      const isOffered = one.key !== 'none' || endpoints.some(({ id }) => id === one.id);
+      const isOff = this.#policy(owner, one)?.mode === 'disabled';
+      if (!isOffered || isOff || one.defaults[task] === undefined) continue;
+      if (one.key === 'none' || (await this.#key(owner, one))) return one;
+    }
+    throw none(task);
+  }
+
+  async #model(owner: Owner, provider: Provider, { model, task = 'chat' }: ProviderQuery): Promise<string> {
+    const { default: preset } = this.#config;
+    const fromFile = preset?.provider === provider.id && task === 'chat' ? preset.model : undefined;
+    const chosen = model ?? fromFile ?? provider.defaults[task] ?? (await this.#firstServed(owner, provider));
+    if (chosen === undefined)
+      throw unknownModel(`${provider.id} has no usual model for ${task}. Name one.`, listedModels(provider));
+    if (provider.models && !provider.models.includes(chosen))
+      throw unknownModel(`${provider.id} serves no model ${JSON.stringify(chosen)}.`, provider.models);
+    return chosen;
+  }
+
+  async #firstServed(owner: Owner, provider: Provider): Promise<string | undefined> {
+    if (!provider.selfHosted) return undefined;
+    const probed = await this.#probes.ask(provider, owner.tenant);
+    if (!probed.answers) throw unreachable(provider.id);
+    return probed.models[0];
+  }
+
+  async #state(owner: Owner, provider: Provider): Promise<AiProvider> {
+    const { id, selfHosted, modalities, defaults } = provider;
+    const facts = {
+      id,
+      selfHosted,
+      ...(defaults.chat !== undefined && { defaultModel: defaults.chat }),
+      models: [...listedModels(provider)],
+      modalities: [...modalities],
+      tasks: [...TASKS[provider.family]],
+    };
+    if (this.#policy(owner, provider)?.mode === 'disabled') return { ...facts, state: 'disabled' };
+    const key = await this.#key(owner, provider).catch(() => null);
+    const credential = key && { credential: key.ref };
+    if (!key && provider.key !== 'none') return { ...facts, state: 'no-key', next: addKey(provider) };
+    if (!selfHosted) return { ...facts, ...credential, state: 'ready' };
+    const probed = await this.#probes.ask(provider, owner.tenant);
+    if (!probed.answers) return { ...facts, ...credential, state: 'unreachable' };
+    return { ...facts, ...credential, models: [...(provider.models ?? probed.models)], state: 'ready' };
+  }
+}
+
+/** What each family can do beside chat. */
+const TASKS: Record<FamilyName, readonly Task[]> = {
+  anthropic: ['chat'],
+  openai: ['chat', 'embedding', 'image', 'speech', 'transcription'],
+  google: ['chat', 'embedding', 'image', 'speech', 'video'],
+  'openai-compatible': ['chat', 'embedding'],
+};
+
+/** Needs nothing, and is used only where it is named. */
+const SCRIPTED: AiProvider = {
+  id: 'scripted',
+  state: 'ready',
+  selfHosted: false,
+  models: ['echo'],
+  defaultModel: 'echo',
+  modalities: ['text'],
+  tasks: ['chat'],
+};
+
+const addKey = ({ id, baseUrl }: Provider): string =>
+  `gantry credentials add ${id} --provider ${id} --audience ${new URL(baseUrl).hostname}`;
+
+const noKey = (provider: Provider): OpenwopError =>
+  new OpenwopError('provider_unavailable', {
+    message: `There is no key for ${provider.id}. Add one with: ${addKey(provider)}`,
+    details: { provider: provider.id },
+  });
+
+const none = (task: Task): OpenwopError =>
+  new OpenwopError('provider_unavailable', {
+    message:
+      `There is no model provider for ${task}. Add a key with \`gantry credentials add\`, name "ollama" if it runs, or name ` +
+      'the provider "scripted" to try without a model. `gantry ai providers` lists what there is.',
+  });
+
+const unreachable = (id: string): OpenwopError =>
+  new OpenwopError('provider_unavailable', {
+    message: `The provider ${id} does not answer. Check that it runs; the operator configures where it is.`,
+    details: { provider: id },
+  });
+
+const unknownModel = (message: string, models: readonly string[]): OpenwopError =>
+  new OpenwopError('model_not_supported', {
+    message: models.length > 0 ? `${message} It has: ${models.slice(0, 20).join(', ')}.` : message,
+    details: { models: models.slice(0, 100) },
+  });

@@ -1,0 +1,107 @@
+/**
+ * Structured output: one call for each request, until the answer fits, is refused, or the attempts are used up.
+ *
+ * I1  What an answer led to is told in the commit of the next claim, or with the end of the node: a repeat after a crash
+ *     tells nothing twice.
+ */
+import { afterAnswer, type Fault, firstAsk, recoverJson } from '@gantry/ai';
+import type { EmittedEvent, Outcome } from '@gantry/engine';
+import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { compileUserSchema } from '../workflows/user-schema.ts';
+import type { Ai, AskingNode, Chatted } from './ai.ts';
+import type { ChatAsk, ChatMessage } from './chat.ts';
+import type { CallPlace } from './planned-call.ts';
+
+/** Also advertised: `envelopes.reliability`. */
+export const STRUCTURED_LIMITS = { attemptsMax: 3, truncationMultiplier: 2 } as const;
+const OUTPUT_TOKENS_DEFAULT = 8_192;
+const OUTPUT_TOKENS_MAX = 131_072;
+
+export interface StructuredAsk {
+  readonly ask: ChatAsk;
+  readonly schema: JsonObject;
+  /** Told before anything is sent. */
+  readonly first: readonly EmittedEvent[];
+  /** The bound of each request. */
+  onAsked?(maxTokens: number): void;
+}
+
+export interface Structured {
+  readonly value: Json;
+  readonly chatted: Chatted;
+  readonly events: readonly EmittedEvent[];
+}
+
+type Failed = Extract<Outcome, { readonly ok: false }>;
+
+export async function structuredCall(
+  ai: Pick<Ai, 'chat'>,
+  node: AskingNode,
+  place: CallPlace,
+  { ask, schema, first, onAsked }: StructuredAsk,
+): Promise<Structured | Failed> {
+  const faultsOf = checkOf(schema);
+  const call = {
+    nodeId: node.nodeId,
+    envelopeType: nameOf(schema),
+    limits: { ...STRUCTURED_LIMITS, outputMax: OUTPUT_TOKENS_MAX },
+  };
+  let asked = firstAsk(ask.maxTokens ?? OUTPUT_TOKENS_DEFAULT);
+  for (let told = first; ; ) {
+    onAsked?.(asked.maxOutputTokens);
+    const at = { ...place, ordinal: place.ordinal + asked.attempt - 1, first: told };
+    const chatted = await ai.chat(node, at, {
+      ...ask,
+      responseSchema: schema,
+      maxTokens: asked.maxOutputTokens,
+      messages: corrected(ask.messages, asked.correction),
+    });
+    const { text, finish, usage, model } = chatted.answer;
+    const recovered = await recoverJson(text);
+    const next = afterAnswer(call, asked, {
+      finish: finish === 'tool-calls' ? 'stop' : finish,
+      text,
+      outputTokens: usage.outputTokens,
+      provider: chatted.provider,
+      model,
+      recovered,
+      faults: recovered.ok ? faultsOf(recovered.value) : [],
+    });
+    if (next.kind === 'done') return { value: next.value, chatted, events: next.events };
+    if (next.kind === 'failed') {
+      const { code, details, events } = next;
+      return {
+        ok: false,
+        retryable: false,
+        error: { code, message: MESSAGES[code], details },
+        untold: events,
+      };
+    }
+    ({ asked } = next);
+    told = next.events;
+  }
+}
+
+const MESSAGES = {
+  envelope_refusal: 'The model declined to answer.',
+  envelope_invalid: 'The model kept answering with what does not fit the schema.',
+  envelope_truncation_unrecoverable: 'The answer of the model was cut off every time.',
+} as const;
+
+const corrected = (
+  messages: readonly ChatMessage[],
+  correction: string | undefined,
+): readonly ChatMessage[] =>
+  correction === undefined ? messages : [...messages, { role: 'user', content: correction }];
+
+const nameOf = ({ title, $id }: JsonObject): string => String(title ?? $id ?? 'structured-output');
+
+function checkOf(schema: JsonObject): (value: Json) => readonly Fault[] {
+  const check = compileUserSchema(schema);
+  if (typeof check !== 'function')
+    throw new OpenwopError('response_schema_invalid', { details: { path: '/responseSchema' } });
+  return (value) => {
+    const misfit = check(value);
+    return misfit ? [{ instancePath: misfit.path, message: misfit.message }] : [];
+  };
+}

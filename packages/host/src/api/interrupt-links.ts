@@ -1,0 +1,224 @@
+/** Interrupts by signed token: links made for people, the page that a browser shows, and the protocol's own routes. */
+import {
+  type Answer,
+  type Api,
+  type Caller,
+  callerOf,
+  FORM_MEDIA,
+  type FormFields,
+  type Idempotency,
+  knownCaller,
+  parseForm,
+  readPayload,
+  setCaller,
+} from '@gantry/http';
+import {
+  InterruptLink,
+  InterruptLinkRequest,
+  OpenInterrupt as OpenInterruptSchema,
+  OpenwopError,
+  ResolveInterruptResponse,
+} from '@gantry/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { answerIn } from '../interrupts/answer-form.ts';
+import { answeredPage, askedPage, refusedPage } from '../interrupts/answer-page.ts';
+import { linkHolder, linkOf, linkRefusal, nameProblem } from '../interrupts/approval-links.ts';
+import type { InterruptTokens, TokenClaims } from '../interrupts/interrupt-token.ts';
+import { PAGE_HEADERS } from '../page.ts';
+import type { ApiDeps } from './context.ts';
+import {
+  AnswerBody,
+  iso,
+  NodeParams,
+  openInterrupt,
+  RESPOND_SCOPE,
+  type Resolution,
+  refusalError,
+  resolve,
+  resolverOf,
+  resumeValueIn,
+  view,
+} from './interrupts.ts';
+
+/** Lets a key make links by which others answer in their own name. */
+export const LINK_SCOPE = 'approvals:link';
+
+const TokenParams = Type.Object({ token: Type.String({ minLength: 1 }) });
+const FORM_BYTES_MAX = 256 * 1_024;
+const FORM_FIELDS_MAX = 200;
+
+const MAKE = {
+  summary: 'Make a link by which one named person answers the open interrupt of a node',
+  params: NodeParams,
+  body: InterruptLinkRequest,
+  response: { 201: InterruptLink },
+};
+const LOOK = {
+  summary: 'Read an interrupt with a signed token; browsers get a page',
+  params: TokenParams,
+  response: { 200: OpenInterruptSchema },
+};
+const ANSWER = {
+  summary: 'Resolve an interrupt with a signed token',
+  params: TokenParams,
+  body: AnswerBody,
+  response: { 200: ResolveInterruptResponse },
+};
+
+export function interruptLinkRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  makeRoute(app, deps);
+  // A scope of its own: no other route takes forms
+  app.register(async (scope: Api) => tokenRoutes(scope, deps, idempotency));
+}
+
+/** Nothing is stored: a repeat makes a link that is as good, and no link is at rest. */
+function makeRoute(app: Api, { runtime, services, originOf, now, log }: ApiDeps): void {
+  const url = '/v1/host/gantry/runs/:runId(^[^:/]+)/interrupts/:nodeId/links';
+  app.post(url, { schema: MAKE }, async (request, reply) => {
+    const { runId, nodeId } = request.params;
+    const { person } = request.body;
+    const { tenant, keyId } = callerOf(request);
+    const problem = nameProblem(person);
+    if (problem) throw invalid(`/person ${problem}.`);
+    const { interrupt } = await openInterrupt(runtime, { tenant, runId, nodeId });
+    const refusal = linkRefusal(interrupt, person);
+    if (refusal)
+      throw refusalError({
+        ...refusal,
+        message: `A link for ${person} could not answer: ${refusal.message}`,
+      });
+    const asked = { key: { tenant, runId }, nodeId, interrupt };
+    const made = services.interruptTokens.issueFor(person, asked, now());
+    if (!made) throw invalid('The names of the person and the node are too long for a link.');
+    log.info({ tenant, keyId, runId, nodeId, person }, 'link for an interrupt made');
+    void reply.code(201).header('cache-control', 'no-store');
+    return linkOf(originOf(request), person, made);
+  });
+}
+
+const invalid = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
+
+/** A token is its own credential; one that came with a key as well answers as that key, unless it is for a person. */
+function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  const tokens = deps.services.interruptTokens;
+  app.addContentTypeParser(
+    FORM_MEDIA,
+    { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },
+    async (_: FastifyRequest, body: Buffer) => parseForm(body, FORM_FIELDS_MAX),
+  );
+
+  app.get('/v1/interrupts/:token', { schema: LOOK }, async (request, reply) => {
+    if (isBrowser(request)) return forPeople(reply, () => askedAt(deps, request.params.token));
+    const claims = tokens.read(request.params.token);
+    const { run, interrupt } = await openInterrupt(deps.runtime, claims);
+    const body = { ...view(run, claims.nodeId, interrupt), expiresAt: iso(claims.expiresAt) };
+    const payload = await readPayload(request, reply, JSON.stringify(body));
+    void reply.headers({ vary: 'Accept, Accept-Encoding', 'cache-control': 'no-store' });
+    return payload;
+  });
+
+  app.post('/v1/interrupts/:token', { schema: ANSWER }, async (request, reply) => {
+    if (isForm(request)) return forPeople(reply, () => answeredByForm(deps, request, request.params.token));
+    const claims = resolving(tokens, request.params.token);
+    const by = holderOf(claims, knownCaller(request));
+    setCaller(request, by.caller);
+    const resolution = { ...resolutionOf(claims, by), resumeValue: resumeValueIn(request.body) };
+    const { interruptId, person } = claims;
+    // Two people may choose the same Idempotency-Key
+    const operation = `POST /v1/interrupts/${interruptId}${person === undefined ? '' : `/${person}`}`;
+    return idempotency.answer(request, reply, operation, (record) => resolve(deps, resolution, record));
+  });
+}
+
+function resolving(tokens: InterruptTokens, token: string): TokenClaims {
+  const claims = tokens.read(token);
+  if (claims.intent === 'resolve') return claims;
+  throw new OpenwopError('forbidden', {
+    message: 'This token allows reading the interrupt, not resolving it.',
+  });
+}
+
+type Holder = Pick<Resolution, 'by'> & { readonly caller: Caller };
+
+function holderOf(claims: TokenClaims, caller: Caller | null): Holder {
+  const { tenant, interruptId, person } = claims;
+  const keyless = (keyId: string): Caller => ({ keyId, tenant, scopes: new Set() });
+  if (person !== undefined) return { caller: keyless(`link:${person}`), by: linkHolder(person) };
+  if (caller?.tenant === tenant && caller.scopes.has(RESPOND_SCOPE))
+    return { caller, by: resolverOf(caller) };
+  const principal = `token:${interruptId}`;
+  return {
+    caller: keyless(principal),
+    by: { principal, roles: [], scopes: [], authenticated: false },
+  };
+}
+
+const resolutionOf = (
+  { tenant, runId, nodeId, interruptId }: TokenClaims,
+  { by }: Holder,
+): Omit<Resolution, 'resumeValue'> => ({ key: { tenant, runId }, nodeId, interruptId, by });
+
+const isBrowser = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true;
+
+const isForm = ({ headers }: FastifyRequest): boolean =>
+  headers['content-type']?.toLowerCase().startsWith(FORM_MEDIA) === true;
+
+/** Looking never answers: mail scanners open links too. */
+async function askedAt(
+  { runtime, services }: ApiDeps,
+  token: string,
+  more: { readonly problem?: string; readonly typed?: FormFields } = {},
+): Promise<string> {
+  const claims = services.interruptTokens.read(token);
+  const { run, interrupt } = await openInterrupt(runtime, claims);
+  return askedPage({ view: view(run, claims.nodeId, interrupt), claims, ...more });
+}
+
+/**
+ * The address is the only credential, and no other page knows it. Browsers that say where a form comes from are held to
+ * it all the same.
+ */
+async function answeredByForm(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  token: string,
+): Promise<string | Refused> {
+  const from = request.headers['sec-fetch-site'];
+  if (from !== undefined && from !== 'same-origin' && from !== 'none')
+    throw new OpenwopError('forbidden', { message: 'Answer on the page that the link opens.' });
+  const claims = resolving(deps.services.interruptTokens, token);
+  const holder = holderOf(claims, null);
+  setCaller(request, holder.caller);
+  const { run, interrupt } = await openInterrupt(deps.runtime, claims);
+  const fields = request.body as FormFields;
+  try {
+    const resumeValue = answerIn(view(run, claims.nodeId, interrupt), fields);
+    const answer = await resolve(deps, { ...resolutionOf(claims, holder), resumeValue }, undefined);
+    return answeredPage(JSON.parse((answer as Answer).body));
+  } catch (error) {
+    if (!(error instanceof OpenwopError) || error.code !== 'validation_error') throw error;
+    const shown = await askedAt(deps, token, { problem: error.message, typed: fields });
+    return { status: error.status, page: shown };
+  }
+}
+
+interface Refused {
+  readonly status: number;
+  readonly page: string;
+}
+
+/** What would be an error envelope elsewhere is a page too. */
+async function forPeople(reply: FastifyReply, make: () => Promise<string | Refused>): Promise<string> {
+  void reply.headers({ ...PAGE_HEADERS, vary: 'Accept' });
+  try {
+    const made = await make();
+    if (typeof made === 'string') return made;
+    void reply.code(made.status);
+    return made.page;
+  } catch (error) {
+    if (!(error instanceof OpenwopError)) throw error;
+    void reply.code(error.status);
+    return refusedPage(error.code, error.message);
+  }
+}

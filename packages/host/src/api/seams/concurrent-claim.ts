@@ -1,0 +1,36 @@
+/** One effect of a run, reached by several executors at once, as when a run is taken over from one that still lives. */
+import type { Api } from '@gantry/http';
+import { CommitPipeline } from '@gantry/store';
+import Type from 'typebox';
+import { InvocationLog, logicalInvocationId } from '../../runtime/invocation-log.ts';
+import type { ApiDeps } from '../context.ts';
+import { noop, seamId } from './definition.ts';
+import type { Drive } from './drive.ts';
+import { seam } from './seam.ts';
+
+const Race = Type.Object({ executors: Type.Optional(Type.Integer({ minimum: 2, maximum: 16 })) });
+const Raced = Type.Object({
+  logicalInvocationId: Type.String(),
+  mintedIds: Type.Array(Type.String()),
+  attempted: Type.Integer(),
+  delivered: Type.Integer(),
+});
+
+export function concurrentClaimSeam(app: Api, { store, now }: ApiDeps, drive: Drive): void {
+  seam(app, 'test/idempotency/concurrent-claim', [Race, Raced], async (caller, { executors = 2 }) => {
+    const key = await drive.start(caller, [noop(seamId('claimed'))]);
+    const effect = { ...key, nodeId: 'work', ordinal: 0, providerKey: 'conformance', idempotent: false };
+    let delivered = 0;
+    const act = async () => {
+      delivered++;
+      return { ok: true, outputs: {} } as const;
+    };
+    // A log and a way to the store each: nothing but the claim is between them
+    const racing = Array.from({ length: executors }, async () => {
+      await new InvocationLog(new CommitPipeline(store), store.records, now).perform(effect, act);
+      return logicalInvocationId(effect);
+    });
+    const mintedIds = await Promise.all(racing);
+    return { logicalInvocationId: mintedIds[0]!, mintedIds, attempted: mintedIds.length, delivered };
+  });
+}

@@ -1,0 +1,245 @@
+/** Envelopes: judged by themselves, or received by the node of a run that is started for them. */
+import {
+  accept,
+  type Counter,
+  type CounterName,
+  modelGate,
+  type Outcome,
+  programScript,
+  type Receiver,
+  UNIVERSAL_KINDS,
+} from '@gantry/ai';
+import { type Api, type Caller, callerOf } from '@gantry/http';
+import { closedObject, type EmittedEvent, OpenwopError, optional, Values } from '@gantry/protocol';
+import { createRedactor } from '@gantry/protocol/redaction';
+import type { RunKey } from '@gantry/store';
+import Type, { type Static } from 'typebox';
+import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
+import type { Envelopes, Received } from '../../ai/envelopes.ts';
+import type { MockPrograms } from '../../ai/mock-programs.ts';
+import { definition, node, seamId } from './definition.ts';
+import type { Drive } from './drive.ts';
+import { seam } from './seam.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Names = Type.Array(Name);
+const CounterShape = Type.Object({ current: Type.Integer(), cap: Type.Integer() });
+const Project = Type.Object({
+  runId: Name,
+  nodeId: Name,
+  refusalMode: optional(Type.Enum(['fail-node', 'discard-and-warn'])),
+});
+const Accept = Type.Object({
+  envelope: Type.Unknown(),
+  hostSupportedEnvelopes: optional(Names),
+  nodeAllowedKinds: optional(Names),
+  runTrustBoundary: optional(Type.Enum(['trusted', 'untrusted'])),
+  counters: optional(Type.Record(Name, CounterShape)),
+  schemaVersionFloor: optional(Type.Record(Name, Type.Integer())),
+  envelopeStrictness: optional(Type.Enum(['warn', 'strict'])),
+  byokCanaries: optional(Type.Array(Type.Object({ value: Type.String(), secretId: Name }))),
+  priorCorrelations: optional(
+    Type.Array(
+      Type.Object({ correlationId: Name, outcome: Type.Unsafe<Outcome>(Values), envelopeType: Name }),
+    ),
+  ),
+  persistedDedup: optional(Type.Object({ runId: Name })),
+  approvalGateContext: optional(Type.Boolean()),
+  projectTo: optional(Project),
+});
+const Toggle = Type.Union([
+  closedObject({ name: Name, value: Type.Union([Type.Boolean(), Type.Null()]) }),
+  closedObject({ reset: Type.Literal(true) }),
+]);
+const Emit = Type.Object({
+  runId: Name,
+  type: Name,
+  payload: Values,
+  nodeId: optional(Name),
+  correlationId: optional(Name),
+});
+const Program = closedObject({ nodeId: Name, program: Type.Array(Type.Unknown(), { maxItems: 100 }) });
+const Gate = Type.Object({
+  module: Type.Object({
+    requiredModelCapabilities: optional(Names),
+    fallbackModel: optional(Type.Object({ provider: Name, model: Name })),
+  }),
+  activeProvider: Name,
+  activeModel: Name,
+  substitutionSupported: Type.Boolean(),
+  supportedProviders: Names,
+  nodeId: optional(Name),
+});
+
+export interface EnvelopeSeamDeps {
+  readonly envelopes: Envelopes;
+  readonly tasks: EnvelopeTasks;
+  readonly programs: MockPrograms;
+  capabilitiesOf(provider: string, model: string): readonly string[];
+}
+
+/** Runs that the suite names before they exist, by tenant and that name. */
+export type Aliases = Map<string, { readonly key: RunKey; readonly causationId: string }>;
+export const aliasOf = (tenant: string, name: string): string => `${tenant}\0${name}`;
+const ALIASES_MAX = 1_000;
+
+const SUPPORTED = 'host.aiEnvelope.supported';
+
+export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, aliases: Aliases): void {
+  const overlay = new Map<string, boolean>();
+
+  async function inRun(caller: Caller, body: AcceptBody, to: Static<typeof Project>): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Received>();
+    const { envelope, projectTo } = body;
+    const receiver = receiverOf(body, overlay.get(SUPPORTED) ?? true);
+    const task = deps.tasks.leave({
+      envelope,
+      receiver,
+      ...(projectTo?.refusalMode && { refusalMode: projectTo.refusalMode }),
+      done: resolve,
+    });
+    const key = await started(caller, to.nodeId, task);
+    const { outcome, cause } = await promise;
+    remember(aliases, aliasOf(caller.tenant, to.runId), { key, causationId: cause.causationId });
+    await drive.atRest(key);
+    await drive.close(key);
+    return outcome;
+  }
+
+  const started = (caller: Caller, nodeId: string, task: string): Promise<RunKey> =>
+    drive.start(caller, [
+      definition(seamId('envelope'), [node(nodeId, 'conformance.envelope', { config: { task } })]),
+    ]);
+
+  seam(app, 'envelope/accept', [Accept, Values], async (caller, body) => {
+    const { envelope, persistedDedup, projectTo } = body;
+    if (projectTo) return { ...(await inRun(caller, body, projectTo)) };
+    const receiver = receiverOf(body, overlay.get(SUPPORTED) ?? true);
+    if (!persistedDedup) return { ...accept(envelope, { ...receiver, priorOf: priorIn(body) }) };
+    const system = { kind: 'system', tenant: caller.tenant, actor: 'conformance' } as const;
+    const at = { runId: persistedDedup.runId, nodeId: 'node', receiver };
+    return { ...(await deps.envelopes.receive(system, envelope, at)).outcome };
+  });
+
+  seam(app, 'test/capability-toggle', [Toggle, Values], async (_caller, body) => {
+    if ('reset' in body) overlay.clear();
+    else if (body.name !== SUPPORTED)
+      throw new OpenwopError('validation_error', { message: `Only ${SUPPORTED} can be toggled here.` });
+    else if (body.value === null) overlay.delete(body.name);
+    else overlay.set(body.name, body.value);
+    return { overlay: Object.fromEntries(overlay) };
+  });
+
+  seam(app, 'test/reset', [Type.Object({}), Values], async () => {
+    overlay.clear();
+    aliases.clear();
+    return { ok: true };
+  });
+
+  seam(app, 'test/emit-envelope-reliability', [Emit, Values], async (caller, body) => {
+    const event = reliabilityEvent(body);
+    const correlationId = body.correlationId ?? `${body.runId}:emitted`;
+    const task = deps.tasks.leave({ event: { ...event, causationId: correlationId } });
+    const key = await started(caller, body.nodeId ?? 'node', task);
+    await drive.atRest(key);
+    remember(aliases, aliasOf(caller.tenant, body.runId), { key, causationId: correlationId });
+    return { event };
+  });
+
+  modelGateSeam(app, deps);
+  mockSeams(app, deps);
+}
+
+function mockSeams(app: Api, { programs }: Pick<EnvelopeSeamDeps, 'programs'>): void {
+  seam(app, 'test/mock-ai/program', [Program, Values], async ({ tenant }, { nodeId, program }) => {
+    const read = programScript(program);
+    if (!('script' in read))
+      throw new OpenwopError('validation_error', { details: { problems: read.problems.length } });
+    programs.set(tenant, nodeId, JSON.parse(JSON.stringify(read.script)));
+    return { ok: true, count: program.length };
+  });
+
+  app.get(
+    '/v1/host/sample/test/mock-ai/last-dispatch-budget',
+    {
+      schema: {
+        summary: 'The output bound of the last request of a node',
+        querystring: closedObject({ nodeId: Name }),
+        response: { 200: Type.Object({ maxTokens: Type.Integer() }) },
+      },
+    },
+    async (request) => {
+      const maxTokens = programs.lastBound(callerOf(request).tenant, request.query.nodeId);
+      if (maxTokens === undefined) throw new OpenwopError('not_found');
+      return { maxTokens };
+    },
+  );
+}
+
+function modelGateSeam(app: Api, deps: Pick<EnvelopeSeamDeps, 'capabilitiesOf'>): void {
+  seam(app, 'test/evaluate-model-capability-gate', [Gate, Values], async (_caller, body) => {
+    const { module, activeProvider: provider, activeModel: model, supportedProviders } = body;
+    const { event, ...outcome } = modelGate(module, {
+      nodeId: body.nodeId ?? 'node',
+      active: { provider, model },
+      substitutionSupported: body.substitutionSupported,
+      capabilitiesOf: (name) => deps.capabilitiesOf(name.provider, name.model),
+      canUse: (name) => supportedProviders.includes(name),
+    });
+    return { outcome, event };
+  });
+}
+
+type AcceptBody = Static<typeof Accept>;
+
+function receiverOf(body: AcceptBody, isSupported: boolean): Omit<Receiver, 'priorOf'> {
+  const { hostSupportedEnvelopes, nodeAllowedKinds, schemaVersionFloor, byokCanaries = [] } = body;
+  const canaries = byokCanaries.map(({ value, secretId }) => ({ value, label: secretId }));
+  return {
+    isSupported,
+    supported: hostSupportedEnvelopes ?? Object.keys(UNIVERSAL_KINDS),
+    ...(nodeAllowedKinds && { accepts: nodeAllowedKinds }),
+    versions: schemaVersionFloor ?? {},
+    strictness: body.envelopeStrictness ?? 'warn',
+    counters: (body.counters ?? {}) as Partial<Record<CounterName, Counter>>,
+    redactor: createRedactor(canaries),
+    trust: body.runTrustBoundary ?? 'trusted',
+    isApproval: body.approvalGateContext ?? false,
+  };
+}
+
+/** The caller knows what it was told before. */
+function priorIn({ priorCorrelations = [] }: AcceptBody): Receiver['priorOf'] {
+  return (correlationId) => {
+    const prior = priorCorrelations.find((each) => each.correlationId === correlationId);
+    return prior && { envelopeType: prior.envelopeType, outcome: prior.outcome };
+  };
+}
+
+function remember(aliases: Aliases, name: string, run: { key: RunKey; causationId: string }): void {
+  aliases.set(name, run);
+  const [oldest] = aliases.keys();
+  if (aliases.size > ALIASES_MAX && oldest !== undefined) aliases.delete(oldest);
+}
+
+const RELIABILITY: Readonly<Record<string, readonly string[]>> = {
+  'envelope.retry.attempted': ['attempt', 'reason'],
+  'envelope.retry.exhausted': ['totalAttempts', 'finalReason'],
+  'envelope.refusal': ['provider', 'model'],
+  'envelope.truncated': ['provider', 'model', 'stopReason'],
+  'envelope.nlToFormat.engaged': ['originalEnvelopeType'],
+  'envelope.recovery.applied': ['path'],
+};
+
+function reliabilityEvent({ type, payload, nodeId }: Static<typeof Emit>): EmittedEvent {
+  const required = RELIABILITY[type];
+  const missing = required?.find((name) => payload[name] === undefined);
+  if (!required || missing !== undefined) {
+    const what = required ? `payload.${missing} is missing` : `${type} is no event of envelopes`;
+    throw new OpenwopError('invalid_argument', { message: `${what}.` });
+  }
+  if (/secret-canary-|"credentialRef"/.test(JSON.stringify(payload)))
+    throw new OpenwopError('envelope_reliability_credential_leak');
+  const told = JSON.parse(JSON.stringify({ nodeId: nodeId ?? 'node', ...payload }));
+  return { type: type as EmittedEvent['type'], payload: told };
+}

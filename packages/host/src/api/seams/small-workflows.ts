@@ -1,0 +1,78 @@
+/** Workflows as the public scenarios and examples write them: a list of nodes, and what is missing filled in. */
+import { CONFORMANCE_MARK } from '@gantry/engine';
+import { type Api, callerOf } from '@gantry/http';
+import { OpenwopError, type WorkflowDefinition, type WorkflowNode } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import type { ApiDeps } from '../context.ts';
+import { definition, edge, node } from './definition.ts';
+
+const Id = Type.String({ minLength: 1, maxLength: 128 });
+const Small = Type.Object({
+  workflowId: Id,
+  nodes: Type.Array(
+    Type.Object({
+      nodeId: Id,
+      typeId: Id,
+      config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    }),
+    { minItems: 1, maxItems: 200 },
+  ),
+  edges: Type.Optional(Type.Array(Type.Object({ from: Id, to: Id }), { maxItems: 1_000 })),
+});
+/** One of both: a whole definition, or a small one. */
+const Body = Type.Union([Type.Object({ definition: Type.Record(Type.String(), Type.Unknown()) }), Small]);
+const Registered = Type.Object({ workflowId: Type.String() });
+const URL = '/v1/host/sample/workflows';
+/** They may play agents. */
+const MARKED: object = { [CONFORMANCE_MARK]: true };
+
+export function smallWorkflowSeams(app: Api, { workflows, store }: ApiDeps): void {
+  app.post(
+    URL,
+    { schema: { summary: 'Register a small definition', body: Body, response: { 201: Registered } } },
+    async (request, reply) => {
+      const { tenant } = callerOf(request);
+      const wanted = 'definition' in request.body ? request.body.definition : wholeOf(request.body);
+      const { workflowId } = await workflows.register(tenant, wanted, { replace: true });
+      void reply.code(201);
+      return { workflowId };
+    },
+  );
+  app.get(
+    URL,
+    {
+      schema: {
+        summary: 'List workflows',
+        response: { 200: Type.Object({ workflows: Type.Array(Registered) }) },
+      },
+    },
+    async (request) => {
+      const listed = await store.records.workflows(callerOf(request).tenant);
+      return { workflows: listed.map(({ workflowId }) => ({ workflowId })) };
+    },
+  );
+}
+
+/** Without edges one node follows the other. Outputs of children land in variables, which nobody declared. */
+function wholeOf({ workflowId, nodes, edges }: Static<typeof Small>): WorkflowDefinition {
+  const pairs = edges ?? nodes.slice(1).map(({ nodeId }, at) => ({ from: nodes[at]!.nodeId, to: nodeId }));
+  const whole = nodes.map(({ nodeId, typeId, config = {}, inputs = {} }) => {
+    const more = { config, inputs } as Pick<WorkflowNode, 'config' | 'inputs'>;
+    return node(nodeId, typeId, more);
+  });
+  const written = whole.flatMap(({ config }) => Object.keys(Object(config.outputMapping)));
+  const made = definition(workflowId, whole, {
+    edges: pairs.map(({ from, to }) => edge(nodeOf(nodes, from), nodeOf(nodes, to))),
+    variables: [...new Set(written)].map((name) => ({ name, type: 'string' })),
+  });
+  return { ...made, metadata: { ...MARKED } };
+}
+
+/** A port may follow the node: `first.output`. */
+function nodeOf(nodes: Static<typeof Small>['nodes'], end: string): string {
+  const found = [end, end.split('.')[0]!].find((id) => nodes.some(({ nodeId }) => nodeId === id));
+  if (found === undefined)
+    throw new OpenwopError('validation_error', { message: `An edge names ${end}, which is no node.` });
+  return found;
+}

@@ -1,0 +1,43 @@
+/** Gates that nobody could answer: they ask for a role, a group or a scope that no key of the tenant has. */
+import type { WorkflowDefinition } from '@gantry/protocol';
+import type { KeyRecord, Store } from '@gantry/store';
+
+const GATES = ['core.approvalGate', 'core.openwop.governance.approvalGate'];
+
+const textsOf = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
+
+/** Scopes of which one is needed, for each demand of the gate. */
+function demandsOf(config: Readonly<Record<string, unknown>>): string[][] {
+  const named = [
+    ...textsOf(config.approverRoleRefs).map((role) => `role:${role}`),
+    ...textsOf(config.approverGroupRefs).map((group) => `group:${group}`),
+  ];
+  // People in the list may answer by a link made for them
+  const approvers = textsOf(config.approversList).length > 0 ? [] : named;
+  const role = textsOf(config.requiredRole).map((name) => `role:${name}`);
+  return [approvers, role, textsOf(config.requiredScope)].filter((scopes) => scopes.length > 0);
+}
+
+const isLive = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > now);
+
+export async function unanswerableGates(
+  records: Pick<Store['records'], 'keys'>,
+  { tenant, now }: { readonly tenant: string; readonly now: number },
+  { nodes }: Pick<WorkflowDefinition, 'nodes'>,
+): Promise<string[]> {
+  const gates = nodes
+    .map(({ typeId, config }, at) => ({ at, demands: GATES.includes(typeId) ? demandsOf(config) : [] }))
+    .filter(({ demands }) => demands.length > 0);
+  if (gates.length === 0) return [];
+  const held = (await records.keys(tenant)).filter((key) => isLive(key, now)).map(({ scopes }) => scopes);
+  const canAnswer = (demands: readonly string[][]): boolean =>
+    held.some((scopes) => demands.every((demand) => demand.some((scope) => scopes.includes(scope))));
+  return gates
+    .filter(({ demands }) => !canAnswer(demands))
+    .map(({ at, demands }) => {
+      const asked = demands.map((demand) => demand.join(' or ')).join(', and ');
+      return `/nodes/${at}/config: No key of this tenant could answer the gate: it takes one with ${asked}.`;
+    });
+}

@@ -1,0 +1,30 @@
+/** `connector.actions[].rateLimit` of a manifest: a node waits for its turn, in all processes together. */
+import { hash } from 'node:crypto';
+import type { RateLimit } from '@gantry/protocol';
+import type { Store } from '@gantry/store';
+import { pause, systemClock } from '../runtime/clock.ts';
+import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
+
+export interface RatedAction {
+  readonly tenant: string;
+  readonly packName: string;
+  readonly typeId: string;
+  readonly rateLimit: RateLimit;
+}
+
+/** Resolves when the action may be dispatched. */
+export async function actionTurn(
+  { store, now }: { readonly store: Pick<Store, 'commit' | 'entries'>; readonly now: () => number },
+  { tenant, packName, typeId, rateLimit }: RatedAction,
+  signal: AbortSignal,
+): Promise<void> {
+  const id = hash('sha256', `${packName}\0${typeId}`, 'base64url');
+  const key = { kind: 'action-rate', tenant, id };
+  for (;;) {
+    signal.throwIfAborted();
+    const [result] = await store.commit([[takeToken(rateLimit, key, now())]]);
+    if (result?.won) return;
+    const value = await store.entries.counter(key);
+    await pause(systemClock, untilTokenMs(rateLimit, value, now()), signal);
+  }
+}

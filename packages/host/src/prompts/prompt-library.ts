@@ -1,0 +1,200 @@
+/** The prompts that a tenant can use: its own, those of installed packs, and those of the host. */
+import { compareVersions, type PromptTemplate } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import type { Caller } from '@gantry/resources';
+import { type DeclaredPack, declaredPacks } from '../packs/binding.ts';
+import type { PackRecords } from '../packs/pack-records.ts';
+import { checkedPrompts } from './checked-prompts.ts';
+import { missingPrompt, type OwnPrompts } from './own-prompts.ts';
+import type { PromptRef } from './prompt-ref.ts';
+
+export interface PromptFilter {
+  readonly kind?: string;
+  readonly modelClass?: string;
+  readonly source?: string;
+  /** All of them. */
+  readonly tags: readonly string[];
+}
+
+export interface PromptPage {
+  readonly items: readonly PromptTemplate[];
+  readonly nextCursor?: string;
+}
+
+export interface PromptSources {
+  readonly records: PackRecords;
+  readonly own: OwnPrompts;
+  /** Those of the host itself. */
+  readonly builtIn: readonly PromptTemplate[];
+}
+
+export class PromptLibrary {
+  readonly #sources: PromptSources;
+
+  constructor(sources: PromptSources) {
+    this.#sources = sources;
+  }
+
+  async create(caller: Caller, template: PromptTemplate): Promise<PromptTemplate> {
+    const [checked] = checkedPrompts([template]);
+    const { templateId } = checked!;
+    const others = await this.#others(caller.tenant, templateId);
+    if (others.length > 0)
+      throw new OpenwopError('conflict', {
+        message: `${templateId} is a prompt of ${sourceOf(others[0]!)}. Choose another id.`,
+      });
+    return this.#sources.own.create(caller, checked!);
+  }
+
+  async replace(caller: Caller, templateId: string, template: PromptTemplate): Promise<PromptTemplate> {
+    await this.#requireOwn(caller.tenant, templateId);
+    const [checked] = checkedPrompts([template]);
+    return this.#sources.own.replace(caller, templateId, checked!);
+  }
+
+  async remove(caller: Caller, templateId: string): Promise<void> {
+    await this.#requireOwn(caller.tenant, templateId);
+    return this.#sources.own.remove(caller, templateId);
+  }
+
+  async #requireOwn(tenant: string, templateId: string): Promise<void> {
+    const [own, others] = await this.#named(tenant, templateId);
+    if (own.length > 0 || others.length === 0) return;
+    throw new OpenwopError('forbidden', {
+      message: `${templateId} is a prompt of ${sourceOf(others[0]!)} and cannot be changed. Create one with another id.`,
+    });
+  }
+
+  async #others(tenant: string, templateId: string): Promise<PromptTemplate[]> {
+    return (await this.#declared(tenant)).filter((template) => template.templateId === templateId);
+  }
+
+  /** In the order of their ids. A cursor is a key in that order, so prompts that come and go move no other. */
+  async list(
+    tenant: string,
+    filter: PromptFilter,
+    { after, limit }: { after: string | undefined; limit: number },
+  ): Promise<PromptPage> {
+    const start = after === undefined ? '' : keyIn(after);
+    const isWanted = (template: PromptTemplate): boolean =>
+      suits(template, filter) && keyOf(template) > start;
+    const found = (await this.#declared(tenant)).filter(isWanted);
+    for await (const template of this.#ownFrom(tenant, start, limit, isWanted)) found.push(template);
+    const rest = found
+      .map((template) => ({ template, key: keyOf(template) }))
+      .sort((left, right) => (left.key < right.key ? -1 : 1));
+    const page = rest.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      items: page.map(({ template }) => template),
+      ...(rest.length > limit && last && { nextCursor: Buffer.from(last.key).toString('base64url') }),
+    };
+  }
+
+  /** The tenant's own from a key on, until there are more than `limit`. */
+  async *#ownFrom(
+    tenant: string,
+    start: string,
+    limit: number,
+    isWanted: (template: PromptTemplate) => boolean,
+  ): AsyncGenerator<PromptTemplate> {
+    const [first = ''] = start.split(' ');
+    let count = 0;
+    const wanted = (versions: readonly PromptTemplate[]): PromptTemplate[] => {
+      const kept = versions.filter(isWanted);
+      count += kept.length;
+      return kept;
+    };
+    if (first !== '') yield* wanted(await this.#sources.own.versionsOf(tenant, first));
+    for await (const versions of this.#sources.own.after(tenant, first)) {
+      if (count > limit) return;
+      yield* wanted(versions);
+    }
+  }
+
+  /** The version that is named, else the latest. */
+  async find(tenant: string, ref: PromptRef): Promise<PromptTemplate> {
+    const { templateId, libraryId, version } = ref;
+    const [own, others] = await this.#named(tenant, templateId);
+    const found = [...own, ...others].filter(
+      (template) =>
+        (libraryId === undefined || template.meta?.packName === libraryId) &&
+        (version === undefined || template.version === version),
+    );
+    const libraries = [...new Set(found.map(libraryOf))].sort();
+    if (libraries.length > 1)
+      throw new OpenwopError('prompt_ref_ambiguous', { details: { templateId, libraries } });
+    const [latest] = found.sort((left, right) => compareVersions(right.version, left.version));
+    if (!latest) throw missingPrompt();
+    return latest;
+  }
+
+  /** For code of packs, with the errors that it knows. */
+  async get(
+    tenant: string,
+    { id, version }: { readonly id: string; readonly version?: string },
+  ): Promise<{ promptId: string; systemPrompt: string; version: string; envelopeType?: string }> {
+    const [own, others] = await this.#named(tenant, id);
+    const versions = [...own, ...others].map((template) => template.version);
+    if (versions.length === 0) throw new OpenwopError('prompt_not_found');
+    if (version !== undefined && !versions.includes(version))
+      throw new OpenwopError('prompt_version_pinned', { details: { versions } });
+    const template = await this.find(tenant, { templateId: id, ...(version !== undefined && { version }) });
+    const { envelopeType } = template.modelHints ?? {};
+    return {
+      promptId: template.templateId,
+      systemPrompt: template.text,
+      version: template.version,
+      ...(envelopeType !== undefined && { envelopeType }),
+    };
+  }
+
+  #named(tenant: string, templateId: string) {
+    return Promise.all([this.#sources.own.versionsOf(tenant, templateId), this.#others(tenant, templateId)]);
+  }
+
+  /** Of several installed versions of a pack, the last installed says what a version of a template is. */
+  async #declared(tenant: string): Promise<PromptTemplate[]> {
+    const packs = await declaredPacks(this.#sources.records, tenant, 'prompt');
+    const byKey = new Map<string, PromptTemplate>();
+    for (const template of [...this.#sources.builtIn, ...packs.flatMap(templatesOf)]) {
+      const key = keyOf(template);
+      if (!byKey.has(key)) byKey.set(key, template);
+    }
+    return [...byKey.values()];
+  }
+}
+
+/** Where a prompt comes from is for the host to say, not for the pack. */
+const templatesOf = ({ declared, name, version }: DeclaredPack<'prompt'>): PromptTemplate[] =>
+  declared.prompts.map((template) => ({
+    ...template,
+    meta: { ...template.meta, source: 'pack', packName: name, packVersion: version },
+  }));
+
+const libraryOf = ({ meta }: Pick<PromptTemplate, 'meta'>): string =>
+  meta?.packName ?? meta?.source ?? 'host';
+const sourceOf = ({ meta }: PromptTemplate): string =>
+  meta?.packName === undefined ? 'this host' : `the pack ${meta.packName}`;
+
+/** No part of it can hold the character between them. */
+const keyOf = (template: PromptTemplate): string =>
+  [template.templateId, libraryOf(template), template.version].join(' ');
+
+function keyIn(cursor: string): string {
+  const key = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (/^\S+ \S+ \S+$/.test(key)) return key;
+  throw new OpenwopError('validation_error', {
+    message: 'The cursor is not valid. Start without one.',
+    details: { path: '/cursor' },
+  });
+}
+
+const suits = (
+  { kind, tags = [], modelHints, meta }: PromptTemplate,
+  { kind: wanted, modelClass, source, tags: all }: PromptFilter,
+): boolean =>
+  (wanted === undefined || kind === wanted) &&
+  (modelClass === undefined || modelHints?.modelClass === modelClass) &&
+  (source === undefined || meta?.source === source) &&
+  all.every((tag) => tags.includes(tag));

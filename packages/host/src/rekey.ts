@@ -1,0 +1,238 @@
+/**
+ * Moves what is sealed in the database to a new root key while runs go on. Whoever asks drives it, a step at a time; a
+ * step that is repeated, or made by two at once, does nothing twice.
+ *
+ * K1  A step without a new key makes one, which seals nothing before every process knows it (`activeAt`).
+ * K2  Then records are sealed anew, each in a change of its own. What is current is left alone.
+ * K3  After a whole pass the older keys have an end: the journals of runs that they sealed are gone by then.
+ * K4  An old key is deleted after its end, and after one more pass: a process that learned late may have sealed with it.
+ */
+import { OpenwopError, type RekeyStep } from '@gantry/protocol';
+import { type Changes, fromEntry, openSecret, type RecordKind, type Stored } from '@gantry/resources';
+import type { Entry, EntryKey, Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { contextOf, credentials } from './credentials/credential.ts';
+import { type DatabaseKeys, type KeyRing, keyIdOf, newRootKey, ROOT } from './master-key.ts';
+import { authorizations } from './oauth/authorization.ts';
+import { oauthClients } from './oauth/oauth-client.ts';
+import { refreshContext } from './oauth/token-versions.ts';
+import { givenSecrets } from './redaction/given-secrets.ts';
+import { secretContext as triggerContext, triggers } from './triggers/trigger.ts';
+import { secretContext as webhookContext, webhooks } from './webhooks/webhook.ts';
+
+export interface RekeyOptions {
+  readonly masterKey: KeyRing;
+  readonly store: Pick<Store, 'entries' | 'watch'>;
+  readonly changes: Changes;
+  readonly now: () => number;
+  readonly log: Logger;
+  /** How long other processes have to learn of a new key; 0 when there are none. */
+  readonly noticeMs: number;
+  /** How long the journal of a run is kept. */
+  readonly journalsMs: number;
+}
+
+export interface Rekey {
+  step(after?: string): Promise<RekeyStep>;
+  /** K4. */
+  sweep(): Promise<number>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PAGE = 100;
+/** Of one step: a request answers soon. */
+const STEP_MS = 2_000;
+const KEYS_MAX = 5;
+
+/** The record with its sealed texts replaced by what `again` answers for them. */
+type SealedAgain<R extends object> = (
+  stored: Stored<R>,
+  again: (sealed: string, context: string) => string,
+) => R;
+
+/** A kind of record with sealed texts; fields that its literal calls `secret` are among them. */
+interface SealedKind {
+  readonly name: string;
+  sealAnew(options: RekeyOptions, entry: Entry): Promise<Sealing>;
+}
+
+const sealedKind = <R extends object>(
+  kind: RecordKind<R>,
+  sealedAgain: SealedAgain<R> = ({ record }) => record,
+): SealedKind => ({
+  name: kind.kind,
+  sealAnew: (options, entry) => sealAnew(options, sealedAgain, fromEntry(kind, entry)),
+});
+
+const KINDS: readonly SealedKind[] = [
+  sealedKind(credentials, (stored, again) => ({
+    ...stored.record,
+    versions: stored.record.versions.map(({ material, refreshSealed, ...rest }) => ({
+      ...rest,
+      material:
+        'sealed' in material ? { sealed: again(material.sealed, contextOf(stored, rest.version)) } : material,
+      ...(refreshSealed !== undefined && {
+        refreshSealed: again(refreshSealed, refreshContext(stored, rest.version)),
+      }),
+    })),
+  })),
+  sealedKind(webhooks, ({ tenant, id, record }, again) => {
+    const { secretSealed, previousSecret: old } = record;
+    const context = webhookContext(tenant, id);
+    return {
+      ...record,
+      secretSealed: again(secretSealed, context),
+      ...(old && { previousSecret: { ...old, sealed: again(old.sealed, context) } }),
+    };
+  }),
+  sealedKind(triggers, ({ tenant, id, record }, again) => ({
+    ...record,
+    secretSealed: again(record.secretSealed, triggerContext(tenant, id)),
+  })),
+  sealedKind(oauthClients),
+  sealedKind(authorizations),
+  sealedKind(givenSecrets),
+];
+
+export function createRekey(options: RekeyOptions): Rekey {
+  const { masterKey, store, now, log, noticeMs, journalsMs } = options;
+  let unwatch: (() => Promise<void>) | undefined;
+
+  async function begun(): Promise<DatabaseKeys> {
+    const keys = await masterKey.read();
+    const [newest, ...older] = keys.roots;
+    if (newest!.activeAt > now() || older.some(({ until }) => until === undefined)) return keys;
+    if (keys.roots.length >= KEYS_MAX) throw full(older.map(({ until = 0 }) => until));
+    const more = { ...keys, roots: [newRootKey(now() + noticeMs), ...keys.roots] };
+    if (!(await masterKey.put(keys, more))) return begun();
+    log.info({ keyId: keyIdOf(more.roots[0]!.secret) }, 'a new root key was made');
+    return masterKey.read();
+  }
+
+  /** K3. */
+  async function ended(): Promise<RekeyStep['endsAt']> {
+    const keys = await masterKey.read();
+    const [newest, ...older] = keys.roots;
+    const until = now() + journalsMs;
+    const roots = [newest!, ...older.map((root) => ({ until, ...root }))];
+    if (!(await masterKey.put(keys, { ...keys, roots }))) return ended();
+    return new Date(Math.max(...roots.map((root) => root.until ?? 0))).toISOString();
+  }
+
+  return {
+    async step(after) {
+      const { roots } = await begun();
+      const keyId = keyIdOf(roots[0]!.secret);
+      const waitMs = roots[0]!.activeAt - now();
+      if (waitMs > 0) return { state: 'waiting', keyId, resealed: 0, unreadable: 0, waitMs };
+      const { next, ...counts } = await pass(options, after, now() + STEP_MS);
+      if (next !== undefined) return { state: 'resealing', keyId, ...counts, next };
+      const endsAt = await ended();
+      return { state: 'done', keyId, ...counts, ...(endsAt !== undefined && { endsAt }) };
+    },
+    async sweep() {
+      const keys = await masterKey.read();
+      const kept = keys.roots.filter(({ until = Number.POSITIVE_INFINITY }) => until > now());
+      if (kept.length === keys.roots.length) return 0;
+      await pass(options, undefined, Number.POSITIVE_INFINITY);
+      if (!(await masterKey.put(keys, { ...keys, roots: kept }))) return 0;
+      return keys.roots.length - kept.length;
+    },
+    async start() {
+      unwatch = await store.watch(({ missed, kinds }) => {
+        if (missed || kinds.includes(ROOT.kind))
+          masterKey.read().catch((error) => log.error({ err: error }, 'the root keys cannot be read'));
+      });
+      await masterKey.read();
+    },
+    stop: async () => unwatch?.(),
+  };
+}
+
+const full = (ends: readonly number[]): OpenwopError =>
+  new OpenwopError('conflict', {
+    message: `The database has ${KEYS_MAX} root keys. The next of the old ones is deleted at ${new Date(Math.min(...ends)).toISOString()}.`,
+  });
+
+interface Passed {
+  readonly resealed: number;
+  /** What no key of the database opens. */
+  readonly unreadable: number;
+  /** Where the next step goes on; none after the last record. */
+  readonly next?: string;
+}
+
+/** K2. */
+async function pass(options: RekeyOptions, cursor: string | undefined, until: number): Promise<Passed> {
+  const { store, now } = options;
+  const counts = { current: 0, resealed: 0, unreadable: 0 };
+  let [at, after] = readCursor(cursor);
+  for (; at < KINDS.length; at++, after = null) {
+    const of = KINDS[at]!;
+    for (let more = true; more; ) {
+      const page = await store.entries.all(of.name, after, PAGE);
+      for (const entry of page) counts[await of.sealAnew(options, entry)]++;
+      after = page.at(-1) ?? null;
+      more = page.length === PAGE;
+      const { resealed, unreadable } = counts;
+      if (more && after && now() > until)
+        return { resealed, unreadable, next: JSON.stringify([at, after.tenant, after.id]) };
+    }
+  }
+  return { resealed: counts.resealed, unreadable: counts.unreadable };
+}
+
+/** A cursor that is not ours begins the pass anew. */
+function readCursor(cursor = ''): [kind: number, after: EntryKey | null] {
+  const [, at, tenant, id] = /^\[(\d),("[^"]*"),("[^"]*")\]$/.exec(cursor) ?? [];
+  const of = KINDS[Number(at)];
+  if (!of || tenant === undefined || id === undefined) return [0, null];
+  return [Number(at), { kind: of.name, tenant: JSON.parse(tenant), id: JSON.parse(id) }];
+}
+
+type Sealing = 'current' | 'resealed' | 'unreadable';
+
+async function sealAnew<R extends object>(
+  { masterKey, changes }: RekeyOptions,
+  sealedAgain: SealedAgain<R>,
+  listed: Stored<R>,
+): Promise<Sealing> {
+  const before = sealedAnew(masterKey, sealedAgain, listed);
+  if (before.sealing !== 'resealed') return before.sealing;
+  const caller = { kind: 'system', tenant: listed.tenant, actor: 'rekey' } as const;
+  return changes.run(caller, async (change) => {
+    const stored = await change.find(listed.kind, listed.id);
+    if (!stored) return 'current';
+    const { sealing, record } = sealedAnew(masterKey, sealedAgain, stored);
+    if (sealing === 'resealed') change.replace(stored, record);
+    return sealing;
+  });
+}
+
+function sealedAnew<R extends object>(
+  masterKey: KeyRing,
+  sealedAgain: SealedAgain<R>,
+  stored: Stored<R>,
+): { readonly sealing: Sealing; readonly record: R } {
+  const found = new Set<Sealing>();
+  const opened = (text: string | null): string | null => {
+    found.add(text === null ? 'unreadable' : 'resealed');
+    return text;
+  };
+  const record = sealedAgain(stored, (sealed, context) => {
+    const text = masterKey.isCurrent(sealed) ? null : opened(masterKey.open(sealed, context));
+    return text === null ? sealed : masterKey.seal(text, context);
+  });
+  // The change seals them
+  const texts = (stored.kind.secret ?? []).flatMap((field) => {
+    const kept: unknown = record[field];
+    const isSealed = typeof kept === 'object' && kept !== null && 'sealed' in kept;
+    if (!isSealed || masterKey.isCurrent(String(kept.sealed))) return [];
+    const text = opened(openSecret(masterKey, stored, field));
+    return text === null ? [] : [[field, text]];
+  });
+  const order: readonly Sealing[] = ['resealed', 'unreadable'];
+  const sealing = order.find((each) => found.has(each)) ?? 'current';
+  return { sealing, record: { ...record, ...Object.fromEntries(texts) } };
+}

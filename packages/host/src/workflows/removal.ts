@@ -1,0 +1,56 @@
+/**
+ * Deletes a workflow with all its versions. Its runs stay, with the definitions that they are pinned to, so a run that
+ * begins at the same instant goes on to its end.
+ */
+import { isTerminal, OpenwopError, RUN_STATUSES } from '@gantry/protocol';
+import type { RunRow, Store } from '@gantry/store';
+import { syncNotes, type WorkflowKey } from '../triggers/definition-sync.ts';
+import { endTurns, turnsOf } from './registration-turns.ts';
+import { SHARED } from './shared.ts';
+
+const ACTIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
+
+/** Answers whose it was: the tenant's own, or the shared one. What its triggers made goes by the notes of the commit. */
+export async function removeAll(
+  { store, now }: { store: Pick<Store, 'commit' | 'records' | 'entries' | 'runs'>; now: () => number },
+  { tenant, workflowId }: WorkflowKey,
+  mayRemoveShared: boolean,
+): Promise<string> {
+  for (;;) {
+    const current = await store.records.workflow(tenant, workflowId);
+    if (!current) throw new OpenwopError('not_found', { message: 'There is no workflow with this id.' });
+    if (current.tenant === SHARED && !mayRemoveShared) throw isShared(workflowId);
+    const turns = await turnsOf(store.entries, current.tenant, new Set([workflowId]));
+    const active = await activeRun(store.runs, { tenant, workflowId });
+    if (active) throw isInUse(workflowId, active);
+    const notes = syncNotes({ ...current, registeredAt: now() });
+    const write = { kind: 'deleteWorkflow', tenant: current.tenant, workflowId } as const;
+    const ended = endTurns({ tenant: current.tenant, workflowId }, turns.get(workflowId));
+    const [result] = await store.commit([[write, ...ended, ...notes]]);
+    // A registration came between, or a note of the same instant is there: the next try is a later one
+    if (result?.won) return current.tenant;
+  }
+}
+
+async function activeRun(
+  runs: Store['runs'],
+  { tenant, workflowId }: WorkflowKey,
+): Promise<RunRow | undefined> {
+  for (const status of ACTIVE) {
+    const [run] = await runs.list(tenant, { workflowId, status, limit: 1 });
+    if (run) return run;
+  }
+  return;
+}
+
+const isShared = (workflowId: string): OpenwopError =>
+  new OpenwopError('forbidden', {
+    message: `${workflowId} is shared by all tenants of this host. Only a host admin can delete it.`,
+    details: { workflowId },
+  });
+
+const isInUse = (workflowId: string, { runId, status }: RunRow): OpenwopError =>
+  new OpenwopError('conflict', {
+    message: `Run ${runId} of ${workflowId} is ${status}. Wait until it ends or cancel it, then delete the workflow.`,
+    details: { workflowId, runId, runStatus: status },
+  });

@@ -1,0 +1,42 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { OpenwopError } from './error.ts';
+import { problemsIn } from './problem.ts';
+import { closedObject, optional } from './schema.ts';
+
+/** What a run may spend: `configurable.budget`, or `settings.budget` of a workflow. */
+export const BudgetPolicy = closedObject({
+  maxTokens: optional(Type.Integer({ minimum: 1 })),
+  maxCostUsd: optional(Type.Number({ minimum: 0 })),
+  maxRetries: optional(Type.Integer({ minimum: 0 })),
+  modelAllow: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+  modelDeny: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+  thresholdPercent: optional(Type.Number({ minimum: 0, maximum: 100 })),
+  onExhaustion: optional(Type.Enum(['fail', 'interrupt'] as const)),
+});
+export type BudgetPolicy = Static<typeof BudgetPolicy>;
+
+export const BUDGET_DIMENSIONS = ['tokens', 'cost', 'retries'] as const;
+export type BudgetDimension = (typeof BUDGET_DIMENSIONS)[number];
+
+let compiled: ReturnType<typeof Compile> | undefined;
+
+/** What does not fit, in one sentence; null when all of it does. */
+export function budgetProblem(value: unknown): string | null {
+  compiled ??= Compile(BudgetPolicy);
+  if (compiled.Check(value)) return null;
+  if (typeof value === 'object' && value !== null && Object.hasOwn(value, 'maxToolCalls'))
+    return 'maxToolCalls is not served by this host';
+  const [first] = problemsIn(BudgetPolicy, compiled.Errors(value));
+  return first ? `${first.field || 'it'} ${first.problem}` : 'it is not a budget';
+}
+
+export function checkBudget(value: unknown): void {
+  const problem = budgetProblem(value);
+  if (problem === null) return;
+  const known = Object.keys(BudgetPolicy.properties).join(', ');
+  throw new OpenwopError('validation_error', {
+    message: `configurable.budget does not fit: ${problem}. It takes ${known}.`,
+    details: { key: 'configurable.budget' },
+  });
+}
