@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 
 const TICKS_PER_SECOND = 100;
+const END_MS = Number(process.env.GANTRY_TEST_END_MS ?? 20_000);
+const REPORT_MS = 500;
+/** The exit code of a process whose tests have ended, but not what they started. */
+export const LEFT_OPEN = 70;
 
 /** Of this process and of its children that have ended. */
 export function cpuSeconds() {
@@ -39,12 +43,48 @@ function timer() {
 
 export default async function* testResults(events) {
   const { count, times } = timer();
+  const end = endWatch();
   for await (const { type, data } of events) {
     const { name, file, nesting, details, counts } = data;
+    end.sees(type);
     if (type === 'test:start' && times().length === 0) count('(loading)');
     if (type === 'test:fail')
       yield `${JSON.stringify({ file, failure: `${name}: ${inspect(details.error.cause ?? details.error)}` })}\n`;
     if ((type === 'test:pass' || type === 'test:fail') && nesting === 0) count(file);
     if (type === 'test:summary') yield `${JSON.stringify({ counts, times: times() })}\n`;
   }
+}
+
+/**
+ * What tests leave open keeps their process alive, and node:test waits for its end to report. So what is open is listed
+ * some time after the last test, and the process ends all the same.
+ */
+function endWatch() {
+  let underWay = 0;
+  let timer;
+  const onPassed = () => {
+    console.error(`Still open ${END_MS / 1_000} s after the last test:`);
+    for (const handle of process._getActiveHandles()) console.error(`  ${described(handle)}`);
+    console.error(`  all: ${process.getActiveResourcesInfo().join(' ')}`);
+    // node:test reports at this event
+    process.emit('beforeExit', 0);
+    setTimeout(() => process.exit(process.exitCode || LEFT_OPEN), REPORT_MS);
+  };
+  return {
+    sees(type) {
+      if (type === 'test:enqueue') underWay++;
+      if (type === 'test:complete') underWay--;
+      clearTimeout(timer);
+      if (underWay === 0 && type !== 'test:summary') timer = setTimeout(onPassed, END_MS).unref();
+    },
+  };
+}
+
+function described(handle) {
+  const name = handle.constructor.name;
+  if (handle.spawnargs) return `${name} ${handle.pid} ${handle.spawnargs.join(' ').slice(0, 200)}`;
+  if (handle.remotePort)
+    return `${name} :${handle.localPort} to ${handle.remoteAddress}:${handle.remotePort}`;
+  if (typeof handle.address === 'function') return `${name} ${JSON.stringify(handle.address())}`;
+  return `${name} ${handle.fd ?? handle.threadId ?? ''}`;
 }

@@ -16,7 +16,8 @@ function jobOf(t: TestContext, body: string, limitMs?: number) {
     file,
     `import { spawn } from 'node:child_process'; import { test } from 'node:test';\n${body}`,
   );
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
+  const env = { ...rest, GANTRY_TEST_END_MS: '100' };
   return { file, job: runJob([file], { env, results: path.join(folder, 'results'), limitMs }) };
 }
 
@@ -48,10 +49,16 @@ test('a file that fails and exits is not held up by a process that it left, whic
 });
 
 test('a file that does not end is killed and named', async (t) => {
-  const { file, job } = jobOf(t, `${PROCESS}\ntest('no', () => { throw new Error('boom'); });`, 1_000);
+  const { file, job } = jobOf(t, `test('no', () => { for (;;); });`, 1_000);
   const { isGreen, failedFiles, printed } = await job;
   assert.deepEqual([isGreen, failedFiles], [false, [file]]);
   assert.match(printed, /✖ failing tests:\n\n✖ \S+sample\.test\.mjs: killed after 1 s\n/);
+});
+
+test('a file that passes and leaves something open is ended, and what is open is listed', async (t) => {
+  const { isGreen, isLeftOpen, printed } = await jobOf(t, `${PROCESS}\ntest('fine', () => {});`).job;
+  assert.deepEqual([isGreen, isLeftOpen], [true, true]);
+  assert.match(printed, /Still open 0\.1 s after the last test:\n.* {2}ChildProcess \d+ sleep 1000\n/s);
 });
 
 test('a file that dies is named', async (t) => {
