@@ -67,12 +67,15 @@ export class State {
   }
 }
 
-/** Reads of one turn of the loop are one message to the store. */
+/**
+ * Reads of one turn of the loop are one message to the store. Large entries are read after it, each by itself, so that
+ * no other read waits for their bytes.
+ */
 export class Reads {
-  readonly #entries: Pick<EntryReads, 'getMany'>;
+  readonly #entries: Pick<EntryReads, 'get' | 'getSmall'>;
   #waiting: { readonly key: EntryKey; readonly found: PromiseWithResolvers<Entry | null> }[] = [];
 
-  constructor(entries: Pick<EntryReads, 'getMany'>) {
+  constructor(entries: Pick<EntryReads, 'get' | 'getSmall'>) {
     this.#entries = entries;
   }
 
@@ -86,8 +89,11 @@ export class Reads {
     const asked = this.#waiting;
     this.#waiting = [];
     try {
-      const entries = await this.#entries.getMany(asked.map(({ key }) => key));
-      for (const [i, { found }] of asked.entries()) found.resolve(entries[i] ?? null);
+      const entries = await this.#entries.getSmall(asked.map(({ key }) => key));
+      for (const [i, { key, found }] of asked.entries()) {
+        const entry = entries[i] ?? null;
+        found.resolve(entry === 'large' ? this.#entries.get(key) : entry);
+      }
     } catch (error) {
       for (const { found } of asked) found.reject(error);
     }

@@ -11,7 +11,7 @@ const INLINE_BYTES_MAX = 64 * 1024;
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 const PREFIX = 'blob:';
 
-const isReference = (text: string): boolean => text.startsWith(PREFIX);
+export const isReference = (text: string): boolean => text.startsWith(PREFIX);
 
 export const referenceTo = (hash: string): string => PREFIX + hash;
 

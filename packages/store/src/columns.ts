@@ -26,10 +26,15 @@ export const INVOCATION_COLUMNS = `
 
 export const DEFINITION_COLUMNS = textColumn('definitions', 'body');
 
-export const ENTRY_COLUMNS = `
-  entries.kind, entries.tenant, entries.id, workspace, ref, version, due_at as "dueAt", expires_at as "expiresAt", created_at as "createdAt",
-  ${textColumn('entries', 'body')}
+const ENTRY_FACTS = `
+  entries.kind, entries.tenant, entries.id, workspace, ref, version, due_at as "dueAt", expires_at as "expiresAt",
+  created_at as "createdAt"
 `;
+
+export const ENTRY_COLUMNS = `${ENTRY_FACTS}, ${textColumn('entries', 'body')}`;
+
+/** A large body is a reference. */
+export const ENTRY_COLUMNS_AT_REST = `${ENTRY_FACTS}, entries.body`;
 
 export const FEED_COLUMNS = 'number, kind, tenant, workspace, id, version, op, actor, at';
 

@@ -114,6 +114,8 @@ export interface EntryReads {
   get(key: EntryKey): Promise<Entry | null>;
   /** In the order of the keys, all of one moment. */
   getMany(keys: readonly EntryKey[]): Promise<(Entry | null)[]>;
+  /** The same, but for entries with a large body, which is not read. */
+  getSmall(keys: readonly EntryKey[]): Promise<(Entry | null | 'large')[]>;
   /** Newest id first, unless the filter says otherwise. */
   list(kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]>;
   /** By index value and id, ascending. */

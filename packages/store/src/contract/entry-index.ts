@@ -97,6 +97,16 @@ function pageTests(current: CurrentStore): void {
     );
     assert.deepEqual(await store.entries.getMany([]), []);
   });
+
+  test('large entries can be left out of what is read at once', async () => {
+    const { store } = current();
+    const large = { body: JSON.stringify('x'.repeat(70_000)) };
+    await win(store, make.putEntry('a', null), make.putEntry('b', null, large));
+    const keys = ['b', 'none', 'a'].map((id) => make.key(id));
+    const [b, none, a] = await store.entries.getSmall(keys);
+    assert.deepEqual([b, none, a], ['large', null, await store.entries.get(make.key('a'))]);
+    assert.equal((await store.entries.get(make.key('b')))?.body, large.body);
+  });
 }
 
 function uniqueTests(current: CurrentStore): void {

@@ -112,6 +112,7 @@ const recordReads = (reader: Reader): RecordReads => ({
 const entryReads = (reader: Reader): EntryReads => ({
   get: (key) => reader.call('entry', key),
   getMany: (keys) => reader.call('entriesOf', keys),
+  getSmall: (keys) => reader.call('smallEntriesOf', keys),
   list: (kind, tenant, filter) => reader.call('listEntries', kind, tenant, filter),
   range: (kind, tenant, range) => reader.call('rangeEntries', kind, tenant, range),
   counter: (key) => reader.call('counter', key),

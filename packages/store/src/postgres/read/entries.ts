@@ -1,6 +1,6 @@
-import { textBytes } from '../../blob.ts';
+import { isReference, textBytes } from '../../blob.ts';
 import { isStorable } from '../../check.ts';
-import { ENTRY_COLUMNS } from '../../columns.ts';
+import { ENTRY_COLUMNS, ENTRY_COLUMNS_AT_REST } from '../../columns.ts';
 import { entryKey } from '../../entry.ts';
 import { AFTER_EVERY_TEXT, boundsOf } from '../../index-bounds.ts';
 import type {
@@ -17,7 +17,11 @@ import { rowsJson, type Sql } from '../sql.ts';
 
 export const entryReads = (sql: Sql): EntryReads => ({
   get: (key) => get(sql, key),
-  getMany: (keys) => getMany(sql, keys),
+  getMany: (keys) => getMany(sql, keys, ENTRY_COLUMNS),
+  async getSmall(keys) {
+    const found = await getMany(sql, keys, ENTRY_COLUMNS_AT_REST);
+    return found.map((entry) => (entry && isReference(entry.body) ? 'large' : entry));
+  },
   range: (kind, tenant, of) => range(sql, kind, tenant, of),
   counter: (key) => counter(sql, key),
   counters: (kind, tenant, range) => counters(sql, kind, tenant, range),
@@ -39,14 +43,14 @@ async function get(sql: Sql, { kind, tenant, id }: EntryKey): Promise<Entry | nu
 }
 
 /** Unlike the others it may be asked for what cannot be stored, which is not there. */
-async function getMany(sql: Sql, keys: readonly EntryKey[]): Promise<(Entry | null)[]> {
+async function getMany(sql: Sql, keys: readonly EntryKey[], columns: string): Promise<(Entry | null)[]> {
   const storable = keys.filter(({ kind, tenant, id }) => [kind, tenant, id].every(isStorable));
   const wanted = storable.map(({ kind, tenant, id }) => ({ kind, tenant, id }));
   const rows = await sql<Entry[]>`
     select found.*
     from json_to_recordset(${rowsJson(wanted)}::text::json) as wanted (kind text, tenant text, id text)
     cross join lateral (
-      select ${sql.unsafe(ENTRY_COLUMNS)}
+      select ${sql.unsafe(columns)}
       from entries
       where (kind, tenant, id) = (wanted.kind, wanted.tenant, wanted.id)
     ) as found

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { ENTRY_COLUMNS } from '../../columns.ts';
+import { isReference } from '../../blob.ts';
+import { ENTRY_COLUMNS, ENTRY_COLUMNS_AT_REST } from '../../columns.ts';
 import { AFTER_EVERY_TEXT, boundsOf } from '../../index-bounds.ts';
 import type {
   Counter,
@@ -27,22 +28,32 @@ export function prepareEntryReads(database: DatabaseSync) {
 }
 
 function prepareEntry(database: DatabaseSync) {
-  const select = database.prepare(`
-    select ${ENTRY_COLUMNS} from entries where kind = ? and tenant = ? and id = ?
-  `);
-  const entry = ({ kind, tenant, id }: EntryKey) => selectOne<Entry>(select, kind, tenant, id);
+  const reading = (columns: string) => {
+    const select = database.prepare(
+      `select ${columns} from entries where kind = ? and tenant = ? and id = ?`,
+    );
+    return ({ kind, tenant, id }: EntryKey) => selectOne<Entry>(select, kind, tenant, id);
+  };
+  const entry = reading(ENTRY_COLUMNS);
+  const atRest = reading(ENTRY_COLUMNS_AT_REST);
   const begin = database.prepare('begin');
   const commit = database.prepare('commit');
+  const ofOneMoment = <T>(keys: readonly EntryKey[], read: (key: EntryKey) => T): T[] => {
+    begin.run();
+    try {
+      return keys.map(read);
+    } finally {
+      commit.run();
+    }
+  };
   return {
     entry,
-    entriesOf(keys: readonly EntryKey[]): (Entry | null)[] {
-      begin.run();
-      try {
-        return keys.map(entry);
-      } finally {
-        commit.run();
-      }
-    },
+    entriesOf: (keys: readonly EntryKey[]) => ofOneMoment(keys, entry),
+    smallEntriesOf: (keys: readonly EntryKey[]) =>
+      ofOneMoment(keys, (key) => {
+        const found = atRest(key);
+        return found && isReference(found.body) ? 'large' : found;
+      }),
   };
 }
 
