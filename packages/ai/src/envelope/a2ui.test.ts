@@ -20,7 +20,14 @@ function patched(document: Json, steps: readonly PatchStep[]): Json {
       assert.ok(index >= 0 && index <= at.length, step.path);
       at.splice(index, step.op === 'add' ? 0 : 1, ...(step.op === 'remove' ? [] : [step.value]));
     } else if (step.op === 'remove') delete (at as JsonObject)[last];
-    else Object.assign(at as JsonObject, { [last]: step.value });
+    // Assigning `__proto__` would set a prototype
+    else
+      Object.defineProperty(at, last, {
+        value: step.value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
   }
   return root.value;
 }
