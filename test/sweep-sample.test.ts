@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@gantry/protocol';
 import fc from 'fast-check';
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { sampleFor, sampleOf } from '../scripts/sweep-sample.ts';
 
 test('a sample fits the schema that it is made from', () => {

@@ -2,7 +2,7 @@
 import { type JsonObject, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 const ERRORS_SHOWN_MAX = 10;
 const INTEGER = /^-?\d{1,40}$/;
@@ -67,7 +67,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return { value };
     return {
-      error: validationError(PARTS[httpPart] ?? httpPart, problemsIn(schema, compiled.Errors(value))),
+      error: validationError(PARTS[httpPart] ?? httpPart, problemsIn(schema, compiled.Errors(value)[1])),
     };
   };
 };

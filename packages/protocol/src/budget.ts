@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { OpenwopError } from './error.ts';
 import { problemsIn } from './problem.ts';
 import { closedObject, optional } from './schema.ts';
@@ -27,7 +27,7 @@ export function budgetProblem(value: unknown): string | null {
   if (compiled.Check(value)) return null;
   if (typeof value === 'object' && value !== null && Object.hasOwn(value, 'maxToolCalls'))
     return 'maxToolCalls is not served by this host';
-  const [first] = problemsIn(BudgetPolicy, compiled.Errors(value));
+  const [first] = problemsIn(BudgetPolicy, compiled.Errors(value)[1]);
   return first ? `${first.field || 'it'} ${first.problem}` : 'it is not a budget';
 }
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
-import { Parse } from 'typebox/value';
+import { Compile, Parse } from 'typebox/schema';
 import { eventDocJson, fromStored, type RunEvent, RunEventDocSchema, toStored } from './event.ts';
 import { EVENT_TYPES, isTerminalEvent } from './event-catalogue.ts';
 import { EVENT_PAYLOADS } from './event-payload.ts';
@@ -44,7 +43,7 @@ describe('event payloads', () => {
     const ours = Compile(EVENT_PAYLOADS[type as keyof typeof EVENT_PAYLOADS]);
 
     test(`${type}: accepts the sample and later fields`, () => {
-      assert.deepEqual([...ours.Errors(payload)], []);
+      assert.deepEqual([...ours.Errors(payload)[1]], []);
       assert.ok(ours.Check({ ...payload, addedLater: 1 }));
     });
 
@@ -77,7 +76,7 @@ describe('event on the wire', () => {
       sealed: { outputs: { secret: 1 } },
     };
     const doc = docOf(event);
-    assert.deepEqual([...eventDoc.Errors(doc)], []);
+    assert.deepEqual([...eventDoc.Errors(doc)[1]], []);
     assert.deepEqual(publicValidator('run-event.schema.json')?.(doc), []);
     assert.ok(!JSON.stringify(doc).includes('secret'), 'clear values stay in the host');
     assert.deepEqual(doc, {

@@ -1,6 +1,6 @@
 /** What is asked and answered, for each kind of interrupt; whose identity a node bears. */
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/schema';
 import { problemsIn } from './problem.ts';
 import { Count, closedObject, Id, optional, Text, Texts, Values } from './schema.ts';
 
@@ -124,6 +124,6 @@ export function misfit(schema: TSchema, value: unknown): { path: string; message
     validators.set(schema, validator);
   }
   if (validator.Check(value)) return;
-  const [first] = problemsIn(schema, validator.Errors(value));
+  const [first] = problemsIn(schema, validator.Errors(value)[1]);
   return { path: first?.field ?? '', message: first?.problem ?? 'is not valid' };
 }

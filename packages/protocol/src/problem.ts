@@ -16,7 +16,7 @@ interface SchemaError {
 
 /**
  * One for each thing that is wrong. A choice among constants is reported once, with all of them.
- * @example problemsIn(schema, Compile(schema).Errors(value)) // [{ field: '/method', problem: 'must be one of GET, PUT' }]
+ * @example problemsIn(schema, Compile(schema).Errors(value)[1]) // [{ field: '/method', problem: 'must be one of GET, PUT' }]
  */
 export function problemsIn(schema: TSchema, errors: Iterable<SchemaError>): Problem[] {
   const reported = new Map<string, { readonly field: string; readonly problem: string | Set<unknown> }>();

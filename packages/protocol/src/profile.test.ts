@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { DiscoveryDocument } from './discovery.ts';
 import { type Profile, profilesOf, satisfiesProfile } from './profile.ts';
 import { publicValidator, skipWithoutPublicData } from './testing/public-schemas.ts';
@@ -19,7 +19,7 @@ describe('discovery document', () => {
   test('the document of a host is valid under ours and the public schema', {
     skip: skipWithoutPublicData,
   }, () => {
-    assert.deepEqual([...document.Errors(discovery)], []);
+    assert.deepEqual([...document.Errors(discovery)[1]], []);
     assert.deepEqual(publicValidator('capabilities.schema.json')?.(discovery), []);
   });
 

@@ -3,7 +3,7 @@
  * host, so the predicates take whatever was received and trust nothing in it.
  */
 import Type from 'typebox';
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { Count } from './schema.ts';
 
 const DiscoveryCore = Type.Object({

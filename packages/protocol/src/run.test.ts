@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { DebugBundle } from './debug-bundle.ts';
 import { OpenwopError } from './error.ts';
 import { PollEventsResponse } from './event.ts';
@@ -32,12 +32,12 @@ function refusal(request: CreateRunRequest): OpenwopError {
 
 describe('run documents', { skip: skipWithoutPublicData }, () => {
   test('a snapshot is valid under ours and the public schema', () => {
-    assert.deepEqual([...Compile(RunSnapshot).Errors(snapshot)], []);
+    assert.deepEqual([...Compile(RunSnapshot).Errors(snapshot)[1]], []);
     assert.deepEqual(publicValidator('run-snapshot.schema.json')?.(snapshot), []);
   });
 
   test('a debug bundle is valid under ours and the public schema', () => {
-    assert.deepEqual([...Compile(DebugBundle).Errors(debugBundle)], []);
+    assert.deepEqual([...Compile(DebugBundle).Errors(debugBundle)[1]], []);
     assert.deepEqual(publicValidator('debug-bundle.schema.json')?.(debugBundle), []);
   });
 });
@@ -53,7 +53,7 @@ describe('request bodies', () => {
 
   for (const [name, [schema, body]] of Object.entries(CLOSED)) {
     test(`${name} is closed`, () => {
-      assert.deepEqual([...schema.Errors(body)], []);
+      assert.deepEqual([...schema.Errors(body)[1]], []);
       assert.equal(schema.Check({ ...body, gantryUnknown: 1 }), false);
     });
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { HEARTBEAT_CAPABILITY, HeartbeatEvaluated, HeartbeatStateChanged } from './heartbeat.ts';
 import { CreateScheduleRequest, Instant, SCHEDULING_CAPABILITY } from './schedule.ts';
 import { publicValidator, skipWithoutPublicData } from './testing/public-schemas.ts';

@@ -1,7 +1,7 @@
 /** An envelope: a typed document that a model produced, on its way into a run. */
 import { closedObject, optional } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 export const ContentTrust = Type.Enum(['trusted', 'untrusted']);
@@ -60,7 +60,7 @@ export function checkOf(schema: Type.TSchema): Check {
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return [];
     return compiled
-      .Errors(value)
+      .Errors(value)[1]
       .slice(0, FAULTS_MAX)
       .map(({ instancePath, message }) => ({ instancePath, message }));
   };

@@ -1,7 +1,7 @@
 /** Scripts of the mock providers that run options and test programs name: `stream-text` and `mock`. */
 import { closedObject, type JsonObject, optional, type Problem, problemsIn } from '@gantry/protocol';
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { Script, ScriptTurn } from './script.ts';
 
 const Tokens = Type.Optional(Type.Integer({ minimum: 0 }));
@@ -82,5 +82,5 @@ function read<T extends TSchema>(schema: T, value: unknown, make: (value: Static
   const compiled = Compile(schema);
   return compiled.Check(value)
     ? { script: make(value as Static<T>) }
-    : { problems: problemsIn(schema, compiled.Errors(value)) };
+    : { problems: problemsIn(schema, compiled.Errors(value)[1]) };
 }

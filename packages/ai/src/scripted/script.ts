@@ -4,7 +4,7 @@
  */
 import { closedObject, type Json, optional, type Problem, problemsIn } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { Finish, ToolCallPart, Usage } from '../model.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 1_000_000 });
@@ -74,7 +74,9 @@ let compiled: ReturnType<typeof compile> | undefined;
 export function readScript(value: unknown): { readonly script: Script } | { readonly problems: Problem[] } {
   // Made with the first script: most hosts see none
   compiled ??= compile();
-  return compiled.Check(value) ? { script: value } : { problems: problemsIn(Script, compiled.Errors(value)) };
+  return compiled.Check(value)
+    ? { script: value }
+    : { problems: problemsIn(Script, compiled.Errors(value)[1]) };
 }
 
 /** `Hello there` is sent as `Hello`, ` there`. */

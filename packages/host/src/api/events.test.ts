@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PollEventsResponse } from '@gantry/protocol';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { node, variable, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { apiTest, assertError, assertPublic } from './testing.ts';
@@ -16,7 +16,7 @@ test('a finished run answers the same events each time, in order from 0', async 
   await api.ended(runId);
   const poll = await api.get(`/v1/runs/${runId}/events/poll`);
   const answer = poll.json();
-  assert.ok(isPoll.Check(answer), JSON.stringify(isPoll.Errors(answer)));
+  assert.ok(isPoll.Check(answer), JSON.stringify(isPoll.Errors(answer)[1]));
   for (const event of answer.events) assertPublic('run-event.schema.json', event);
   assert.deepEqual(
     answer.events.map((event: { sequence: number }) => event.sequence),

@@ -11,7 +11,7 @@ import {
   PackReceipts,
 } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import type { PlanRequest } from '../packs/pack-plan.ts';
 import type { PackAddress, PackService } from '../packs/pack-service.ts';
 

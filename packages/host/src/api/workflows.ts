@@ -10,7 +10,7 @@ import {
 import { OpenwopError, optional, Values, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { workflowSchema } from '../workflows/workflow-schema.ts';
 import { SHARED } from '../workflows/workflows.ts';
 import type { ApiDeps } from './context.ts';

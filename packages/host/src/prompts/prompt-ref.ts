@@ -1,7 +1,7 @@
 /** References to prompts: `prompt:<templateId>[@<version>]`, or an object that can say more. */
 import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 const NAME = '[a-z0-9][a-z0-9._-]{0,127}';
 const VERSION = '\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?';

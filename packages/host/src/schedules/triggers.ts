@@ -7,7 +7,7 @@ import {
   ScheduleTriggerConfig,
   type WorkflowDefinition,
 } from '@gantry/protocol';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { ENDED_KEPT_MS, firstTick, type ScheduleRecord, stateAt } from './schedule.ts';
 import { timingOf } from './schedule-request.ts';
 
@@ -66,7 +66,7 @@ function readTrigger(
 ): ScheduleRecord {
   const wanted = trigger.config ?? {};
   if (!config.Check(wanted)) {
-    const [first] = config.Errors(wanted);
+    const [first] = config.Errors(wanted)[1];
     throw new OpenwopError('validation_error', {
       message: `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`,
     });

@@ -2,7 +2,7 @@
 import { InputMapping, OpenwopError } from '@gantry/protocol';
 import { type Change, Contended, fromEntry, type Stored } from '@gantry/resources';
 import type { Entry } from '@gantry/store';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { deadLetters } from '../dead-letters/dead-letter.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
 import { type ChannelFiring, channelFirings } from './channel-writes.ts';

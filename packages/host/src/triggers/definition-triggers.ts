@@ -5,7 +5,7 @@ import {
   WebhookTriggerConfig,
   type WorkflowDefinition,
 } from '@gantry/protocol';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { mappingProblem } from './input-mapping.ts';
 import { isQueueTrigger, queueTrigger, queueTriggerProblem } from './queue-source/registration.ts';
 import { retryPolicyOf } from './retry.ts';
@@ -76,7 +76,7 @@ function queueStartProblem(
 
 function configProblem({ config: wanted = {} }: Trigger): string | null {
   if (config.Check(wanted)) return null;
-  const [first] = config.Errors(wanted);
+  const [first] = config.Errors(wanted)[1];
   return `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`;
 }
 

@@ -4,7 +4,7 @@ import type { Plan } from '@gantry/engine';
 import { compareVersions, enginesProblem } from '@gantry/packs';
 import { OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { ENGINES_VERSION } from '../packs/offer.ts';
 import type { PackBinding } from '../packs/packs.ts';
 import type {
@@ -215,7 +215,7 @@ function enginesIssues({ engines }: WorkflowDefinition): Issue[] {
 function shaped(given: unknown): WorkflowDefinition {
   const definition = withoutSchema(given);
   if (shape.Check(definition)) return definition;
-  const problems = problemsIn(WorkflowDefinition, shape.Errors(definition));
+  const problems = problemsIn(WorkflowDefinition, shape.Errors(definition)[1]);
   throw invalid(
     definition,
     problems.map(({ field, problem }) => ({ path: field, message: problem })),

@@ -1,6 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Check, Errors } from 'typebox/value';
+import { Check, Errors } from 'typebox/schema';
 import { isObject } from '../json.ts';
 import { strict } from '../manifest/fields.ts';
 import { readJsonSource } from '../manifest/json-source.ts';
@@ -61,7 +61,7 @@ export function readLock(text: string): PackLock {
     throw invalidAt('/lockfileVersion', why);
   }
   if (!Check(PackLock, value)) {
-    const [first] = Errors(PackLock, value);
+    const [first] = Errors(PackLock, value)[1];
     throw invalidAt(
       first?.instancePath ?? '',
       first === undefined ? 'It is not valid.' : `It ${first.message}.`,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@gantry/protocol';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
 import { isObject, utf8Of } from '../json.ts';
@@ -87,11 +87,11 @@ function schemaFindings(kind: PackKind, value: Json): Finding[] {
 }
 
 /** TypeBox stops after eight errors. The limit is global, so it is raised only for this call. */
-function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Compile>['Errors']> {
+function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Compile>['Errors']>[1] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: ISSUES_MAX });
   try {
-    return schemaOf(kind).Errors(value);
+    return schemaOf(kind).Errors(value)[1];
   } finally {
     Settings.Set({ maxErrors });
   }

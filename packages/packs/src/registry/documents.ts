@@ -2,7 +2,7 @@
 import { OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { type Frozen, jsonOf } from '../json.ts';
 import { Signing } from '../manifest/fields.ts';
 import { INTEGRITY } from '../trust/integrity.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { CompileSchema, ExpandOptions } from '../index.ts';
 import type { FragmentEdge, FragmentNode, WorkflowChain } from '../workflow-chain/chain.ts';
 
@@ -10,7 +10,7 @@ const compileSchema: CompileSchema = (schema) => {
   const compiled = Compile(schema);
   return (value) =>
     compiled
-      .Errors(value)
+      .Errors(value)[1]
       .map(({ instancePath, message }) => ({ path: instancePath, message: message ?? 'does not fit' }));
 };
 

@@ -1,6 +1,6 @@
 import semver from 'semver';
 import Type, { type Static } from 'typebox';
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 
 const Affected = Type.Object({
   packName: Type.String({ minLength: 1, maxLength: 256 }),

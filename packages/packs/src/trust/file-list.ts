@@ -1,7 +1,7 @@
 /** `files.json`: every other file of an archive by size and SHA-256, so that one more signature covers the code. */
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { ARCHIVE_LIMITS } from '../archive/limits.ts';
 import { jsonOf } from '../json.ts';
 import type { Signing } from '../manifest/fields.ts';

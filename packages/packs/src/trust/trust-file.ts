@@ -1,7 +1,7 @@
 /** The trust file: which signers and registries are trusted. A file with any error is not used at all. */
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { strict } from '../manifest/fields.ts';
 import { schemaSentence } from '../manifest/issue.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
@@ -84,7 +84,7 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : String(error);
 
 function issuesOf(schema: Pick<ReturnType<typeof Compile>, 'Errors'>, value: unknown, at = ''): Issue[] {
-  return schema.Errors(value).flatMap((error) => {
+  return schema.Errors(value)[1].flatMap((error) => {
     const message = schemaSentence(error);
     return message === undefined ? [] : [{ path: `${at}${error.instancePath}`, message }];
   });

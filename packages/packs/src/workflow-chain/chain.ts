@@ -1,6 +1,6 @@
 import { EdgeCondition, OpenwopError, TriggerRule } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { boundsIssue } from '../json.ts';
 import { Data, strict, TypeId, Version } from '../manifest/fields.ts';
 
@@ -83,6 +83,6 @@ export function readChain(value: unknown): WorkflowChain {
   const issue = boundsIssue(value, BOUNDS);
   if (issue !== undefined) refuse('', issue);
   if (schema.Check(value)) return value;
-  const [first] = schema.Errors(value);
+  const [first] = schema.Errors(value)[1];
   return refuse(first?.instancePath ?? '', first?.message ?? 'does not fit');
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { WorkflowDefinition } from '@gantry/protocol';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
 import { article, chainOf, node, options, parametersOf, refuses } from '../testing/chains.ts';
 import { expandDeferred } from './deferred.ts';
@@ -34,7 +34,7 @@ describe('a definition from a chain', () => {
   };
   for (const [how, definition] of Object.entries(definitions))
     test(`is valid when ${how}`, () => {
-      assert.deepEqual([...schema.Errors(definition)], []);
+      assert.deepEqual([...schema.Errors(definition)[1]], []);
     });
 
   test('is valid under the public schema', { skip: skipWithoutPublicData }, () => {

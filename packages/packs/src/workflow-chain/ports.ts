@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, OpenwopError, PortValue } from '@gantry/protocol';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { asJson, mapStrings } from '../json.ts';
 import type { FragmentNode } from './chain.ts';
 import type { NodeIds } from './node-ids.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, WorkflowDefinition } from '@gantry/protocol';
 import fc from 'fast-check';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { chainOf, node, options, parametersOf } from '../testing/chains.ts';
 import { readChain, type WorkflowChain } from './chain.ts';
@@ -81,7 +81,7 @@ describe('every expansion', () => {
         const expansion = expandChain(readChain(chain), values, options);
         const definition = definitionFromChain(chain, expansion, 'any');
         assert.ok(!JSON.stringify([definition, expansion.fragment]).includes('{{params.'));
-        assert.deepEqual([...schema.Errors(definition)], []);
+        assert.deepEqual([...schema.Errors(definition)[1]], []);
         assert.deepEqual(publicIssues?.(definition) ?? [], []);
         const ids = new Set(definition.nodes.map(({ id }) => id));
         for (const { sourceNodeId, targetNodeId } of definition.edges)
@@ -98,7 +98,7 @@ describe('every expansion', () => {
         const twice = intoDefinition(once, again);
         assert.equal(new Set(twice.nodes.map(({ id }) => id)).size, 2 * chain.dag.nodes.length);
         assert.equal(new Set(twice.edges.map(({ id }) => id)).size, 2 * (chain.dag.edges?.length ?? 0));
-        assert.deepEqual([...schema.Errors(twice)], []);
+        assert.deepEqual([...schema.Errors(twice)[1]], []);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { didYouMean, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { type Data, type DataObject, isObject } from './data.ts';
 import { type ImplementedSurface, type MethodLiteral, pathOf } from './define-surface.ts';
 import { knownTo, type Spelling, type Step } from './spelling.ts';
@@ -132,7 +132,7 @@ function checking({ input, output }: MethodLiteral) {
       if (unknown === null && validator.Check(value)) return;
       const issues = unknown
         ? [unknown]
-        : problemsIn(input, validator.Errors(value)).slice(0, ISSUES_SHOWN_MAX);
+        : problemsIn(input, validator.Errors(value)[1]).slice(0, ISSUES_SHOWN_MAX);
       const first = issues[0];
       throw new OpenwopError('validation_error', {
         message: `ctx.${path}: ${first ? `the argument${first.field} ${first.problem}` : 'the argument is not valid'}.`,

@@ -4,7 +4,7 @@ import { type FamilyName, knownProvider, type ListPrice, type Modality } from '@
 import { SettingsError } from '@gantry/http';
 import { closedObject, optional, problemsIn } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 const Name = Type.String({ minLength: 1, maxLength: 128 });
 const Names = Type.Array(Name, { maxItems: 1_000 });
@@ -73,7 +73,7 @@ export function readAiConfig(file: string | undefined): AiConfig {
   const value = jsonIn(file);
   const compiled = Compile(AiConfig);
   if (!compiled.Check(value)) {
-    const [first] = problemsIn(AiConfig, compiled.Errors(value));
+    const [first] = problemsIn(AiConfig, compiled.Errors(value)[1]);
     throw new SettingsError(
       `GANTRY_AI: in ${file}, ${first?.field || 'the document'} ${first?.problem ?? 'cannot be read'}.`,
     );

@@ -6,7 +6,7 @@ import {
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import { queueGroupProblem } from '@gantry/surfaces';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { retryPolicyOf } from '../retry.ts';
 import type { Origin, WantedQueue } from '../trigger.ts';
 
@@ -51,7 +51,7 @@ export const isQueueTrigger = ({ type, eventType, nodeId }: Trigger, nodes: Node
 export function queueTriggerProblem(trigger: Trigger, nodes: Nodes): string | null {
   const asked = configOf(trigger, nodes);
   if (!config.Check(asked)) {
-    const [first] = config.Errors(asked);
+    const [first] = config.Errors(asked)[1];
     return `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`;
   }
   return groupProblem(asked.topic, asked.consumerGroup);

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
+import { Compile } from 'typebox/schema';
 import { codeOf } from '../../backend-errors.ts';
 import { isServerUrl, NO_URL } from '../../open-port.ts';
 
@@ -59,7 +59,7 @@ export interface DatasourceConfig {
 export function readDatasources(path: string): DatasourceConfig[] {
   const written = parse(path);
   const validator = Compile(File);
-  if (!validator.Check(written)) throw invalid(path, problemOf(validator.Errors(written)[0]));
+  if (!validator.Check(written)) throw invalid(path, problemOf(validator.Errors(written)[1][0]));
   for (const [index, each] of written.datasources.entries())
     if (written.datasources.slice(0, index).some((before) => overlap(before, each)))
       throw invalid(path, `/datasources/${index} has an id that one of its tenants has already`);
