@@ -16,6 +16,7 @@ export * from './model.ts';
 export * from './prompt/resolve.ts';
 export * from './prompt/untrusted.ts';
 export * from './providers/families.ts';
+export * from './scripted/family.ts';
 export * from './scripted/mock-provider.ts';
 export * from './scripted/play.ts';
 export * from './scripted/script.ts';

@@ -34,7 +34,7 @@ const NAMES = [
   {
     capability: 'aiProviders',
     path: '',
-    members: ['callAI', 'callAIWithTools', 'aiProviders'],
+    members: ['callAI', 'callAIWithTools', 'callEmbeddings', 'aiProviders'],
     aliases: [],
     seam: 'aiProviders',
     holds: 'calls of models, which cost money',

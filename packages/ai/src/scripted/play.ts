@@ -29,18 +29,20 @@ export interface ScriptedOptions {
 const SILENCE_MS = 60_000;
 
 /** @example scriptedModel({ script: [{ text: 'Hello' }] }).stream(request, reach) */
-export function scriptedModel({ script, turn: index = 0 }: ScriptedOptions = {}): ChatModel {
+export function scriptedModel(options: ScriptedOptions = {}): ChatModel {
   return {
-    stream(request, { signal }) {
-      const turn = script ? script[index] : echo(request);
-      if (!turn)
-        throw new ModelFailure(
-          'rejected',
-          `The script has ${script?.length} turns and was asked for turn ${index + 1}. Add a turn.`,
-        );
-      return play(turn, request, signal);
-    },
+    stream: (request, { signal }) => play(options.script ? turnIn(options) : echo(request), request, signal),
   };
+}
+
+/** Throws where the script has no such turn. */
+export function turnIn({ script = [], turn: index = 0 }: ScriptedOptions): ScriptTurn {
+  const turn = script[index];
+  if (turn) return turn;
+  throw new ModelFailure(
+    'rejected',
+    `The script has ${script.length} turns and was asked for turn ${index + 1}. Add a turn.`,
+  );
 }
 
 async function* play(
@@ -103,7 +105,8 @@ export function refusalOf({ fault, retryAfterMs }: ScriptTurn): ModelFailure | u
   }
 }
 
-function breaks(fault: FaultName | undefined): string | undefined {
+/** Why the answer of a turn never ends. */
+export function breaks(fault: FaultName | undefined): string | undefined {
   switch (fault) {
     case 'cut':
       return 'The connection to the provider broke within the answer.';

@@ -8,9 +8,9 @@ import { type ChatAsk, chatCall } from './chat.ts';
 import { Ledger, type Limits } from './ledger.ts';
 import { type MediaTerms, withMedia } from './media-input.ts';
 import { ModelCalls, type ModelCallsOptions } from './model-calls.ts';
-import type { ModelSource } from './model-source.ts';
+import type { ChosenModel, ModelQuery, ModelSource } from './model-source.ts';
 import { createModelsPort } from './models-port.ts';
-import type { CallingNode, CallPlace, RecordedCall } from './planned-call.ts';
+import type { CallingNode, CallPlace, PlannedCall, RecordedCall } from './planned-call.ts';
 
 export interface AiOptions extends ModelCallsOptions {
   readonly source: ModelSource;
@@ -28,45 +28,64 @@ export interface AskingNode extends Omit<CallingNode, 'budget'> {
   readonly ordinalBase: number;
 }
 
-export interface Chatted {
-  readonly answer: ModelAnswer;
+export interface Asked<A> {
+  readonly answer: A;
   readonly provider: string;
+  readonly model: string;
+  readonly usage: RecordedCall['usage'];
   /** `isRepeated`: the answer is of an earlier run of the node. */
   readonly recorded: Pick<RecordedCall, 'method' | 'fingerprint'> & { readonly isRepeated: boolean };
 }
+export type Chatted = Asked<ModelAnswer>;
+
+/** Which model is meant; the run decides what is left open. */
+export type Which = Pick<ModelQuery, 'task' | 'provider' | 'model' | 'credentialRef'>;
 
 export interface Ai {
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
-  /** One turn, recorded. Throws `OpenwopError` for what failed, `BudgetExhausted` when nothing is left. */
+  /** One call, recorded. Throws `OpenwopError` for what failed, `BudgetExhausted` when nothing is left. */
+  ask<A>(node: AskingNode, place: CallPlace, which: Which, plan: Plan): Promise<Asked<A>>;
+  /** One turn of a chat. */
   chat(node: AskingNode, place: CallPlace, ask: ChatAsk): Promise<Chatted>;
   /** For pack code. */
   readonly models: ModelsPort;
 }
+export type Plan = (chosen: ChosenModel) => PlannedCall | Promise<PlannedCall>;
 
 export function createAi({ source, media, projectLimits, ...options }: AiOptions): Ai {
   const calls = new ModelCalls(options);
-  const chat: Ai['chat'] = async (node, place, ask) => {
+  async function ask<A>(node: AskingNode, place: CallPlace, which: Which, plan: Plan): Promise<Asked<A>> {
     let isRepeated = true;
     const budget = callBudget(node.run, projectLimits);
-    const recorded = await calls.perform({ ...node, budget }, place, async () => {
+    const call = await calls.perform({ ...node, budget }, place, async () => {
       isRepeated = false;
-      const { provider, model, credentialRef } = withRunOptions(ask, node.configurable);
-      const turn = place.ordinal - node.ordinalBase;
       const { owner, configurable } = node;
-      const chosen = await source.choose({ owner, configurable, provider, model, credentialRef, turn });
+      const turn = place.ordinal - node.ordinalBase;
+      const chosen = await source.choose({
+        ...withRunOptions(which, configurable),
+        owner,
+        configurable,
+        turn,
+      });
       checkModel(node.run, projectLimits, chosen);
-      const { modalities } = chosen;
-      const { tenant } = owner;
-      const terms = { egress: media, tenant, modalities, signal: node.signal };
-      const messages = await withMedia(ask.messages, terms);
-      return chatCall({ ...sampling(node.configurable), ...ask, messages }, chosen);
+      return plan(chosen);
     });
-    const { provider, method, fingerprint } = recorded;
-    const answer = answerOf(recorded) as ModelAnswer;
-    return { answer, provider, recorded: { method, fingerprint, isRepeated } };
+    const { provider, model, usage, method, fingerprint } = call;
+    const recorded = { method, fingerprint, isRepeated };
+    return { answer: answerOf(call) as A, provider, model, usage, recorded };
+  }
+  const chat: Ai['chat'] = (node, place, asked) => {
+    const { provider, model, credentialRef } = asked;
+    return ask(node, place, { task: 'chat', provider, model, credentialRef }, async (chosen) => {
+      const { modalities } = chosen;
+      const terms = { egress: media, tenant: node.owner.tenant, modalities, signal: node.signal };
+      const messages = await withMedia(asked.messages, terms);
+      return chatCall({ ...sampling(node.configurable), ...asked, messages }, chosen);
+    });
   };
-  return { calls, ledger: new Ledger(options.store), chat, models: createModelsPort({ chat }) };
+  const ledger = new Ledger(options.store);
+  return { calls, ledger, ask, chat, models: createModelsPort({ ask, chat }) };
 }
 
 /** The failure that is on record, or the answer. */
@@ -77,13 +96,17 @@ export function answerOf({ failure, answer }: RecordedCall): unknown {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What a call leaves open the run decides. */
-function withRunOptions(ask: ChatAsk, { ai, model }: JsonObject) {
-  const chosen = (typeof ai === 'object' && ai !== null ? ai : {}) as JsonObject;
+/** What a call leaves open the run decides: of a chat all of it, else the provider, if it can do the task. */
+function withRunOptions(which: Which, { ai, model }: JsonObject): Which & Pick<ModelQuery, 'prefers'> {
+  const run = (typeof ai === 'object' && ai !== null ? ai : {}) as JsonObject;
+  const [provider, credentialRef] = [text(run.provider), text(run.credentialRef)];
+  if (which.task !== 'chat')
+    return provider === undefined ? which : { ...which, prefers: { provider, credentialRef } };
   return {
-    provider: ask.provider ?? text(chosen.provider),
-    model: ask.model ?? text(chosen.model) ?? text(model),
-    credentialRef: ask.credentialRef ?? text(chosen.credentialRef),
+    task: which.task,
+    provider: which.provider ?? provider,
+    model: which.model ?? text(run.model) ?? text(model),
+    credentialRef: which.credentialRef ?? credentialRef,
   };
 }
 

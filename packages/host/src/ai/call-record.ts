@@ -31,14 +31,18 @@ export function settlement(
 }
 
 export function failureOf(
-  { provider, model, fails }: PlannedCall,
+  { provider, model, credentialRef: ref, fails }: PlannedCall,
   failure: ModelFailure,
   { code, retryAfterMs }: { readonly code: ErrorCode; readonly retryAfterMs?: number },
 ): NonNullable<RecordedCall['failure']> {
+  const isKey = failure.kind === 'key-rejected' && ref !== undefined;
+  const next = isKey
+    ? ` Replace the value of the credential ${ref} with: gantry credentials rotate ${ref}`
+    : '';
   const retry = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
   return {
     code: fails?.(failure) ?? code,
-    message: `${provider} (${model}): ${failure.message}`,
+    message: `${provider} (${model}): ${failure.message}${next}`,
     details: { provider, model, ...(failure.status !== undefined && { status: failure.status }), ...retry },
   };
 }

@@ -52,11 +52,12 @@ export const FINISH_REASONS: Readonly<Record<Finish, string>> = {
 const OUTPUT_TOKENS_DEFAULT = 8_192;
 
 export function chatCall(ask: ChatAsk, chosen: ChosenModel): PlannedCall {
-  const { provider, model, price, streams } = chosen;
+  const { provider, model, credentialRef, price, streams } = chosen;
   const request = requestOf(ask, chosen);
   return {
     provider,
     model,
+    credentialRef,
     price,
     streams,
     inputTokens: estimateInput(request),
@@ -64,7 +65,8 @@ export function chatCall(ask: ChatAsk, chosen: ChosenModel): PlannedCall {
     usageOf: (said) => estimatedUsage(request, said),
     async attempt({ asked: before, outputTokens, text, ...io }) {
       const asked = { ...request, maxOutputTokens: outputTokens };
-      const answer = await readAnswer(chosen.chat(before), asked, chosen.reach(io), { text });
+      const { chat } = await chosen.family(before);
+      const answer = await readAnswer(chat, asked, chosen.reach(io), { text });
       const { usage, finish } = answer;
       const json: Json = JSON.parse(JSON.stringify(answer));
       return { answer: json, usage, model: answer.model, finishReason: FINISH_REASONS[finish] };

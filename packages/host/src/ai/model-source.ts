@@ -1,14 +1,15 @@
 /** Which model serves a call. */
 import {
-  type ChatModel,
   isScripted,
   type Modality,
   type Price,
+  type ProviderFamily,
   type Reach,
   readScript,
   type Script,
-  scriptedModel,
+  scriptedFamily,
   streamTextScript,
+  type Task,
 } from '@gantry/ai';
 import { type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
 
@@ -16,18 +17,28 @@ export interface ModelQuery {
   readonly owner: RunOwner;
   /** Of the run. */
   readonly configurable: JsonObject;
+  readonly task: Task;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly credentialRef?: string | undefined;
+  /** Of the run: asked if it can do the task. */
+  readonly prefers?: PreferredProvider | undefined;
   /** How many calls of the node came before. */
   readonly turn: number;
+}
+
+export interface PreferredProvider {
+  readonly provider: string;
+  readonly credentialRef?: string | undefined;
 }
 
 export interface ChosenModel {
   readonly provider: string;
   readonly model: string;
+  /** That pays; undefined where no key is needed. */
+  readonly credentialRef?: string | undefined;
   /** `asked`: how often it was asked before for this call. */
-  chat(asked: number): ChatModel;
+  family(asked: number): Promise<ProviderFamily>;
   /** Null where nobody told: a limit of cost cannot be held then. */
   readonly price: Price | null;
   readonly outputTokensMax: number;
@@ -49,15 +60,15 @@ const FREE: Price = { input: 0, output: 0 };
 
 /** Served without a network, and only when named. */
 export const scriptedSource: ModelSource = {
-  async choose({ provider, model, configurable, turn }) {
+  async choose({ provider, prefers, model, configurable, turn }) {
     const mock = mockOf(configurable);
-    const named = mock?.id ?? provider;
+    const named = mock?.id ?? provider ?? prefers?.provider;
     if (named === undefined || !isScripted(named)) throw noProvider(named);
     const script = mock ? streamText(mock.config) : scriptOf(configurable);
     return {
       provider: named,
       model: model ?? script?.[0]?.model ?? 'echo',
-      chat: (asked) => scriptedModel({ ...(script && { script }), turn: turn + asked }),
+      family: async (asked) => scriptedFamily({ ...(script && { script }), turn: turn + asked }),
       price: priceIn(configurable),
       outputTokensMax: OUTPUT_TOKENS_MAX,
       modalities: ['text'],

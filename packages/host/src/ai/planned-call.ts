@@ -39,6 +39,7 @@ export interface CallPlace {
 export interface PlannedCall {
   readonly provider: string;
   readonly model: string;
+  readonly credentialRef?: string | undefined;
   readonly price: Price | null;
   readonly inputTokens: number;
   /** 0 where the output is not counted in tokens. */

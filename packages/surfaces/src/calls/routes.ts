@@ -60,7 +60,9 @@ export function createRoutes(
     },
     argumentOf: (path, args) => argumentOf(path, args, paths.get(path)?.[0]?.method.positional ?? []),
     find(path, input) {
-      const route = paths.get(path)?.find(({ when }) => when === undefined || Object.hasOwn(input, when));
+      const isMeant = ({ when }: Route): boolean =>
+        when === undefined || (Object.hasOwn(input, when) && input[when] !== false);
+      const route = paths.get(path)?.find(isMeant);
       if (route) return route;
       throw new OpenwopError('host_capability_missing', {
         message: `This host does not offer ctx.${path} as it was called.`,

@@ -21,7 +21,7 @@ export interface Step {
 export interface Spelling {
   /** In `ctx`. */
   readonly path: string;
-  /** Only for calls whose argument has this member. */
+  /** Only for calls whose argument has this member, other than as false. */
   readonly when?: string;
   /** `capability.method` */
   readonly to: `${string}.${string}`;

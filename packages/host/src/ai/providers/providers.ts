@@ -45,7 +45,9 @@ export interface ProviderQuery {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly credentialRef?: string | undefined;
-  /** Which default is meant where no model is named. */
+  /** Asked if none is named and it can do the task. */
+  readonly prefers?: { readonly provider: string; readonly credentialRef?: string | undefined } | undefined;
+  /** Also which default is meant where no model is named. */
   readonly task?: Task;
   readonly runId?: string;
 }
@@ -109,9 +111,13 @@ class TenantProviders implements Providers {
 
   async choose(query: ProviderQuery): Promise<ChosenProvider> {
     const { owner, task = 'chat', runId } = query;
+    const preferred = query.provider === undefined ? this.#preferredBy(owner, task, query) : undefined;
     const provider =
-      query.provider === undefined ? await this.#preferred(owner, task) : this.#named(owner, query.provider);
-    const key = await this.#key(owner, provider, query.credentialRef);
+      query.provider === undefined
+        ? (preferred ?? (await this.#preferred(owner, task)))
+        : this.#named(owner, query.provider, task);
+    const ref = query.credentialRef ?? (preferred && query.prefers?.credentialRef);
+    const key = await this.#key(owner, provider, ref);
     const model = await this.#model(owner, provider, query);
     const reason = denialBy(this.#policy(owner, provider), { model, key: key?.key ?? 'none' });
     if (reason) throw policyDenied(provider.id, reason);
@@ -201,9 +207,17 @@ class TenantProviders implements Providers {
       : this.#keys.named(owner, provider.key.credential);
   }
 
-  #named(owner: Owner, name: string): Provider {
+  #preferredBy(owner: Owner, task: Task, { prefers }: ProviderQuery): Provider | undefined {
+    const found = prefers && this.#find(prefers.provider);
+    return found && mayUse(found, owner.tenant) && can(found, task) ? found : undefined;
+  }
+
+  #named(owner: Owner, name: string, task: Task): Provider {
     const found = this.#find(name);
-    if (found && mayUse(found, owner.tenant)) return found;
+    if (found && mayUse(found, owner.tenant)) {
+      if (can(found, task)) return found;
+      throw cannot(found, task, this.#offered(owner));
+    }
     const known = [...this.#offered(owner).map(({ id }) => id), ...SCRIPTED_PROVIDERS];
     throw new OpenwopError('provider_not_supported', {
       message: `There is no provider ${JSON.stringify(name)}.${didYouMean(name, known)} There are: ${known.join(', ')}.`,
@@ -215,7 +229,7 @@ class TenantProviders implements Providers {
   async #preferred(owner: Owner, task: Task): Promise<Provider> {
     const { default: chosen, endpoints } = this.#config;
     const fromFile = chosen && this.#find(chosen.provider);
-    if (fromFile && mayUse(fromFile, owner.tenant)) return fromFile;
+    if (fromFile && mayUse(fromFile, owner.tenant) && can(fromFile, task)) return fromFile;
     for (const one of this.#offered(owner)) {
       // Ollama is asked only when it is named
       const isOffered = one.key !== 'none' || endpoints.some(({ id }) => id === one.id);
@@ -273,6 +287,16 @@ const TASKS: Record<FamilyName, readonly Task[]> = {
   'openai-compatible': ['chat', 'embedding'],
 };
 
+const can = ({ family }: Provider, task: Task): boolean => TASKS[family].includes(task);
+
+function cannot({ id }: Provider, task: Task, offered: readonly Provider[]): OpenwopError {
+  const providers = [...offered.filter((one) => can(one, task)).map((one) => one.id), 'scripted'];
+  return new OpenwopError('provider_not_supported', {
+    message: `The provider ${id} has no models for ${task}. These have: ${providers.join(', ')}.`,
+    details: { provider: id, task, providers },
+  });
+}
+
 /** Needs nothing, and is used only where it is named. */
 const SCRIPTED: AiProvider = {
   id: 'scripted',
@@ -281,7 +305,7 @@ const SCRIPTED: AiProvider = {
   models: ['echo'],
   defaultModel: 'echo',
   modalities: ['text'],
-  tasks: ['chat'],
+  tasks: ['chat', 'embedding'],
 };
 
 const addKey = ({ id, baseUrl }: Provider): string =>

@@ -1,6 +1,7 @@
 /** `ctx.callAI` and its kin: what pack code asks of models. Members are at the root of `ctx`. */
 import type { JsonObject } from '@gantry/protocol';
 import Type, { type TProperties } from 'typebox';
+import { type Data, isObject } from '../../calls/data.ts';
 import {
   defineSurface,
   type Implementation,
@@ -9,7 +10,7 @@ import {
   type SurfaceLiteral,
 } from '../../calls/define-surface.ts';
 import { Json } from '../../calls/schema.ts';
-import { also, rename, type Spelling, type Step } from '../../calls/spelling.ts';
+import { also, isList, member, rename, type Spelling, type Step } from '../../calls/spelling.ts';
 
 const optional = Type.Optional;
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
@@ -92,6 +93,20 @@ const METHODS = {
       ),
     },
   ),
+  callEmbeddings: asks(
+    'A vector for each text, in their order.',
+    {
+      ...Which,
+      values: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 100 }),
+      dimensions: optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
+    },
+    {
+      embeddings: Type.Array(Type.Array(Type.Number())),
+      dimensions: Type.Integer(),
+      model: Type.String(),
+      usage: Usage,
+    },
+  ),
 };
 
 type AiLiteral = Omit<SurfaceLiteral, 'journal' | 'methods'> & {
@@ -127,9 +142,36 @@ function toolOf(tool: JsonObject): JsonObject {
 const hints = rename({ system: 'systemPrompt', maxOutputTokens: 'maxTokens', stop: 'stopSequences' });
 const ignored: Step = {
   says: '`modelPreferences` is ignored: the operator and the run choose the model',
-  knows: ['modelPreferences'],
-  adapt: ({ modelPreferences: _, ...value }) => value,
+  knows: ['modelPreferences', 'embeddingMode'],
+  adapt: ({ modelPreferences: _, embeddingMode: _mode, ...value }) => value,
 };
+
+const texts: Step = {
+  says: '`text`, `texts` or `input` → `values`; with `embeddingMode` the text of `messages`',
+  knows: ['text', 'texts', 'input', 'messages', 'embeddingMode'],
+  adapt: ({ text, texts, input, messages, embeddingMode: _, ...value }) => {
+    const given = value.values ?? texts ?? input ?? text ?? saidIn(messages);
+    if (given === undefined) return value;
+    return { ...value, values: isList(given) ? given : [given] };
+  },
+};
+
+function saidIn(messages: Data | undefined): string | undefined {
+  if (!isList(messages)) return undefined;
+  const said = messages.map((message) => (isObject(message) ? message.content : undefined));
+  return said.every((content) => typeof content === 'string') ? said.join('\n') : undefined;
+}
+
+const first = member('embedding', 'the first of `embeddings`', ({ embeddings }) =>
+  isList(embeddings) ? embeddings[0] : undefined,
+);
+const vectorsAt = (path: string, when?: string): Spelling => ({
+  path,
+  ...(when !== undefined && { when }),
+  to: 'aiProviders.callEmbeddings',
+  takes: [texts],
+  gives: [first],
+});
 
 const gives = [also({ text: 'content', parsed: 'data' })];
 const chatAt = (path: string): Spelling => ({
@@ -166,6 +208,12 @@ export const aiSurface = defineSurface({
     'budget_model_denied',
   ],
   spellings: [
+    vectorsAt('callAI', 'embeddingMode'),
+    vectorsAt('aiProviders.callAI', 'embeddingMode'),
+    ...['callEmbeddings', 'callAI.embeddings'].flatMap((path) => [
+      vectorsAt(path),
+      vectorsAt(`aiProviders.${path}`),
+    ]),
     chatAt('callAI'),
     chatAt('aiProviders.callAI'),
     toolsAt('callAIWithTools'),
