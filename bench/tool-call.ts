@@ -1,8 +1,9 @@
 /** A request of pack code, journaled and told in the log of its run, beside the same request through egress alone. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createEgressByPurpose, readAllowList } from '@gantry/egress';
-import { packTest } from '../packages/host/src/packs/testing/pack-test.ts';
+import { type PackTest, packTest } from '../packages/host/src/packs/testing/pack-test.ts';
 import { node, workflow } from '../packages/host/src/testing/definitions.ts';
 import { startServer } from './children.ts';
 import { medianOf } from './load/percentile.ts';
@@ -11,7 +12,10 @@ import { freshFolder } from './servers.ts';
 import type { Settings } from './settings.ts';
 
 const CALLS = 300;
+/** After a first one that does not count: code that runs for the first time is many times slower. */
 const TURNS = 3;
+/** Between looks at the run. A reader that follows its events would work as much as the calls do, in the same process. */
+const LOOK_EVERY_MS = 250;
 /** Milliseconds that the sandbox, two commits and their events may add. */
 const BAR_MS = 3;
 const PATH = '/hook';
@@ -37,6 +41,16 @@ async function timesOf(request: () => Promise<unknown>): Promise<number[]> {
   return times;
 }
 
+async function timesOfRun(api: PackTest): Promise<number[]> {
+  const runId = await api.start('calls');
+  for (;;) {
+    await delay(LOOK_EVERY_MS);
+    const { status, outputs, error } = (await api.get(`/v1/runs/${runId}`)).json();
+    if (status === 'completed') return outputs.times;
+    if (status === 'failed') throw new Error(`The calls failed: ${JSON.stringify(error)}`);
+  }
+}
+
 export async function toolCall(settings: Settings): Promise<Report> {
   const file = path.join(freshFolder(settings.dataDir), 'answers.json');
   writeFileSync(file, JSON.stringify({ [PATH]: '{"received":true}' }));
@@ -56,10 +70,12 @@ export async function toolCall(settings: Settings): Promise<Report> {
     await api.registered(workflow('calls', [node('a', TYPE, { calls: CALLS, url: origin + PATH })]));
     const alone: number[] = [];
     const guarded: number[] = [];
-    for (let turn = 0; turn < TURNS; turn++) {
-      alone.push(...(await timesOf(() => egress.for('raw-fetch').request(origin + PATH))));
-      const { outputs } = await api.ended(await api.start('calls'));
-      guarded.push(...(outputs as { times: number[] }).times);
+    for (let turn = 0; turn <= TURNS; turn++) {
+      const plain = await timesOf(() => egress.for('raw-fetch').request(origin + PATH));
+      const journaled = await timesOfRun(api);
+      if (turn === 0) continue;
+      alone.push(...plain);
+      guarded.push(...journaled);
     }
     const above = medianOf(guarded) - medianOf(alone);
     const row = {
