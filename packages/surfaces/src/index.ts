@@ -13,6 +13,7 @@ export { changed } from './calls/change-call.ts';
 export { createCursors } from './calls/cursor.ts';
 export type { Data, DataObject, Redact } from './calls/data.ts';
 export type { CallReport, NodeCalls } from './calls/node-calls.ts';
+export type { AnswerKeys } from './calls/sealed-answer.ts';
 export { decodeBase64 } from './calls/spelling.ts';
 export type {
   BudgetStop,

@@ -1,6 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
 import { unavailable } from './backend-errors.ts';
-import { assertSameCall } from './calls/call-journal.ts';
+import { recordedAnswer } from './calls/call-journal.ts';
 import type { NumberedCall } from './calls/surface-call.ts';
 import type { Answer } from './refusal.ts';
 
@@ -14,8 +14,8 @@ export function readAnswer(request: Journaled | null, answer: Answer): unknown {
     case 'done':
       return answer.value;
     case 'recorded':
-      if (request?.invocation) assertSameCall(request.invocation.call, answer);
-      return answer.value;
+      if (!request?.invocation) throw new Error('a record of no call');
+      return recordedAnswer(request.invocation.call, answer);
     case 'refused': {
       const { code, message, details } = answer;
       throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });

@@ -17,7 +17,8 @@ export type Answer =
   /** On record from an earlier call with the same id. */
   | {
       readonly kind: 'recorded';
-      readonly value: unknown;
+      /** As it was recorded. */
+      readonly answer: string;
       readonly method: string;
       readonly fingerprint: string;
     }

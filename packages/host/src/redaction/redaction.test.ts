@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { formsOf } from '@gantry/protocol/redaction';
 import { sharedPackTest } from '../packs/testing/pack-test.ts';
@@ -170,6 +171,35 @@ test('a node that runs again reads what it first got, though the record of it is
   );
   const run = await api.ended(await api.start('again'));
   assert.deepEqual(run.outputs, { isSame: true }, JSON.stringify(run));
+});
+
+test('an answer of pack data with a secret that was stored before it was one is sealed on record', async () => {
+  const api = await openPacks();
+  const stored = 'stored-before-it-was-a-secret';
+  await api.install(
+    leaking(
+      `
+      if (ctx.config.stores) return ctx.storage.kv.put({ key: 'old', value: ctx.config.stores });
+      const { actual } = await ctx.storage.kv.compareAndSwap({ key: 'old', newValue: ctx.attempt });
+      if (ctx.attempt === 0) return { status: 'error', error: { code: 'BUSY', message: 'later', retryable: true } };
+      return { length: actual.length };`,
+      'side-effect',
+    ),
+  );
+  const retried = { settings: { maxRetries: 1, backoffMs: 0 } };
+  await api.registered(workflow('stores', [node('a', TYPE, { stores: stored })]));
+  await api.registered(workflow('swaps', [node('a', TYPE, {}, retried)]));
+  await api.ended(await api.start('stores'));
+  api.host.services.redactions.note(TENANT, stored, 'cred-5');
+  const run = await api.ended(await api.start('swaps'));
+  assert.deepEqual(run.outputs, { length: stored.length }, JSON.stringify(run));
+  const database = new DatabaseSync(path.join(api.dataDir, 'surfaces.db'), { readOnly: true });
+  const records = database
+    .prepare("select answer from invocations where method like '%compareAndSwap'")
+    .all();
+  database.close();
+  assert.equal(records.length, 1);
+  assert.match(String(records[0]?.answer), /^sealed:/);
 });
 
 test('a call to the host with the secret in it is refused, as text, in bytes or encoded', async () => {

@@ -17,6 +17,7 @@ import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { Members } from '../packs/node-controls/members.ts';
 import type { SurfaceFacts } from '../packs/node-controls/surfaces.ts';
+import { answerKeys } from '../redaction/answer-keys.ts';
 import { holdsSecret } from '../redaction/holds-secret.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
@@ -88,6 +89,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   const gate = createCallGate({
     surfaces: opened.surfaces,
     now,
+    answerKeys: answerKeys(masterKey, options.redactions),
     holdsSecret: (tenant, sent) => holdsSecret(options.redactions.of(tenant), sent),
     onCall: (report) => {
       metrics.record(report);

@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import { type ErrorCode, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Redact } from './data.ts';
 import type { ToolLiteral } from './define-surface.ts';
+import { type AnswerKeys, answerOnRecord } from './sealed-answer.ts';
 import type { NumberedCall } from './surface-call.ts';
 
 /** Layer 2 of the protocol's idempotency. */
@@ -150,6 +151,29 @@ export function assertSameCall(invocation: NumberedCall, before: Recorded): void
   recalled.set(invocation, isSame ? 'same input' : 'other input');
   if (before.method === invocation.method) return;
   throw new OpenwopError('idempotency_key_mismatch', { message: mismatchText(invocation, before) });
+}
+
+const answerKeys = new WeakMap<NumberedCall, AnswerKeys>();
+
+/** A call whose backend keeps the record. `keys` opens what is sealed. */
+export function numbered(call: Omit<NumberedCall, 'answerKey'>, keys?: AnswerKeys): NumberedCall {
+  const answerKey = keys?.make(call);
+  const invocation = answerKey ? { ...call, answerKey } : call;
+  if (keys) answerKeys.set(invocation, keys);
+  return invocation;
+}
+
+/** What the record of a repeated call answers. */
+export function recordedAnswer(
+  invocation: NumberedCall,
+  before: Recorded & { readonly answer: string },
+): unknown {
+  assertSameCall(invocation, before);
+  return answerOnRecord(before.answer, (sealed) => {
+    const keys = answerKeys.get(invocation);
+    if (!keys) throw new Error(`The record at ${invocation.journalKey} is sealed`);
+    return keys.open(invocation, sealed);
+  });
 }
 
 export function warnOfOtherInput(journal: CallJournal, invocation: NumberedCall): void {

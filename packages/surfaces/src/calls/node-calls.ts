@@ -13,6 +13,7 @@ import {
   expectOneWrite,
   invocationId,
   journalKeyOf,
+  numbered,
   providerKeyOf,
   recallOf,
   warnOfOtherInput,
@@ -21,6 +22,7 @@ import { type Data, type DataObject, fingerprintOf, isObject } from './data.ts';
 import type { ImplementedSurface, Journal } from './define-surface.ts';
 import { forPack, type HostCall, journaled, type ToolCall } from './journaled-call.ts';
 import type { Route, Routes } from './routes.ts';
+import type { AnswerKeys } from './sealed-answer.ts';
 import { SeenReads } from './seen-reads.ts';
 import { through } from './spelling.ts';
 import {
@@ -66,6 +68,8 @@ export interface CallDeps {
   readonly now: () => number;
   /** Whether a secret that is open in the tenant is in what pack code sends, in whatever encoding. */
   readonly holdsSecret?: (tenant: string, sent: Data) => boolean;
+  /** Where absent, answers are on record as they are. */
+  readonly answerKeys?: AnswerKeys;
   readonly onCall: (report: CallReport) => void;
 }
 
@@ -232,7 +236,7 @@ export class NodeCalls {
     const act: HostCall['act'] = (invocation, decided) =>
       route.surface.act(route.name, input, { ...call, invocation, ...(decided && { decided }) });
     if (journal === 'own') {
-      const invocation = invocationOf(0);
+      const invocation = numbered(invocationOf(0), this.#deps.answerKeys);
       expectOneWrite(invocation);
       const answer = await act(invocation);
       if (recallOf(invocation)) warnOfOtherInput(this.#journal, invocation);

@@ -1,8 +1,10 @@
 /** The caller of a method, and what identifies a call when its node runs again. */
+
 import type { EgressDecision } from '@gantry/egress';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Caller, NodeCaller } from '@gantry/resources';
 import type { Route } from './routes.ts';
+import type { AnswerKey } from './sealed-answer.ts';
 
 export interface PackRef {
   readonly name: string;
@@ -81,6 +83,8 @@ export interface NumberedCall {
   readonly method: string;
   /** Of method and input: tells another call with the same key apart. */
   readonly fingerprint: string;
+  /** Seals its answer on record. */
+  readonly answerKey?: AnswerKey;
 }
 
 export interface ReadCall extends Pick<NodeFacts, 'tenant' | 'workspace' | 'principal'> {

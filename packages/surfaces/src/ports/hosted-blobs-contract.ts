@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import type { HostedBlobs } from '../capabilities/blob/hosted-blobs.ts';
-import { NOW, read, write } from '../testing/calls.ts';
+import { assertSealed, NOW, read, write } from '../testing/calls.ts';
 import { OBJECT_OVERHEAD_BYTES } from './blobs.ts';
 import { bytesOf } from './blobs-contract.ts';
 
@@ -76,6 +76,7 @@ function journal(open: Open): void {
     const removal = { id: 'removal' };
     assert.deepEqual(await port.delete(object(''), write('acme', removal)), { deleted: true });
     assert.deepEqual(await port.delete(object(''), write('acme', removal)), { deleted: true });
+    await assertSealed('acme', (sealed) => port.put(object('three'), sealed));
   });
 
   test('replaced and deleted content is gone at once; what is left of it goes with the sweep', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { expectOneWrite } from '../calls/call-journal.ts';
-import { freshTenant, NOW, read, write } from '../testing/calls.ts';
+import { assertSealed, freshTenant, NOW, read, write } from '../testing/calls.ts';
 import type { KvPort } from './kv.ts';
 import { kvModelProperty } from './kv-model-contract.ts';
 import { kvRoomTests } from './kv-room-contract.ts';
@@ -245,6 +245,12 @@ function once(port: () => KvPort): void {
     await port().put(entry('a'), call);
     await assert.rejects(port().put(entry('b'), call), /makes a second write in one call/);
     assert.equal(await port().get(at('b'), read(tenant)), null);
+  });
+
+  test('I3: an answer that is sealed on record is read with the key of the host alone', async () => {
+    const tenant = freshTenant();
+    await port().put(kept('a', 'x'), write(tenant));
+    await assertSealed(tenant, (call) => port().compareAndSwap({ ...at('a'), expected: 1, value: 2 }, call));
   });
 
   test('I3: another call in the place of a recorded one is refused, and both are named', async () => {

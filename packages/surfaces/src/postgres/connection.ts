@@ -13,7 +13,8 @@
  * await database.write(call, async (tx) => { await tx`insert ...`; return { ok: true }; });
  */
 import { addressOf, openPostgres, readServer, type Sql, type Tx } from '@gantry/postgres';
-import { assertSameCall, noteWrite } from '../calls/call-journal.ts';
+import { noteWrite, recordedAnswer } from '../calls/call-journal.ts';
+import { recordText } from '../calls/sealed-answer.ts';
 import type { PortWrite } from '../calls/surface-call.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import { createSchema } from './create-schema.ts';
@@ -138,12 +139,11 @@ async function once<T extends object | null>(
       select method, fingerprint, answer from invocations where tenant = ${tenant} and journal_key = ${journalKey}
     `;
     if (!before) throw new Error(`The invocation at ${journalKey} was forgotten while it was read`);
-    assertSameCall(invocation, before);
-    return JSON.parse(before.answer);
+    return recordedAnswer(invocation, before) as T;
   }
   const answer = await work(tx);
   await tx`
-    update invocations set answer = ${JSON.stringify(answer)}
+    update invocations set answer = ${recordText(invocation, answer)}
     where tenant = ${tenant} and journal_key = ${journalKey}
   `;
   return answer;

@@ -13,7 +13,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Sql, Statement, Tx } from '@gantry/postgres';
 import { OpenwopError } from '@gantry/protocol';
 import { codeOf } from '../backend-errors.ts';
-import { assertSameCall } from '../calls/call-journal.ts';
+import { recordedAnswer } from '../calls/call-journal.ts';
+import { recordText } from '../calls/sealed-answer.ts';
 import type { NumberedCall, PortRead, PortWrite } from '../calls/surface-call.ts';
 import { Refusal } from '../refusal.ts';
 import { isTransient, operation, untilWon } from './errors.ts';
@@ -155,14 +156,17 @@ async function outcomeOf<State, A extends Act<State>>(
 ): Promise<Outcome> {
   try {
     const before = invocation && records.get(invocation.journalKey);
-    if (before) {
-      assertSameCall(invocation, before);
-      return { kind: 'answered', answer: JSON.parse(before.answer) };
-    }
+    if (before) return { kind: 'answered', answer: recordedAnswer(invocation, before) };
     const answer = await act.decide(state, tx);
     if (invocation) {
       const { journalKey, method, fingerprint } = invocation;
-      records.set(journalKey, { journalKey, method, fingerprint, answer: JSON.stringify(answer), now });
+      records.set(journalKey, {
+        journalKey,
+        method,
+        fingerprint,
+        answer: recordText(invocation, answer),
+        now,
+      });
     }
     return { kind: 'answered', answer };
   } catch (error) {

@@ -114,8 +114,13 @@ function recorded(database: DatabaseSync, { call }: Journaled): Answer | null {
     .prepare('select method, fingerprint, answer from gantry_invocations where id = ?')
     .get(call.id);
   if (!row) return null;
-  const value: unknown = JSON.parse(String(row.answer));
-  return { kind: 'recorded', value, method: String(row.method), fingerprint: String(row.fingerprint) };
+  const { method, fingerprint, answer } = row;
+  return {
+    kind: 'recorded',
+    method: String(method),
+    fingerprint: String(fingerprint),
+    answer: String(answer),
+  };
 }
 
 /** Takes along a few that no node can ask for any more, so that the journal needs no other upkeep. */

@@ -14,8 +14,9 @@ export interface SqliteTable {
   readonly rows: readonly (readonly SqlValue[])[];
 }
 
+/** Answers are counts, which need no seal. */
 export interface Journaled {
-  readonly call: NumberedCall;
+  readonly call: Pick<NumberedCall, 'id' | 'method' | 'fingerprint'>;
   readonly now: number;
   readonly forgetBefore: number;
 }

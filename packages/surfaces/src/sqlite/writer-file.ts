@@ -6,6 +6,7 @@
  * I3  Nothing is answered before the commit.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { recordText } from '../calls/sealed-answer.ts';
 import { type Answer, failure } from '../refusal.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForWriting } from './open-file.ts';
@@ -95,18 +96,12 @@ function journaled(database: DatabaseSync, file: OpenFile): Act {
     const before = find.get(call.tenant, call.journalKey);
     if (before) {
       const { method, fingerprint, answer } = before;
-      const value: unknown = JSON.parse(String(answer));
-      return { kind: 'recorded', value, method: String(method), fingerprint: String(fingerprint) };
+      const record = { method: String(method), fingerprint: String(fingerprint), answer: String(answer) };
+      return { kind: 'recorded', ...record };
     }
     const value = write(...(args as never[]));
-    record.run(
-      call.tenant,
-      call.journalKey,
-      call.method,
-      call.fingerprint,
-      JSON.stringify(value ?? null),
-      now,
-    );
+    const { tenant, journalKey, method, fingerprint } = call;
+    record.run(tenant, journalKey, method, fingerprint, recordText(call, value), now);
     return { kind: 'done', value };
   };
 }
