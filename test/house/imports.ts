@@ -49,8 +49,15 @@ function literalText(node: ast.Node): string | undefined {
     : undefined;
 }
 
-/** May import what is computed: the command line starts servers in its own process, and knows only their files. */
-const COMPUTED: ReadonlySet<string> = new Set(['packages/cli/src/commands/start.ts']);
+/**
+ * May import what is computed: the command line starts servers in its own process, and knows only their files; both
+ * launchers load the bundle of TypeBox where it was made.
+ */
+const COMPUTED: ReadonlySet<string> = new Set([
+  'packages/cli/src/commands/start.ts',
+  'packages/cli/bin/gantry.js',
+  'packages/http/bin/start-server.mjs',
+]);
 
 export interface Import {
   readonly file: string;
