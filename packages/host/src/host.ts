@@ -262,7 +262,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       ...familyFacts(settings),
       version: HOST_VERSION,
       fixtures: honouredFixtures(served, settings),
-      limits: { ...RUN_LIMITS, ...API_LIMITS },
+      limits: { ...RUN_LIMITS, ...API_LIMITS, ...budgetLimits(settings) },
     },
     isReady: () => ready,
   });

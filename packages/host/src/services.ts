@@ -199,10 +199,17 @@ const interruptTokensOf = ({ masterKey, settings, now }: ServicesOptions): Inter
     personalMs: settings.interruptLinkDays * DAY_MS,
   });
 
-const projectLimits = ({ budgetTokensPerDay: tokens, budgetCostUsdPerDay: usd }: Settings): Limits => ({
-  ...(tokens !== undefined && { tokens }),
-  ...(usd !== undefined && { cost: Math.round(usd * NANO_USD) }),
-});
+function projectLimits({
+  budgetEnforce,
+  budgetTokensPerDay: tokens,
+  budgetCostUsdPerDay: usd,
+}: Settings): Limits {
+  if (budgetEnforce === 'advisory') return {};
+  return {
+    ...(tokens !== undefined && { tokens }),
+    ...(usd !== undefined && { cost: Math.round(usd * NANO_USD) }),
+  };
+}
 
 /** Another process may have given a value to pack code. */
 const SECRETS_LOOK_AGAIN_MS = 2_000;

@@ -8,6 +8,7 @@ import { closedObject, optional } from './schema.ts';
 export const BudgetPolicy = closedObject({
   maxTokens: optional(Type.Integer({ minimum: 1 })),
   maxCostUsd: optional(Type.Number({ minimum: 0 })),
+  maxToolCalls: optional(Type.Integer({ minimum: 1 })),
   maxRetries: optional(Type.Integer({ minimum: 0 })),
   modelAllow: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
   modelDeny: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
@@ -16,7 +17,7 @@ export const BudgetPolicy = closedObject({
 });
 export type BudgetPolicy = Static<typeof BudgetPolicy>;
 
-export const BUDGET_DIMENSIONS = ['tokens', 'cost', 'retries'] as const;
+export const BUDGET_DIMENSIONS = ['tokens', 'cost', 'toolCalls', 'retries'] as const;
 export type BudgetDimension = (typeof BUDGET_DIMENSIONS)[number];
 
 let compiled: ReturnType<typeof Compile> | undefined;
@@ -25,8 +26,6 @@ let compiled: ReturnType<typeof Compile> | undefined;
 export function budgetProblem(value: unknown): string | null {
   compiled ??= Compile(BudgetPolicy);
   if (compiled.Check(value)) return null;
-  if (typeof value === 'object' && value !== null && Object.hasOwn(value, 'maxToolCalls'))
-    return 'maxToolCalls is not served by this host';
   const [first] = problemsIn(BudgetPolicy, compiled.Errors(value)[1]);
   return first ? `${first.field || 'it'} ${first.problem}` : 'it is not a budget';
 }
@@ -39,4 +38,20 @@ export function checkBudget(value: unknown): void {
     message: `configurable.budget does not fit: ${problem}. It takes ${known}.`,
     details: { key: 'configurable.budget' },
   });
+}
+
+/** `claude-*`: a star stands for any text. In linear time: the parts between stars are looked for in order. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  if (rest.length === 0) return pattern === text;
+  const last = rest.pop()!;
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last))
+    return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > text.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
 }

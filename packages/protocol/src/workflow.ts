@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { BudgetPolicy } from './budget.ts';
 import { WorkflowPacks } from './pack.ts';
 import { Count, closedObject, optional, Positive, Text, Values } from './schema.ts';
 
@@ -155,6 +156,7 @@ export const WorkflowSettings = Type.Object({
   maxRetries: optional(Count),
   logLevel: optional(Type.Enum(['debug', 'info', 'warn', 'error'])),
   maxLoopbackIterations: optional(Positive),
+  budget: optional(BudgetPolicy),
 });
 
 const PromptRef = optional(Type.Unknown());

@@ -2,7 +2,14 @@
  * What a run may spend. The limits are facts of the log; what the family has spent is counted by the host, which tells
  * it with `budget.consumed`. Retries are counted here.
  */
-import type { BudgetDimension, BudgetPolicy, JsonObject, RunError, RunEvent } from '@gantry/protocol';
+import {
+  type BudgetDimension,
+  type BudgetPolicy,
+  type JsonObject,
+  matchesPattern,
+  type RunError,
+  type RunEvent,
+} from '@gantry/protocol';
 import type { Draft } from '../apply.ts';
 import type { Answer } from '../interrupt/interrupt.ts';
 import { suspend } from '../interrupt/suspend.ts';
@@ -24,7 +31,7 @@ export interface RunBudget {
   readonly advisory: boolean;
   readonly modelAllow?: readonly string[];
   readonly modelDeny?: readonly string[];
-  /** Dimensions whose threshold was told. */
+  /** Dimensions whose threshold was told; `!` stands before those that were told to be used up. */
   readonly told: readonly string[];
   readonly retries: number;
 }
@@ -35,26 +42,43 @@ export interface Exhaustion {
   readonly limit: number;
   /** What would be spent. */
   readonly observed: number;
+  /** Why, where the limit is not the run's own: nobody who is asked could raise it. */
+  readonly message?: string;
 }
 
-const NAMES = { tokens: 'maxTokens', cost: 'maxCostUsd', retries: 'maxRetries' } as const;
+const NAMES = {
+  tokens: 'maxTokens',
+  cost: 'maxCostUsd',
+  toolCalls: 'maxToolCalls',
+  retries: 'maxRetries',
+} as const;
 const DIMENSIONS = Object.keys(NAMES) as BudgetDimension[];
-const CAPS = { tokens: 'budget-tokens', cost: 'budget-cost', retries: 'budget-retries' } as const;
+const CAPS = {
+  tokens: 'budget-tokens',
+  cost: 'budget-cost',
+  toolCalls: 'budget-tool-calls',
+  retries: 'budget-retries',
+} as const;
 
 interface Scoped {
   readonly scope: 'run' | 'workflow' | 'project';
   readonly policy: BudgetPolicy;
 }
 
-/** A child has what its parent had; what is left of it is counted for the whole family. */
-function policiesOf(plan: Plan, { configurable, limits, parent }: RunFacts): Scoped[] {
-  const { settings } = plan.definition as { readonly settings?: JsonObject };
+/** A child has what its parent had; what is left of it is counted for the whole family, so its workflow sets no limits. */
+function policiesOf({ definition }: Plan, { configurable, limits, parent }: RunFacts): Scoped[] {
+  const { budget } = definition.settings;
   const found: Scoped[] = [];
   if (isObject(configurable.budget)) found.push({ scope: 'run', policy: configurable.budget });
-  if (!parent && isObject(settings?.budget)) found.push({ scope: 'workflow', policy: settings.budget });
+  if (budget) found.push({ scope: 'workflow', policy: parent ? modelsOf(budget) : budget });
   if (limits.budget) found.push({ scope: 'project', policy: limits.budget });
   return found;
 }
+
+const modelsOf = ({ modelAllow, modelDeny }: BudgetPolicy): BudgetPolicy => ({
+  ...(modelAllow && { modelAllow }),
+  ...(modelDeny && { modelDeny }),
+});
 
 /** The lowest of each; the scope is that of the first that binds. */
 export function reserveBudget(step: Step): void {
@@ -76,12 +100,18 @@ export function reserveBudget(step: Step): void {
   const percent = one('thresholdPercent');
   if (percent !== undefined) sealed.thresholdPercent = percent;
   if (step.run.facts.limits.advisoryBudget) sealed.advisory = true;
-  const allow = one('modelAllow');
-  if (allow) sealed.modelAllow = allow;
+  const allowed = policies.flatMap(({ policy }) => (policy.modelAllow ? [policy.modelAllow] : []));
+  if (allowed.length > 0) sealed.modelAllow = allowed.reduce(allowedByBoth);
   const deny = policies.flatMap(({ policy }) => policy.modelDeny ?? []);
   if (deny.length > 0) sealed.modelDeny = deny;
   emit(step, 'budget.reserved', { effectiveBudget: effective, scope }, sealed);
 }
+
+/** Patterns that both lists cover. Of two that merely overlap, such as `a*` and `*b`, neither is: no more is allowed. */
+const allowedByBoth = (some: readonly string[], others: readonly string[]): string[] => [
+  ...some.filter((each) => others.some((other) => matchesPattern(other, each))),
+  ...others.filter((each) => !some.includes(each) && some.some((other) => matchesPattern(other, each))),
+];
 
 export function foldBudget(run: Draft, { type, sealed }: RunEvent, payload: JsonObject): void {
   const before = run.budget;
@@ -93,8 +123,10 @@ export function foldBudget(run: Draft, { type, sealed }: RunEvent, payload: Json
       ),
     );
     run.budget = before ? { ...before, limits, told: [] } : { ...termsOf(sealed ?? {}), limits };
-  } else if (type === 'budget.threshold.crossed' && before)
-    run.budget = { ...before, told: [...before.told, textAt(payload, 'dimension')] };
+  } else if (before && (type === 'budget.threshold.crossed' || type === 'budget.exhausted')) {
+    const mark = type === 'budget.exhausted' ? '!' : '';
+    run.budget = { ...before, told: [...before.told, `${mark}${textAt(payload, 'dimension')}`] };
+  }
 }
 
 const termsOf = (sealed: JsonObject): Omit<RunBudget, 'limits'> => ({
@@ -107,22 +139,24 @@ const termsOf = (sealed: JsonObject): Omit<RunBudget, 'limits'> => ({
   ...(Array.isArray(sealed.modelDeny) && { modelDeny: textsAt(sealed, 'modelDeny') }),
 });
 
-/** After `budget.consumed`: the first time that a share of the limit is used. */
+/** After `budget.consumed`: the first time that a share of the limit is used, or all of it where nothing is stopped. */
 export function tellThreshold(step: Step, node: PlanNode, payload: JsonObject): void {
   const { budget } = step.run;
+  if (!budget) return;
   const dimension = textAt(payload, 'dimension');
-  const percent = budget?.thresholdPercent;
+  const percent = budget.thresholdPercent;
   const [consumed, limit] = [numberAt(payload, 'consumed', 0), numberAt(payload, 'limit', 0)];
-  if (!budget || percent === undefined || budget.told.includes(dimension)) return;
-  if (consumed < (limit * percent) / 100) return;
-  emitNode(step, node.id, 'budget.threshold.crossed', { dimension, consumed, limit, percent });
+  if (percent !== undefined && consumed >= (limit * percent) / 100 && !budget.told.includes(dimension))
+    emitNode(step, node.id, 'budget.threshold.crossed', { dimension, consumed, limit, percent });
+  if (budget.advisory && consumed >= limit && !budget.told.includes(`!${dimension}`))
+    emitNode(step, node.id, 'budget.exhausted', { dimension, consumed, limit });
 }
 
 /** Ends the run, or asks whether it may spend more. */
 export function exhaust(step: Step, node: PlanNode, about: Exhaustion): void {
-  const { dimension, limit, observed } = about;
+  const { dimension, limit, observed, message } = about;
   emitNode(step, node.id, 'budget.exhausted', { dimension, consumed: observed, limit });
-  if (step.run.budget?.asks) {
+  if (step.run.budget?.asks && message === undefined) {
     suspend(step, node, {
       kind: 'approval',
       reason: 'budget-exhausted',
@@ -140,15 +174,16 @@ export function exhaust(step: Step, node: PlanNode, about: Exhaustion): void {
   breach(step, node, about);
 }
 
-function breach(step: Step, node: PlanNode, { dimension, limit, observed }: Exhaustion): void {
+function breach(step: Step, node: PlanNode, { dimension, limit, observed, message }: Exhaustion): void {
   emitNode(step, node.id, 'cap.breached', { kind: CAPS[dimension], limit, observed, nodeId: node.id });
-  terminateNode(step, node, exhausted(dimension, limit));
+  const error: RunError = {
+    code: 'budget_exhausted',
+    message:
+      message ??
+      `The budget of the run is used up: ${NAMES[dimension]} is ${limit}. Start it again with a larger budget.`,
+  };
+  terminateNode(step, node, error);
 }
-
-const exhausted = (dimension: BudgetDimension, limit: number): RunError => ({
-  code: 'budget_exhausted',
-  message: `The budget of the run is used up: ${NAMES[dimension]} is ${limit}. Start it again with a larger budget.`,
-});
 
 /** Answers whether the question was about the budget. An accepted one adds to it, and the node goes on. */
 export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rejected }: Answer): boolean {
@@ -157,13 +192,17 @@ export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rej
   if (typeof dimension !== 'string' || !budget) return false;
   const name = dimension as BudgetDimension;
   const limit = budget.limits[name] ?? 0;
-  if (rejected) {
-    breach(step, node, { dimension: name, limit, observed: limit });
+  const edited = isObject(value) ? objectAt(value, 'editedArtifactData') : undefined;
+  const added = rejected ? 0 : edited ? numberAt(edited, NAMES[name], limit) : limit;
+  const ceiling = (step.run.facts.limits.budget as BudgetPolicy | undefined)?.[NAMES[name]];
+  const raised = Math.min(limit + added, ceiling ?? Number.POSITIVE_INFINITY);
+  if (raised <= limit) {
+    const message = `The budget of the run is used up, and the operator of this host allows no more than ${ceiling}.`;
+    const bounded = !rejected && added > 0 && { message };
+    breach(step, node, { dimension: name, limit, observed: limit, ...bounded });
     return true;
   }
-  const edited = isObject(value) ? objectAt(value, 'editedArtifactData') : undefined;
-  const added = edited ? numberAt(edited, NAMES[name], limit) : limit;
-  const limits = { ...budget.limits, [name]: limit + Math.max(0, added) };
+  const limits = { ...budget.limits, [name]: raised };
   const effectiveBudget = Object.fromEntries(
     DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
   );

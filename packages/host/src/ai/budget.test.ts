@@ -123,6 +123,76 @@ test('pack code cannot go on when nothing is left', async () => {
   assert.equal(payloadsOf(await eventsOf(api, runId), 'provider.usage').length, 2);
 });
 
+test('calls of tools are counted for the family, in the commit of their claim', async () => {
+  const api = await shared();
+  const body = `
+    const codes = [];
+    for (let call = 0; call < 3; call++)
+      try { await ctx.http.safeFetch('https://127.0.0.1/' + call); } catch (error) { codes.push(error.code); }
+    return { codes };`;
+  await api.install({ nodes: { 'vendor.acme.calls': { role: 'side-effect', body } } });
+  await api.registered(workflow('calls', [node('ai3', 'vendor.acme.calls')]));
+  await api.registered(
+    workflow(
+      'twice',
+      [1, 2].map((n) => node(`n${n}`, 'core.subWorkflow', { workflowId: 'calls' })),
+    ),
+  );
+  const budget = { maxToolCalls: 2, thresholdPercent: 100 };
+  const ended = await api.start('calls', { configurable: { budget } });
+  assert.equal(((await api.ended(ended)).error as JsonObject).code, 'budget_exhausted');
+  const events = await eventsOf(api, ended);
+  const told = { dimension: 'toolCalls', limit: 2 };
+  assert.deepEqual(payloadsOf(events, 'budget.consumed'), [
+    { ...told, consumed: 1, remaining: 1 },
+    { ...told, consumed: 2, remaining: 0 },
+  ]);
+  assert.deepEqual(payloadsOf(events, 'budget.threshold.crossed'), [{ ...told, consumed: 2, percent: 100 }]);
+  assert.equal(payloadsOf(events, 'agent.toolCalled').length, 2);
+  assert.equal(payloadsOf(events, 'cap.breached')[0]?.kind, 'budget-tool-calls');
+
+  const asking = await api.start('calls', {
+    configurable: { budget: { ...budget, onExhaustion: 'interrupt' } },
+  });
+  await waits(api, asking);
+  await api.post(`/v1/runs/${asking}/interrupts/ai3`, { resumeValue: { action: 'accept' } });
+  const { variables: _, ...run } = await api.ended(asking);
+  assert.equal(run.status, 'completed');
+  const [{ outputs }] = payloadsOf(await eventsOf(api, asking), 'run.completed') as [JsonObject];
+  assert.deepEqual((outputs as JsonObject).codes, Array(3).fill('ssrf_blocked'));
+
+  const family = await api.start('twice', { configurable: { budget: { maxToolCalls: 4 } } });
+  assert.equal((await api.ended(family)).status, 'failed');
+});
+
+test('a workflow has a budget of its own, which a run can only narrow', async () => {
+  const api = await shared();
+  const ask = node('ai1', 'core.ai.callPrompt', { provider: 'scripted', prompt: 'Hello', maxTokens: 300 });
+  const budget = { maxTokens: 400, modelAllow: ['claude-*', 'ec*'] };
+  const settings = { budget } as never;
+  await api.registered(workflow('bounded', [ask], { settings }));
+  const reserved = async (runBudget: JsonObject): Promise<JsonObject[]> => {
+    const runId = await api.start('bounded', options(runBudget));
+    await api.ended(runId);
+    const events = await eventsOf(api, runId);
+    return [...payloadsOf(events, 'budget.reserved'), ...payloadsOf(events, 'run.failed')];
+  };
+  assert.deepEqual(await reserved({ maxTokens: 500, modelAllow: ['*'] }), [
+    { effectiveBudget: { maxTokens: 400 }, scope: 'workflow' },
+  ]);
+  const [{ effectiveBudget, scope }, denied] = (await reserved({
+    maxTokens: 350,
+    modelAllow: ['claude-opus', 'gpt-*'],
+  })) as [JsonObject, JsonObject];
+  assert.deepEqual([effectiveBudget, scope], [{ maxTokens: 350 }, 'run']);
+  assert.equal((denied.error as JsonObject).code, 'budget_model_denied');
+  for (const wrong of [{ maxTokns: 3 }, { maxTokens: 'many' }, { onExhaustion: 'explode' }]) {
+    const refused = await api.register(workflow('wrong', [ask], { settings: { budget: wrong } as never }));
+    assert.equal(refused.statusCode, 400, refused.body);
+    assert.match(refused.body, /settings\/budget/);
+  }
+});
+
 test('retries are counted, denied models are not asked, and a budget that does not fit is refused', async () => {
   const api = await shared();
   const settings = { maxRetries: 5, backoffMs: 1 };
@@ -142,7 +212,7 @@ test('retries are counted, denied models are not asked, and a budget that does n
     assert.equal(((await api.ended(runId)).error as JsonObject).code, 'budget_model_denied');
     assert.deepEqual(payloadsOf(await eventsOf(api, runId), 'provider.usage'), []);
   }
-  for (const budget of [{ maxTokns: 5 }, { maxTokens: 0 }, { maxToolCalls: 3 }, 7]) {
+  for (const budget of [{ maxTokns: 5 }, { maxTokens: 0 }, { maxToolCalls: 0 }, 7]) {
     const refused = await api.post('/v1/runs', { workflowId: 'ask', configurable: { budget } });
     assert.deepEqual([refused.statusCode, refused.json().error], [400, 'validation_error'], refused.body);
     assert.match(refused.json().message, /configurable\.budget does not fit/);

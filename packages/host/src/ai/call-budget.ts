@@ -1,12 +1,12 @@
 /** The budget of a run, as calls of models meet it. */
 import type { EmittedEvent } from '@gantry/engine';
-import { OpenwopError } from '@gantry/protocol';
+import { matchesPattern, OpenwopError } from '@gantry/protocol';
 import type { BudgetStop, CallingRun } from '@gantry/surfaces';
 import { type Amounts, DIMENSIONS, type Dimension, type Limits, NANO_USD } from './ledger.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { BudgetExhausted, CallBudget } from './planned-call.ts';
 
-export const DAY_SETTINGS = {
+const DAY_SETTINGS = {
   tokens: 'GANTRY_BUDGET_TOKENS_PER_DAY',
   cost: 'GANTRY_BUDGET_COST_USD_PER_DAY',
 } as const;
@@ -15,10 +15,13 @@ export const DAY_SETTINGS = {
 const shown = (dimension: Dimension, amount: number): number =>
   dimension === 'cost' ? amount / NANO_USD : amount;
 
-export const stopOf = ({ dimension, limit, observed }: BudgetExhausted): BudgetStop => ({
+export const stopOf = ({ dimension, scope, limit, observed }: BudgetExhausted): BudgetStop => ({
   dimension,
   limit: shown(dimension, limit),
   observed: shown(dimension, observed),
+  ...(scope === 'project' && {
+    message: `The workspace has used up its ${dimension} of today. Try again tomorrow (UTC), or let the operator raise ${DAY_SETTINGS[dimension]}.`,
+  }),
 });
 
 function limitsOf(run: CallingRun): Limits {
@@ -31,7 +34,7 @@ function limitsOf(run: CallingRun): Limits {
 }
 
 export const callBudget = (run: CallingRun, project: Limits): CallBudget => ({
-  ceilings: async () => ({ run: run.budget()?.advisory ? {} : limitsOf(run), project }),
+  ceilings: async () => (run.budget()?.advisory ? { run: {}, project: {} } : { run: limitsOf(run), project }),
   consumed(total: Amounts): EmittedEvent[] {
     const limits = limitsOf(run);
     return DIMENSIONS.flatMap((dimension): EmittedEvent[] => {
@@ -46,39 +49,18 @@ export const callBudget = (run: CallingRun, project: Limits): CallBudget => ({
 
 /** Before anything is reserved: models that the budget denies, and limits of cost that nobody can hold. */
 export function checkModel(run: CallingRun, project: Limits, { provider, model, price }: ChosenModel): void {
-  const { modelAllow, modelDeny = [] } = run.budget() ?? {};
+  const { modelAllow, modelDeny = [], advisory } = run.budget() ?? {};
   const isMeant = (pattern: string): boolean =>
-    matches(pattern, model) || matches(pattern, `${provider}/${model}`);
+    matchesPattern(pattern, model) || matchesPattern(pattern, `${provider}/${model}`);
   if (modelDeny.some(isMeant) || (modelAllow && !modelAllow.some(isMeant)))
     throw new OpenwopError('budget_model_denied', {
       message: `The budget of the run does not allow ${provider}/${model}. Use another model, or change modelAllow and modelDeny.`,
       details: { provider, model },
     });
-  const isLimited = limitsOf(run).cost !== undefined || project.cost !== undefined;
+  const isLimited = !advisory && (limitsOf(run).cost !== undefined || project.cost !== undefined);
   if (price === null && isLimited)
     throw new OpenwopError('budget_model_denied', {
       message: `The price of ${provider}/${model} is not known, so a limit of cost cannot be held. Add it to "prices" in the file that GANTRY_AI names, or limit tokens instead.`,
       details: { provider, model, setting: 'GANTRY_AI' },
     });
 }
-
-/** `claude-*`: a star stands for any text. In linear time: the parts between stars are looked for in order. */
-function matches(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  if (rest.length === 0) return pattern === text;
-  const last = rest.pop()!;
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last))
-    return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0 || found + part.length > text.length - last.length) return false;
-    at = found + part.length;
-  }
-  return true;
-}
-
-export const projectExhausted = (dimension: Dimension): OpenwopError =>
-  new OpenwopError('budget_exhausted', {
-    message: `The workspace has used up its ${dimension} of today. Try again tomorrow, or let the operator raise ${DAY_SETTINGS[dimension]}.`,
-  });

@@ -10,7 +10,7 @@ import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import type { Executor, NodeWork } from '../runtime/outside-work.ts';
 import { type Ai, type AskingNode, askingNode, type Chatted } from './ai.ts';
-import { projectExhausted, stopOf } from './call-budget.ts';
+import { stopOf } from './call-budget.ts';
 import { type ChatAsk, type ChatMessage, chatAnswer } from './chat.ts';
 import type { MockPrograms } from './mock-programs.ts';
 import { BudgetExhausted, type CallPlace } from './planned-call.ts';
@@ -48,10 +48,9 @@ function executor(deps: CoreAiDeps, method: string, perform: (asking: Asking) =>
       const { prompts, events: first } = await promptsOf(deps, invocation, work);
       return await perform({ node, place, ask: withPrompts(askOf(config, inputs), prompts), first, config });
     } catch (error) {
-      if (error instanceof BudgetExhausted && error.scope === 'run') return { exhausted: stopOf(error) };
-      const failure = error instanceof BudgetExhausted ? projectExhausted(error.dimension) : error;
-      if (!(failure instanceof OpenwopError)) throw failure;
-      const { code, message, details } = failure;
+      if (error instanceof BudgetExhausted) return { exhausted: stopOf(error) };
+      if (!(error instanceof OpenwopError)) throw error;
+      const { code, message, details } = error;
       const { retriable: retryable } = ERRORS[code];
       return { ok: false, retryable, error: { code, message, ...(details && { details }) } };
     }

@@ -81,6 +81,15 @@ const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings): Write
     ];
   });
 
+/** One more of something that a family of runs may do so often. */
+export const countingOne = (tenant: string, root: string, dimension: string, max?: number): Write => ({
+  kind: 'adjust',
+  key: runCounter(tenant, root, dimension),
+  delta: 1,
+  runId: root,
+  ...(max !== undefined && { max }),
+});
+
 /** In the commit of the claim. One that loses says by its index which counter is full: `fullCounter`. */
 export const reserving = (account: Account, amounts: Amounts, ceilings: Ceilings): Write[] =>
   adjusting(account, amounts, ceilings);

@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { assertSameCall, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Ai, Asked, AskingNode } from './ai.ts';
-import { projectExhausted, stopOf } from './call-budget.ts';
+import { stopOf } from './call-budget.ts';
 import { type ChatAsk, chatAnswer } from './chat.ts';
 import { type Embedded, embedCall } from './media-calls.ts';
 import { BudgetExhausted, type CallPlace } from './planned-call.ts';
@@ -56,7 +56,6 @@ export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => ({
 
 /** The code hears of it and can do nothing about it: the run ends, or waits for a person. */
 function stopped({ caller }: WriteCall, error: BudgetExhausted): OpenwopError {
-  if (error.scope === 'project') return projectExhausted(error.dimension);
   if (caller.kind === 'node') caller.work?.run?.exhausted(stopOf(error));
   return new OpenwopError('budget_exhausted');
 }

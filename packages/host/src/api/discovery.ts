@@ -27,6 +27,7 @@ import { OAUTH_FAMILY, packsFamily } from './families.ts';
 
 function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
+  const { maxTokens: maxBudgetTokens, maxCostUsd: maxBudgetCostUsd } = limits.budget ?? {};
   const { recursionLimit, runTimeoutMs, maxLoopIterations, escalationThreshold, reasoningVerbosity } =
     CONFIGURABLE_RULES;
   return {
@@ -41,6 +42,8 @@ function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>)
       maxRunDurationMs: limits.maxRunDurationMs,
       maxLoopIterations: limits.maxLoopIterations,
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
+      ...(maxBudgetTokens !== undefined && { maxBudgetTokens }),
+      ...(maxBudgetCostUsd !== undefined && { maxBudgetCostUsd }),
     },
     implementation: { name: info.name, version: info.version },
     engineVersion: ENGINE_VERSION,

@@ -28,7 +28,7 @@ const SECONDS_PER_DAY = 86_400;
 const orchestrationFamilies = ({ name, retentionSeconds, budgetEnforce }: FamilyFacts) => ({
   budget: {
     supported: true,
-    dimensions: ['tokens', 'cost', 'retries', 'model'],
+    dimensions: ['tokens', 'cost', 'toolCalls', 'retries', 'model'],
     enforce: budgetEnforce,
     scopes: ['run', 'workflow', 'project'],
   },

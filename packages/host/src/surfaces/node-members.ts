@@ -9,7 +9,7 @@ export const nodeMembers =
   (gate: CallGate, tools: ToolCalls) =>
   ({ key, log, recorded, warn, signal: _, approve, ...facts }: SurfaceFacts): Members => {
     const { workspace = '', principal = '', work, nodeId, ordinalBase: ordinal } = facts;
-    const caller = { principal: principal || undefined, tell: work?.tell, approve };
+    const caller = { principal: principal || undefined, run: work?.run, tell: work?.tell, approve };
     const calls = gate.open(
       { ...facts, ...key, workspace, principal },
       callJournal(log, { tools, caller, ...(recorded && { recorded }), ...(warn && { warn }) }),

@@ -8,7 +8,7 @@
 import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
-import type { CalledTool, CallRecord, JournaledCall, Redact } from '@gantry/surfaces';
+import type { CalledTool, CallingRun, CallRecord, JournaledCall, Redact } from '@gantry/surfaces';
 import type { Redactions } from '../redaction/redactions.ts';
 import {
   type Beside,
@@ -45,6 +45,7 @@ export interface ToolCallsOptions {
 export interface ToolCaller {
   readonly log: InvocationLog;
   readonly principal: string | undefined;
+  readonly run?: CallingRun | undefined;
   /** None outside of a run: nothing is told. */
   readonly tell: NodeCaller['tell'] | undefined;
   /** None where nobody can be asked: what needs approval is refused. */
@@ -79,10 +80,11 @@ export class ToolCalls {
     call: ToolCall,
     act: (admit: () => Promise<void>) => Promise<CallRecord>,
   ): Promise<Recorded | EffectOutcome> {
-    const { log, principal, tell } = caller;
-    const { now } = this.#options;
+    const { log, principal, run, tell } = caller;
+    const { now, hooks } = this.#options;
     const { tenant, tool } = call;
-    const gated = { tenant, principal, tool };
+    const spent: EmittedEvent[] = [];
+    const gated = { tenant, principal, tool, run };
     const argsHash = this.#argsHash(call);
     let refusal = await this.#refusalOf(caller, call, argsHash);
     const admit = async (): Promise<void> => {
@@ -91,6 +93,7 @@ export class ToolCalls {
     const done = async (): Promise<Recorded> => {
       const startedAt = now();
       const record = await act(admit);
+      if (!refusal) for (const { told } of hooks) spent.push(...((await told?.(gated)) ?? []));
       return { ok: true, outputs: { record, durationMs: Math.max(0, Math.round(now() - startedAt)) } };
     };
     const costs = refusal
@@ -99,7 +102,7 @@ export class ToolCalls {
           refusal = lost;
         });
     const told: ToldCall = { callId: logicalInvocationId(call), tool, argsHash, principal };
-    return log.perform<Recorded>(call, done, { costs, events: tell && eventsOf(told, tell) });
+    return log.perform<Recorded>(call, done, { costs, events: tell && eventsOf(told, tell, spent) });
   }
 
   /** Of a call on record it does not matter: the record answers. */
@@ -134,9 +137,8 @@ export class ToolCalls {
   }
 
   #costs(call: GatedCall, refused: (error: OpenwopError) => void): EffectCosts | undefined {
-    const reserved = this.#options.hooks.flatMap((hook) =>
-      (hook.reserve?.(call) ?? []).map((write) => ({ hook, write })),
-    );
+    const { hooks } = this.#options;
+    const reserved = hooks.flatMap((hook) => (hook.reserve?.(call) ?? []).map((write) => ({ hook, write })));
     if (reserved.length === 0) return undefined;
     return {
       claim: reserved.map(({ write }) => write),
@@ -167,12 +169,16 @@ const forbidden = (toolName: string, why: string): OpenwopError =>
     details: { scope: 'tool', toolName },
   });
 
-const eventsOf = (told: ToldCall, tell: NodeCaller['tell']): Beside['events'] => ({
+const eventsOf = (
+  told: ToldCall,
+  tell: NodeCaller['tell'],
+  spent: readonly EmittedEvent[],
+): Beside['events'] => ({
   tell,
   called: toolCalled(told),
   returned: (outcome) => {
     const ended = outcome as Recorded | EffectOutcome;
-    return [...decisionsOf(ended), toolReturned(told, endingOf(ended)), ...expiryOf(ended)];
+    return [...decisionsOf(ended), toolReturned(told, endingOf(ended)), ...expiryOf(ended), ...spent];
   },
 });
 

@@ -45,16 +45,18 @@ export interface CallingRun {
 
 /** Limits of cost are in US dollars. */
 export interface CallerBudget {
-  readonly limits: { readonly tokens?: number; readonly cost?: number };
+  readonly limits: { readonly tokens?: number; readonly cost?: number; readonly toolCalls?: number };
   readonly advisory: boolean;
   readonly modelAllow?: readonly string[];
   readonly modelDeny?: readonly string[];
 }
 
 export interface BudgetStop {
-  readonly dimension: 'tokens' | 'cost';
+  readonly dimension: 'tokens' | 'cost' | 'toolCalls';
   readonly limit: number;
   readonly observed: number;
+  /** Why, where the limit is not the run's own. */
+  readonly message?: string;
 }
 
 /** A person, by a request. `request` is the record of its `Idempotency-Key`. */

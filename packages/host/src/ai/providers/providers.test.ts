@@ -42,6 +42,7 @@ const shared = onePerFile(async (t) => {
       { id: 'openai', url: servers.openai.baseUrl },
       { id: 'gemini', url: servers.gemini.baseUrl },
       { id: 'lab', url: servers.lab.baseUrl, models: ['small', 'large'], price: { input: 1, output: 2 } },
+      { id: 'unpriced', url: servers.lab.baseUrl, models: ['small'] },
       { id: 'gone', url: 'http://127.0.0.1:9/v1', models: ['x'] },
     ],
     policies: [
@@ -111,6 +112,17 @@ test('what cannot be asked is refused with what can', async () => {
   assert.doesNotMatch(denied.message, /2\.5/);
   const off = await failure({ provider: 'mistral' });
   assert.match(off.message, /provider_disabled/);
+});
+
+test('a limit of cost needs a price, and says where to set it', async () => {
+  const { api, servers } = await shared();
+  const before = servers.lab.requests.length;
+  const configurable = { ai: { provider: 'unpriced' }, budget: { maxCostUsd: 1 } };
+  const { error } = await api.ended(await api.start('ask', { inputs: { prompt: 'x' }, configurable }));
+  const { code, message } = Object(error);
+  assert.equal(code, 'budget_model_denied');
+  assert.match(message, /price of unpriced\/small is not known.*"prices".*GANTRY_AI/);
+  assert.equal(servers.lab.requests.length, before);
 });
 
 test('a rejected key names the credential, and is not tried again', async () => {
