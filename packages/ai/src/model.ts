@@ -182,6 +182,9 @@ export interface ImageAnswer {
 export interface Media {
   readonly data: Uint8Array;
   readonly mimeType: string;
+  /** Of images, where it can be told. */
+  readonly width?: number;
+  readonly height?: number;
 }
 
 export interface SpeechRequest {

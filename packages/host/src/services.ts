@@ -10,6 +10,7 @@ import { EnvelopeTasks, envelopeNode } from './ai/conformance-envelope.ts';
 import { coreAiExecutors } from './ai/core-nodes.ts';
 import { Envelopes } from './ai/envelopes.ts';
 import { type Limits, NANO_USD } from './ai/ledger.ts';
+import { MediaStore } from './ai/media-store.ts';
 import { MockPrograms } from './ai/mock-programs.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { createProviders, type Providers } from './ai/providers/providers.ts';
@@ -249,7 +250,8 @@ function openModels(
     keys: settings.aiKeys,
   });
   const source = modelSource(providers);
-  const terms = { source, media: egress.public, projectLimits: projectLimits(settings) };
+  const media = new MediaStore(options);
+  const terms = { source, media, egress: egress.public, projectLimits: projectLimits(settings) };
   return { providers, ai: createAi({ ...options, ...terms, pipeline, clock: systemClock }) };
 }
 

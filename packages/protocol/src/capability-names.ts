@@ -34,7 +34,14 @@ const NAMES = [
   {
     capability: 'aiProviders',
     path: '',
-    members: ['callAI', 'callAIWithTools', 'callEmbeddings', 'aiProviders'],
+    members: [
+      'callAI',
+      'callAIWithTools',
+      'callEmbeddings',
+      'callImageGenerator',
+      'callImageEditor',
+      'aiProviders',
+    ],
     aliases: [],
     seam: 'aiProviders',
     holds: 'calls of models, which cost money',

@@ -25,6 +25,7 @@ export type {
 } from './calls/surface-call.ts';
 export type { ModelsPort } from './capabilities/ai/surface.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
+export { INERT } from './capabilities/blob/serve-presigned.ts';
 export type { HttpCredentials } from './capabilities/http/credential.ts';
 export { implementHttp } from './capabilities/http/surface.ts';
 export type { PromptsPort } from './capabilities/prompts/surface.ts';

@@ -9,8 +9,8 @@ const BYTES_PER_TOKEN_UNBROKEN = 1.5;
 const UNBROKEN = /[^\s]{65,}/g;
 /** What providers add around a message, and around a definition. */
 const TOKENS_AROUND = 16;
-/** No provider counts more for a picture at its highest resolution. */
-const TOKENS_PER_IMAGE = 6_500;
+/** No provider counts more for a picture at its highest resolution, that it reads or makes. */
+export const TOKENS_PER_IMAGE = 6_500;
 /** Sound is counted by its length, 32 tokens a second or fewer, at no less than a kilobyte a second. */
 const SOUND_BYTES_PER_TOKEN = 32;
 
@@ -84,14 +84,20 @@ export interface Left {
 
 /** The output bound that fits into what is left; null when not even the smallest does. */
 export function outputThatFits(
-  { inputTokens, outputTokens, price }: { inputTokens: number; outputTokens: number; price: Price | null },
+  call: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly price: Price | null;
+    readonly outputTokensMin?: number;
+  },
   left: Left,
 ): number | null {
+  const { inputTokens, outputTokens, price, outputTokensMin = OUTPUT_TOKENS_MIN } = call;
   const byTokens = (left.tokens ?? Number.POSITIVE_INFINITY) - inputTokens;
   const byCost =
     left.cost === undefined || !price || price.output === 0
       ? Number.POSITIVE_INFINITY
       : Math.floor((left.cost - costAtMost(price, inputTokens, 0)) / price.output);
   const fits = Math.min(outputTokens, byTokens, byCost);
-  return fits >= Math.min(OUTPUT_TOKENS_MIN, outputTokens) ? fits : null;
+  return fits >= Math.min(outputTokensMin, outputTokens) ? fits : null;
 }

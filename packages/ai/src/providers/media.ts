@@ -15,6 +15,7 @@ import {
   type ProviderFamily,
   type Reach,
 } from '../model.ts';
+import { imageOf } from './image-facts.ts';
 import { asked, transportOf } from './transport.ts';
 
 /** Makes a model whose requests go out by this fetch. */
@@ -110,7 +111,7 @@ async function oneCall(
     const { inputTokens, outputTokens } = answer.usage ?? {};
     return {
       asked: count,
-      images: kept.map((data) => ({ data, mimeType: imageType(data) })),
+      images: kept.map(imageOf),
       filtered: Math.max(0, count - kept.length),
       ...(inputTokens !== undefined && { usage: { inputTokens, outputTokens: outputTokens ?? 0 } }),
     };
@@ -126,13 +127,6 @@ const fileOf = ({ mimeType, data }: MediaPart): ImageModelV4File => ({
   mediaType: mimeType,
   data,
 });
-
-/** By the first bytes: providers do not say it. */
-function imageType(data: Uint8Array): string {
-  if (data[0] === 0xff && data[1] === 0xd8) return 'image/jpeg';
-  if (data[0] === 0x52 && data[8] === 0x57) return 'image/webp';
-  return 'image/png';
-}
 
 export function speech(make: Make<SpeechModelV4>): NonNullable<ProviderFamily['speech']> {
   return async ({ model, text, voice, format, instructions, speed, language }, reach) => {

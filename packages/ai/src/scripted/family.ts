@@ -1,10 +1,14 @@
 /** What the `scripted` provider does beside chat: deterministic, and enough to try a workflow without a key. */
 import { createHash } from 'node:crypto';
 import { ModelFailure, type ProviderFamily, type Reach } from '../model.ts';
+import { imageOf } from '../providers/image-facts.ts';
 import { breaks, refusalOf, type ScriptedOptions, scriptedModel, turnIn } from './play.ts';
+import { plainPng } from './png.ts';
 import type { ScriptTurn } from './script.ts';
 
 const DIMENSIONS = 256;
+const SIDE = 512;
+const SIDE_MAX = 2_048;
 
 export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
   const begin = ({ signal }: Reach): ScriptTurn => {
@@ -22,9 +26,19 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
       const inputTokens = usage?.inputTokens ?? values.reduce((sum, text) => sum + wordsIn(text).length, 0);
       return { embeddings: values.map((text) => vectorOf(text, dimensions)), inputTokens };
     },
+    async image({ prompt, count, width = SIDE, height = SIDE, seed = 0 }, reach) {
+      const { fault, usage = { inputTokens: wordsIn(prompt).length, outputTokens: count } } = begin(reach);
+      if (fault === 'refusal') return { images: [], filtered: count, usage };
+      const pictures = Array.from({ length: count }, (_, index) => {
+        const colour = hashOf(`${prompt} ${seed + index}`).subarray(0, 3);
+        return imageOf(plainPng(Math.min(width, SIDE_MAX), Math.min(height, SIDE_MAX), colour));
+      });
+      return { images: pictures, filtered: 0, usage };
+    },
   };
 }
 
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Each word adds one at a place of its own: texts with the same words are near each other. */
@@ -32,7 +46,7 @@ function vectorOf(text: string, dimensions: number): number[] {
   const vector = new Array<number>(dimensions).fill(0);
   const words = wordsIn(text);
   for (const word of words.length > 0 ? words : [text]) {
-    const hash = createHash('sha256').update(word).digest();
+    const hash = hashOf(word);
     vector[hash.readUInt32BE(0) % dimensions]! += (hash[4]! & 1) === 0 ? 1 : -1;
   }
   const length = Math.hypot(...vector) || 1;

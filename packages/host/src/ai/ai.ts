@@ -7,6 +7,7 @@ import { callBudget, checkModel } from './call-budget.ts';
 import { type ChatAsk, chatCall } from './chat.ts';
 import { Ledger, type Limits } from './ledger.ts';
 import { type MediaTerms, withMedia } from './media-input.ts';
+import type { MediaStore, StoredMedia } from './media-store.ts';
 import { ModelCalls, type ModelCallsOptions } from './model-calls.ts';
 import type { ChosenModel, ModelQuery, ModelSource } from './model-source.ts';
 import { createModelsPort } from './models-port.ts';
@@ -15,7 +16,8 @@ import type { CallingNode, CallPlace, PlannedCall, RecordedCall } from './planne
 export interface AiOptions extends ModelCallsOptions {
   readonly source: ModelSource;
   /** By which media that messages name are fetched. */
-  readonly media: MediaTerms['egress'];
+  readonly egress: MediaTerms['egress'];
+  readonly media: MediaStore;
   /** Of a workspace and a day. */
   readonly projectLimits: Limits;
 }
@@ -33,6 +35,10 @@ export interface Asked<A> {
   readonly provider: string;
   readonly model: string;
   readonly usage: RecordedCall['usage'];
+  /** That the call made. */
+  readonly media: readonly StoredMedia[];
+  readonly spent: RecordedCall['spent'];
+  readonly durationMs: number;
   /** `isRepeated`: the answer is of an earlier run of the node. */
   readonly recorded: Pick<RecordedCall, 'method' | 'fingerprint'> & { readonly isRepeated: boolean };
 }
@@ -50,10 +56,12 @@ export interface Ai {
   chat(node: AskingNode, place: CallPlace, ask: ChatAsk): Promise<Chatted>;
   /** For pack code. */
   readonly models: ModelsPort;
+  readonly media: MediaStore;
 }
 export type Plan = (chosen: ChosenModel) => PlannedCall | Promise<PlannedCall>;
 
-export function createAi({ source, media, projectLimits, ...options }: AiOptions): Ai {
+export function createAi({ source, egress, projectLimits, ...options }: AiOptions): Ai {
+  const { media } = options;
   const calls = new ModelCalls(options);
   async function ask<A>(node: AskingNode, place: CallPlace, which: Which, plan: Plan): Promise<Asked<A>> {
     let isRepeated = true;
@@ -71,21 +79,25 @@ export function createAi({ source, media, projectLimits, ...options }: AiOptions
       checkModel(node.run, projectLimits, chosen);
       return plan(chosen);
     });
-    const { provider, model, usage, method, fingerprint } = call;
-    const recorded = { method, fingerprint, isRepeated };
-    return { answer: answerOf(call) as A, provider, model, usage, recorded };
+    const { method, fingerprint, failure: _, aborted: _aborted, media: made = [], ...rest } = call;
+    return {
+      ...rest,
+      answer: answerOf(call) as A,
+      media: made,
+      recorded: { method, fingerprint, isRepeated },
+    };
   }
   const chat: Ai['chat'] = (node, place, asked) => {
     const { provider, model, credentialRef } = asked;
     return ask(node, place, { task: 'chat', provider, model, credentialRef }, async (chosen) => {
       const { modalities } = chosen;
-      const terms = { egress: media, tenant: node.owner.tenant, modalities, signal: node.signal };
+      const terms = { egress, media, tenant: node.owner.tenant, modalities, signal: node.signal };
       const messages = await withMedia(asked.messages, terms);
       return chatCall({ ...sampling(node.configurable), ...asked, messages }, chosen);
     });
   };
   const ledger = new Ledger(options.store);
-  return { calls, ledger, ask, chat, models: createModelsPort({ ask, chat }) };
+  return { calls, ledger, ask, chat, models: createModelsPort({ ask, chat, media }), media };
 }
 
 /** The failure that is on record, or the answer. */

@@ -98,3 +98,114 @@ test('each family embeds; a run that chats elsewhere gets a provider that can', 
   const { aiProviders } = (await api.get('/.well-known/openwop')).json();
   assert.equal(aiProviders.embeddings, 'supported');
 });
+
+interface Picture {
+  readonly url: string;
+  readonly mediaRef: string;
+  readonly mimeType: string;
+  readonly width: number;
+}
+
+interface Pictured {
+  readonly made: { readonly images: readonly Picture[]; readonly filteredCount: number };
+  readonly again: JsonObject;
+  readonly edited: JsonObject;
+}
+
+const fetched = async (url: string) => {
+  const { api } = await shared();
+  return api.request({
+    method: 'GET',
+    url: new URL(url, 'http://host').pathname,
+    headers: { authorization: '' },
+  });
+};
+
+test('images are kept with the record of their call, and go with their run', async () => {
+  const body = `
+    const made = await ctx.callImageGenerator({ prompt: 'a red boat', width: 320, height: 200, count: 2, seed: 7, brandColors: ['#f00'] });
+    const again = await ctx.aiProviders.callImageGenerator({ prompt: 'a red boat', size: '64x64', n: 1 });
+    const edited = await ctx.callImageEditor({ imageBase64: 'iVBORw0KGgo=', prompt: 'a hat', op: 'edit' });
+    if (ctx.attempt === 0) throw Object.assign(new Error('once'), { retryable: true });
+    return { made, again, edited };`;
+  const { run, runId, api, events } = await asked(body, undefined, 1);
+  const { made, again, edited } = outputsOf<Pictured>({ run });
+  const { images } = made;
+  assert.deepEqual([images.length, made.filteredCount, images[0]!.width], [2, 0, 320]);
+  assert.deepEqual(Object.keys(again).sort(), ['images', 'totalTimeMs', 'usage']);
+  assert.match(String(edited.contentBase64), /^iVBORw0KGgo/);
+  assert.equal(payloadsOf(events, 'provider.usage').length, 3);
+  const answer = await fetched(images[0]!.url);
+  assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'image/png']);
+  assert.deepEqual(answer.rawPayload.subarray(1, 4), Buffer.from('PNG'));
+  assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+  assert.equal((await fetched(images[0]!.url.replace('/default/', '/acme/'))).statusCode, 404);
+  const gone = await api.request({ method: 'DELETE', url: `/v1/host/gantry/runs/${runId}` });
+  assert.equal(gone.statusCode, 200, gone.body);
+  assert.equal((await fetched(images[0]!.url)).statusCode, 404);
+});
+
+test('images of providers, withheld ones and failures', async () => {
+  const { servers } = await shared();
+  const body = `
+    const tell = (error) => error.code + ' ' + JSON.stringify(error.details ?? {});
+    const ask = { prompt: 'a cat', width: 1600, height: 900, negativePrompt: 'dogs', count: 2 };
+    const made = await ctx.callImageGenerator({ ...ask, provider: 'openai' });
+    const look = { role: 'user', content: [{ type: 'text', text: 'See' }, { type: 'image', mediaRef: made.images[0].mediaRef }] };
+    const seen = await ctx.callAI({ provider: 'openai', model: 'm', messages: [look] });
+    const nobody = await ctx.callAI({ provider: 'openai', messages: [{ ...look, content: [{ type: 'image', mediaRef: 'media:x' }] }] }).catch(tell);
+    const edited = await ctx.callImageEditor({ provider: 'gemini', imageBase64: 'iVBORw0KGgo=', op: 'background-remove' });
+    const none = await ctx.callImageGenerator({ prompt: 'a hat', provider: 'gemini' }).catch(tell);
+    const lab = await ctx.callImageGenerator({ prompt: 'a hat', provider: 'lab' }).catch(tell);
+    return { made, seen: seen.text, nobody, type: edited.contentType, none, lab, upscaler: typeof ctx.callImageUpscaler };`;
+  servers.openai.play('m', [{ text: 'A pixel.' }]);
+  servers.gemini.media.withheld = 0;
+  const sent = servers.openai.requests.length;
+  const { run, events } = await asked(body, {});
+  const { made, ...rest } = outputsOf<Record<string, JsonObject>>({ run });
+  assert.deepEqual(rest, {
+    seen: 'A pixel.',
+    nobody: rest.nobody,
+    type: 'image/png',
+    none: rest.none,
+    lab: rest.lab,
+    upscaler: 'undefined',
+  });
+  assert.match(String(rest.nobody), /^validation_error/);
+  assert.match(String(rest.lab), /^provider_not_supported/);
+  assert.equal((made!.images as JsonObject[]).length, 2);
+  const [drawn, seen] = servers.openai.requests.slice(sent);
+  assert.equal(drawn?.body.size, '1536x1024');
+  assert.match(String(drawn?.body.prompt), /Avoid: dogs/);
+  assert.match(JSON.stringify(seen?.body), /data:image\/png;base64,iVBOR/);
+  assert.deepEqual(payloadsOf(events, 'provider.usage')[0], {
+    provider: 'openai',
+    model: 'gpt-image-1',
+    inputTokens: 5,
+    outputTokens: 7,
+    totalTokens: 12,
+    nodeId: 'a',
+  });
+});
+
+test('what is withheld or broken has the codes of the seed, and what broke stays paid for', async () => {
+  const body = `
+    const codes = [];
+    for (let at = 0; at < 3; at++)
+      try { await ctx.callImageGenerator({ prompt: 'x', width: 8, height: 8, count: 2 }); codes.push('ok'); }
+      catch (error) { codes.push([error.code, error.retryable, error.details?.filteredCount]); }
+    return { codes };`;
+  const script = [{ fault: 'refusal' }, { fault: '400' }, { fault: 'cut' }, {}];
+  const { run, api, runId } = await asked(body, { provider: 'scripted', script });
+  const { codes } = outputsOf<{ codes: JsonObject[] }>({ run });
+  assert.deepEqual(codes, [
+    ['image_safety_filtered_all', false, 2],
+    ['image_generation_failed', true, null],
+    'ok',
+  ]);
+  const held = await api.host.services.ai.ledger.held('default', runId);
+  assert.deepEqual(
+    held.map(({ tokens }) => tokens),
+    [2 * 6_500 + 1],
+  );
+});

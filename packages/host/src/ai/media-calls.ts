@@ -1,6 +1,16 @@
 /** Calls of models whose answer is no text that arrives piece by piece. */
-import { type EmbedRequest, estimateTokens, type ProviderFamily, type Reach, type Usage } from '@gantry/ai';
-import type { Json } from '@gantry/protocol';
+import {
+  type EmbedRequest,
+  estimateTokens,
+  type ImageRequest,
+  type Media,
+  type ModelFailure,
+  type ProviderFamily,
+  type Reach,
+  TOKENS_PER_IMAGE,
+  type Usage,
+} from '@gantry/ai';
+import type { ErrorCode, Json } from '@gantry/protocol';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
 
@@ -10,6 +20,7 @@ interface Terms extends Partial<Pick<PlannedCall, 'outputTokens' | 'fails'>> {
 
 interface Answered {
   readonly answer: Json;
+  readonly media?: readonly Media[];
   readonly usage?: Usage | undefined;
 }
 
@@ -19,7 +30,7 @@ function wholeCall(
   ask: (family: ProviderFamily, reach: Reach) => Promise<Answered>,
 ): PlannedCall {
   const { provider, model, credentialRef, price } = chosen;
-  const estimated: Usage = { inputTokens, outputTokens, estimated: true };
+  const estimated: Usage = { inputTokens, outputTokens: 0, estimated: true };
   return {
     ...terms,
     provider,
@@ -29,6 +40,7 @@ function wholeCall(
     streams: null,
     inputTokens,
     outputTokens,
+    outputTokensMin: outputTokens,
     usageOf: () => estimated,
     async attempt({ asked, ...io }) {
       const { usage = estimated, ...answered } = await ask(await chosen.family(asked), chosen.reach(io));
@@ -48,3 +60,25 @@ export const embedCall = (ask: Omit<EmbedRequest, 'model'>, chosen: ChosenModel)
     const answer = { embeddings: embeddings.map((vector) => [...vector]) };
     return { answer, usage: inputTokens === undefined ? undefined : { inputTokens, outputTokens: 0 } };
   });
+
+/** A request that the provider could not serve; keys, models, limits and lengths keep their own codes. */
+const failing =
+  (code: ErrorCode) =>
+  ({ kind }: ModelFailure): ErrorCode | undefined =>
+    kind === 'broken' || kind === 'rejected' ? code : undefined;
+
+export type Pictured = { readonly filtered: number };
+
+export function imageCall(ask: Omit<ImageRequest, 'model'>, chosen: ChosenModel): PlannedCall {
+  const { images: given = [], mask } = ask;
+  const seen = given.length + (mask ? 1 : 0);
+  const terms: Terms = {
+    inputTokens: estimateTokens(ask.prompt) + seen * TOKENS_PER_IMAGE,
+    outputTokens: ask.count * TOKENS_PER_IMAGE,
+    fails: failing('image_generation_failed'),
+  };
+  return wholeCall(chosen, terms, async (family, reach) => {
+    const { images, filtered, usage } = await family.image!({ ...ask, model: chosen.model }, reach);
+    return { answer: { filtered }, media: images, usage };
+  });
+}

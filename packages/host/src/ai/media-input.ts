@@ -1,10 +1,11 @@
 /**
- * Media that messages name by an address: fetched here, through egress and within bounds, and handed on as bytes. No
- * library gets an address. What the model takes is checked first, so nothing is fetched for a call that is refused.
+ * Media that messages name by an address or a ref: fetched here, through egress and within bounds, or read where this
+ * host keeps them, and handed on as bytes. No library gets an address. What the model takes is checked first, so nothing is fetched for a call that is refused.
  */
 import type { Modality } from '@gantry/ai';
 import { type Egress, EgressError } from '@gantry/egress';
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { MediaStore } from './media-store.ts';
 
 export const MEDIA_BYTES_MAX = 5 * 1024 * 1024;
 const PARTS_MAX = 20;
@@ -17,6 +18,7 @@ interface WithContent {
 
 export interface MediaTerms {
   readonly egress: Pick<Egress, 'request'>;
+  readonly media: Pick<MediaStore, 'idOf' | 'read'>;
   readonly tenant: string;
   readonly modalities: readonly Modality[];
   readonly signal: AbortSignal;
@@ -24,8 +26,8 @@ export interface MediaTerms {
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isAddressed = (part: Json): part is JsonObject & { url: string } =>
-  isObject(part) && part.type !== 'text' && typeof part.url === 'string';
+const isAddressed = (part: Json): part is JsonObject =>
+  isObject(part) && part.type !== 'text' && (part.url !== undefined || part.mediaRef !== undefined);
 
 /** The same messages, with bytes in the place of addresses. */
 export async function withMedia<M extends WithContent>(
@@ -50,19 +52,45 @@ export async function withMedia<M extends WithContent>(
   );
 }
 
-async function fetched(part: JsonObject & { url: string }, terms: MediaTerms): Promise<JsonObject> {
-  const { url, ...rest } = part;
-  const { egress, tenant, modalities, signal } = terms;
+async function fetched(part: JsonObject, terms: MediaTerms): Promise<JsonObject> {
+  const { url, mediaRef, ...rest } = part;
+  const { modalities } = terms;
   const type = String(part.type === 'file' ? 'document' : part.type);
   if (!modalities.some((modality) => modality === type))
     throw new OpenwopError('unsupported_modality', {
       message: `The model takes no ${type}. It takes: ${modalities.join(', ')}.`,
       details: { modality: type, modalities: [...modalities] },
     });
-  if (part.data !== undefined || part.mediaRef !== undefined)
+  const name = url ?? mediaRef;
+  if (typeof name !== 'string' || rest.data !== undefined || (url !== undefined && mediaRef !== undefined))
     throw new OpenwopError('validation_error', {
       message: 'A media part has one of url, mediaRef and data.',
     });
+  const { bytes, contentType } = await contentOf(name, url === undefined, terms);
+  const mimeType = rest.mimeType ?? contentType;
+  if (mimeType === undefined) throw unfetched('The server did not say what it is; name its mimeType.');
+  return { ...rest, mimeType, data: Buffer.from(bytes).toString('base64') };
+}
+
+interface Content {
+  readonly bytes: Uint8Array;
+  readonly contentType: string | undefined;
+}
+
+/** What this host keeps itself it reads itself. */
+async function contentOf(name: string, isRef: boolean, terms: MediaTerms): Promise<Content> {
+  const { media, tenant } = terms;
+  const id = await media.idOf(tenant, name);
+  if (id === undefined && !isRef) return downloaded(name, terms);
+  const found = id === undefined ? null : await media.read(tenant, id);
+  if (!found)
+    throw new OpenwopError('validation_error', {
+      message: 'The tenant has no such media. Use the mediaRef of a call whose run is still there.',
+    });
+  return { bytes: found.data, contentType: found.mimeType };
+}
+
+async function downloaded(url: string, { egress, tenant, signal }: MediaTerms): Promise<Content> {
   try {
     const { status, headers, body } = await egress.request(url, {
       tenant,
@@ -72,10 +100,7 @@ async function fetched(part: JsonObject & { url: string }, terms: MediaTerms): P
       redirects: REDIRECTS,
     });
     if (status !== 200) throw unfetched(`The server answered ${status}.`);
-    const told = headers.get('content-type')?.split(';')[0]?.trim();
-    const mimeType = rest.mimeType ?? told;
-    if (mimeType === undefined) throw unfetched('The server did not say what it is; name its mimeType.');
-    return { ...rest, mimeType, data: Buffer.from(body).toString('base64') };
+    return { bytes: body, contentType: headers.get('content-type')?.split(';')[0]?.trim() };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof EgressError) throw unfetched(error.message, error.reason);

@@ -10,7 +10,7 @@
 import { ModelFailure, mergeMs, nextAfter, type Tried, type Usage } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import { OpenwopError } from '@gantry/protocol';
-import type { CommitResult } from '@gantry/store';
+import type { CommitResult, Write } from '@gantry/store';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type Clock, pause } from '../runtime/clock.ts';
 import {
@@ -26,10 +26,12 @@ import {
 import { failureOf, recordOf, settlement, told } from './call-record.ts';
 import { ChunkFeed } from './chunk-feed.ts';
 import { settling } from './ledger.ts';
+import type { MediaStore } from './media-store.ts';
 import type { Attempted, CallingNode, CallPlace, PlannedCall, RecordedCall } from './planned-call.ts';
 
 export interface ModelCallsOptions extends CallClaimsOptions {
   readonly redactions: Pick<Redactions, 'of'>;
+  readonly media: Pick<MediaStore, 'keeping'>;
   readonly clock: Clock;
 }
 
@@ -37,6 +39,8 @@ interface Ending {
   readonly claimed: Claimed;
   readonly record: RecordedCall;
   readonly events: readonly EmittedEvent[];
+  /** What is kept beside the record. */
+  readonly writes?: readonly Write[];
 }
 
 type Known =
@@ -144,13 +148,11 @@ export class ModelCalls {
       };
       const attempted = await this.#once(node, call, claimed, claimed.tried + tried.waits, heard);
       if (!(attempted instanceof Error)) {
-        const { answer, usage, model = call.model } = attempted;
-        const record = ends({ answer, model }, usage);
-        return this.#record(node, {
-          claimed,
-          record,
-          events: await told(node, claimed, attempted, record, feed),
-        });
+        const { answer, usage, model = call.model, media = [] } = attempted;
+        const { stored, writes } = this.#options.media.keeping(node, media);
+        const record = ends({ answer, model, ...(stored.length > 0 && { media: stored }) }, usage);
+        const events = await told(node, claimed, attempted, record, feed);
+        return this.#record(node, { claimed, record, events, writes });
       }
       if (node.signal.aborted) {
         await feed?.stop();
@@ -214,13 +216,14 @@ export class ModelCalls {
 
   /** One commit; without its events while the run takes none, which then wait in the record. */
   async #record(node: CallingNode, ending: Ending): Promise<RecordedCall> {
-    const { claimed, record, events } = ending;
+    const { claimed, record, events, writes = [] } = ending;
     const { invocationId, account, reserved } = claimed;
     const { tenant } = node.owner;
     this.#unrecorded.set(invocationId, ending);
     const after = [
       leaseOf(node, this.#options.now()),
       ...settling(account, reserved, { ...record.spent, ...record.usage }),
+      ...writes,
     ];
     const told =
       events.length > 0

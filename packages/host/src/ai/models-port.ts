@@ -4,45 +4,37 @@ import { assertSameCall, type ModelsPort, type WriteCall } from '@gantry/surface
 import type { Ai, Asked, AskingNode } from './ai.ts';
 import { stopOf } from './call-budget.ts';
 import { type ChatAsk, chatAnswer } from './chat.ts';
-import { type Embedded, embedCall } from './media-calls.ts';
+import { mediaMethods } from './media-port.ts';
 import { BudgetExhausted, type CallPlace } from './planned-call.ts';
 
 const SERIES = 'aiProviders.own';
 
-export function createModelsPort(ai: Pick<Ai, 'ask' | 'chat'>): ModelsPort {
-  /** Places the call; a repeat has to be of the same. */
-  async function placed<A>(
-    call: WriteCall,
-    ask: (node: AskingNode, place: CallPlace) => Promise<Asked<A>>,
-  ): Promise<Asked<A>> {
-    const { invocation } = call;
-    const { ordinal, method, fingerprint } = invocation;
-    const asked = await ask(nodeOf(call), { ordinal, series: SERIES, method, fingerprint }).catch((error) => {
-      throw error instanceof BudgetExhausted ? stopped(call, error) : error;
-    });
-    if (asked.recorded.isRepeated) assertSameCall(invocation, asked.recorded);
-    return asked;
-  }
+/** Places the call of pack code among those of its node; a repeat has to be of the same. */
+async function placed<A>(
+  call: WriteCall,
+  ask: (node: AskingNode, place: CallPlace) => Promise<Asked<A>>,
+): Promise<Asked<A>> {
+  const { invocation } = call;
+  const { ordinal, method, fingerprint } = invocation;
+  const asked = await ask(nodeOf(call), { ordinal, series: SERIES, method, fingerprint }).catch((error) => {
+    throw error instanceof BudgetExhausted ? stopped(call, error) : error;
+  });
+  if (asked.recorded.isRepeated) assertSameCall(invocation, asked.recorded);
+  return asked;
+}
+export type Placed = typeof placed;
+
+export function createModelsPort(ai: Pick<Ai, 'ask' | 'chat' | 'media'>): ModelsPort {
   const chat = async (ask: ChatAsk, call: WriteCall): Promise<JsonObject> => {
     const { answer, provider } = await placed(call, (node, place) => ai.chat(node, place, ask));
     return chatAnswer(answer, provider, ask.responseSchema !== undefined);
   };
   return {
+    ...mediaMethods({ ...ai, placed }),
     callAI: (input, call) => chat(input, call),
     callAIWithTools: ({ tools, toolChoice, ...input }, call) => {
       const asked = tools.map(({ parameters = { type: 'object' }, ...tool }) => ({ ...tool, parameters }));
       return chat({ ...input, tools: asked, toolChoice: choiceOf(toolChoice) }, call);
-    },
-    async callEmbeddings({ values, dimensions, ...which }, call) {
-      const ask = { values, ...(dimensions !== undefined && { dimensions }) };
-      const { answer, ...asked } = await placed(call, (node, place) =>
-        ai.ask<Embedded>(node, place, { task: 'embedding', ...which }, (chosen) => embedCall(ask, chosen)),
-      );
-      const embeddings = answer.embeddings.map((vector) => [...vector]);
-      const { provider, model, usage } = asked;
-      const { inputTokens } = usage;
-      const used = { inputTokens, totalTokens: inputTokens };
-      return { embeddings, dimensions: embeddings[0]?.length ?? 0, model, provider, usage: used };
     },
   };
 }
@@ -52,6 +44,8 @@ export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => ({
   callAI: (...call) => ai().models.callAI(...call),
   callAIWithTools: (...call) => ai().models.callAIWithTools(...call),
   callEmbeddings: (...call) => ai().models.callEmbeddings(...call),
+  callImageGenerator: (...call) => ai().models.callImageGenerator(...call),
+  callImageEditor: (...call) => ai().models.callImageEditor(...call),
 });
 
 /** The code hears of it and can do nothing about it: the run ends, or waits for a person. */

@@ -1,9 +1,10 @@
 /** A call of a model, before it is made and on record. */
-import type { ModelFailure, Price, Usage } from '@gantry/ai';
+import type { Media, ModelFailure, Price, Usage } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import type { ErrorCode, Json, JsonObject, RunOwner } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import type { Amounts, Ceilings } from './ledger.ts';
+import type { StoredMedia } from './media-store.ts';
 
 /** A node at work, and the run that pays. */
 export interface CallingNode {
@@ -44,6 +45,8 @@ export interface PlannedCall {
   readonly inputTokens: number;
   /** 0 where the output is not counted in tokens. */
   readonly outputTokens: number;
+  /** What the output bound may be lowered to. */
+  readonly outputTokensMin?: number;
   readonly streams: 'merged' | 'each' | null;
   /** Throws `ModelFailure`, or the reason of the signal. */
   attempt(io: AttemptIo): Promise<Attempted>;
@@ -64,6 +67,8 @@ export interface AttemptIo {
 
 export interface Attempted {
   readonly answer: Json;
+  /** Stored with the record. */
+  readonly media?: readonly Media[];
   readonly usage: Usage;
   /** That answered. */
   readonly model?: string;
@@ -77,6 +82,8 @@ export interface RecordedCall {
   readonly provider: string;
   readonly model: string;
   readonly answer?: Json;
+  /** All that the call made, in the order of the answer. */
+  readonly media?: readonly StoredMedia[];
   readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly details?: JsonObject };
   /** Cut off: a repeat makes another try. */
   readonly aborted?: true;

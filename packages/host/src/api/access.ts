@@ -51,6 +51,7 @@ export const ACCESS: AccessRules = {
   'POST /v1/host/gantry/oauth-clients': ['keys:manage', 'credentials:manage'],
   // The link is the credential, and for the callback the state with the cookie of the browser
   'GET /v1/host/gantry/authorize/{link}': 'public',
+  'GET /v1/host/gantry/media/{tenant}/{mediaId}': 'public',
   'POST /v1/host/gantry/authorize/{link}': 'public',
   'GET /v1/host/gantry/authorize/callback/{provider}': 'public',
   'POST /v1/host/gantry/dead-letters/{deadLetterId}:retry': ['runs:create', 'runs:read'],

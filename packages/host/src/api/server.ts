@@ -73,7 +73,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   triggerSubscriptionRoutes(app, triggers.service, deps.originOf, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);
-  aiRoutes(app, deps.services.providers);
+  aiRoutes(app, deps.services.providers, deps.services.ai);
   packRoutes(app, packs.service);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
   surfaceRoutes(app, { health: surfaces.health, metrics });

@@ -305,7 +305,7 @@ const SCRIPTED: AiProvider = {
   models: ['echo'],
   defaultModel: 'echo',
   modalities: ['text'],
-  tasks: ['chat', 'embedding'],
+  tasks: ['chat', 'embedding', 'image'],
 };
 
 const addKey = ({ id, baseUrl }: Provider): string =>

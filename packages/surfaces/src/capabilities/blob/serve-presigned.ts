@@ -40,7 +40,7 @@ export interface LinkTarget {
 }
 
 /** Objects come from tenants and share their origin with the console: no browser may run or guess them. */
-const INERT = {
+export const INERT = {
   'content-disposition': 'attachment',
   'content-security-policy': "default-src 'none'; sandbox",
   'x-content-type-options': 'nosniff',

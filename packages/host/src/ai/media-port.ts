@@ -1,0 +1,124 @@
+/** What pack code asks of models beside chat, and the answers in the words of the protocol. */
+import type { Media, MediaPart } from '@gantry/ai';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { decodeBase64, type ModelsPort } from '@gantry/surfaces';
+import type { Ai, Asked } from './ai.ts';
+import { NANO_USD } from './ledger.ts';
+import { type Embedded, embedCall, imageCall, type Pictured } from './media-calls.ts';
+import type { Placed } from './models-port.ts';
+
+type MediaMethods = Omit<ModelsPort, 'callAI' | 'callAIWithTools'>;
+
+/** What methods are made of: recorded calls, their places, and what they made. */
+export interface MediaDeps extends Pick<Ai, 'ask' | 'media'> {
+  readonly placed: Placed;
+}
+
+export const mediaMethods = (deps: MediaDeps): MediaMethods => ({
+  callEmbeddings: embeddings(deps),
+  callImageGenerator: imageGenerator(deps),
+  callImageEditor: imageEditor(deps),
+});
+
+const embeddings =
+  ({ ask, placed }: MediaDeps): MediaMethods['callEmbeddings'] =>
+  async ({ values, dimensions, ...which }, call) => {
+    const wanted = { values, ...(dimensions !== undefined && { dimensions }) };
+    const asked = await placed(call, (node, place) =>
+      ask<Embedded>(node, place, { task: 'embedding', ...which }, (chosen) => embedCall(wanted, chosen)),
+    );
+    const { answer, provider, model, usage } = asked;
+    const vectors = answer.embeddings.map((vector) => [...vector]);
+    const used = { inputTokens: usage.inputTokens, totalTokens: usage.inputTokens };
+    return { embeddings: vectors, dimensions: vectors[0]?.length ?? 0, model, provider, usage: used };
+  };
+
+const imageGenerator =
+  ({ ask, placed, media }: MediaDeps): MediaMethods['callImageGenerator'] =>
+  async ({ provider, model, credentialRef, count = 1, width, height, seed, ...wanted }, call) => {
+    const which = { task: 'image', provider, model, credentialRef } as const;
+    const size = { ...(width !== undefined && { width }), ...(height !== undefined && { height }) };
+    const exact = { ...size, ...(seed !== undefined && { seed }) };
+    const asked = await placed(call, (node, place) =>
+      ask<Pictured>(node, place, which, (chosen) =>
+        imageCall({ prompt: promptOf(wanted), count, ...exact }, chosen),
+      ),
+    );
+    const { filtered } = seenBy(asked);
+    const by = { model: asked.model, provider: asked.provider, generationTimeMs: asked.durationMs };
+    const images = asked.media.map(async (made) => ({
+      url: await media.urlOf(call.tenant, made),
+      mediaRef: media.refOf(made),
+      mimeType: made.mimeType,
+      width: made.width ?? width ?? 0,
+      height: made.height ?? height ?? 0,
+      safetyFiltered: false,
+      metadata: { ...by, ...(seed !== undefined && { seed }) },
+      ...(seed !== undefined && { seed }),
+    }));
+    return { images: await Promise.all(images), filteredCount: filtered, ...costOf(asked) };
+  };
+
+const imageEditor =
+  (deps: MediaDeps): MediaMethods['callImageEditor'] =>
+  async ({ provider, model, credentialRef, op = 'edit', prompt = EDITS[op], ...given }, call) => {
+    if (prompt === undefined)
+      throw new OpenwopError('validation_error', { message: `The operation ${op} needs a prompt.` });
+    const which = { task: 'image', provider, model, credentialRef } as const;
+    const { imageBase64, maskBase64, mimeType = 'image/png' } = given;
+    const picture = (text: string, member: string): MediaPart => ({
+      type: 'image',
+      mimeType,
+      data: decodeBase64(text, member),
+    });
+    const images = [picture(imageBase64, 'imageBase64')];
+    const mask = maskBase64 === undefined ? {} : { mask: picture(maskBase64, 'maskBase64') };
+    const asked = await deps.placed(call, (node, place) =>
+      deps.ask<Pictured>(node, place, which, (chosen) =>
+        imageCall({ prompt, count: 1, images, ...mask }, chosen),
+      ),
+    );
+    seenBy(asked);
+    const { data, mimeType: contentType } = await madeBy(deps, call.tenant, asked);
+    return { contentBase64: Buffer.from(data).toString('base64'), contentType };
+  };
+
+/** The one thing that the call made, with its bytes. */
+export async function madeBy(
+  { media }: Pick<MediaDeps, 'media'>,
+  tenant: string,
+  { media: [made] }: Pick<Asked<unknown>, 'media'>,
+): Promise<Media> {
+  const found = made && (await media.read(tenant, made.id));
+  if (found) return found;
+  throw new OpenwopError('not_found', { message: 'What this call made was deleted.' });
+}
+
+const EDITS: Readonly<Record<string, string>> = {
+  'background-remove': 'Remove the background of this image and keep everything else as it is.',
+};
+
+/** Models take no list of what to avoid or of colours: they are told. */
+const promptOf = (asked: {
+  readonly prompt: string;
+  readonly negativePrompt?: string;
+  readonly brandColors?: readonly string[];
+}): string => {
+  const { prompt, negativePrompt, brandColors = [] } = asked;
+  const colours = brandColors.length > 0 ? [`Use these colours: ${brandColors.join(', ')}.`] : [];
+  return [prompt, ...colours, ...(negativePrompt ? [`Avoid: ${negativePrompt}.`] : [])].join('\n');
+};
+
+/** Throws where the provider withheld all of it. */
+function seenBy({ answer, media, provider, model }: Asked<Pictured>): Pictured {
+  if (media.length > 0) return answer;
+  if (answer.filtered === 0)
+    throw new OpenwopError('image_generation_failed', { details: { provider, model } });
+  const details = { provider, model, filteredCount: answer.filtered, images: [] };
+  throw new OpenwopError('image_safety_filtered_all', { details });
+}
+
+export const costOf = ({ spent, durationMs }: Pick<Asked<unknown>, 'spent' | 'durationMs'>): JsonObject => ({
+  totalTimeMs: durationMs,
+  ...(spent.cost > 0 && { usage: { totalCost: spent.cost / NANO_USD } }),
+});

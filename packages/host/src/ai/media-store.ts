@@ -1,0 +1,94 @@
+/**
+ * Media that models made.
+ *
+ * I1  They are written in the commit of the record of their call, and deleted with its run.
+ * I2  An id has 192 random bits: whoever knows it, and the tenant, may read.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Media } from '@gantry/ai';
+import type { EntryKey, Store, Write } from '@gantry/store';
+import type { CallingNode } from './planned-call.ts';
+
+const KIND = 'media';
+const ID_BYTES = 24;
+const REF = 'media:';
+/** Below the address of the host. */
+export const MEDIA_ROOT = '/v1/host/gantry/media/';
+
+/** As the record of a call has it. */
+export interface StoredMedia extends Omit<Media, 'data'> {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+interface Body {
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+export interface MediaStoreOptions {
+  readonly store: Pick<Store, 'entries'>;
+  /** Where clients reach this host. */
+  readonly address: { known(): Promise<string> };
+  readonly now: () => number;
+}
+
+const keyOf = (tenant: string, id: string): EntryKey => ({ kind: KIND, tenant, id });
+
+export class MediaStore {
+  readonly #options: MediaStoreOptions;
+
+  constructor(options: MediaStoreOptions) {
+    this.#options = options;
+  }
+
+  /** I1: what the commit of the record writes for them. */
+  keeping(
+    { owner, runId }: Pick<CallingNode, 'owner' | 'runId'>,
+    media: readonly Media[],
+  ): { readonly stored: readonly StoredMedia[]; readonly writes: readonly Write[] } {
+    const kept = media.map(({ data, ...about }) => {
+      const id = randomBytes(ID_BYTES).toString('base64url');
+      const body: Body = { mimeType: about.mimeType, data: Buffer.from(data).toString('base64') };
+      return {
+        stored: { ...about, id, bytes: data.byteLength },
+        write: this.#putting(owner, runId, id, body),
+      };
+    });
+    return { stored: kept.map(({ stored }) => stored), writes: kept.map(({ write }) => write) };
+  }
+
+  #putting({ tenant, workspace }: CallingNode['owner'], runId: string, id: string, body: Body): Write {
+    const dates = { dueAt: null, expiresAt: null, createdAt: this.#options.now() };
+    const of = { workspace: workspace ?? null, ref: null, runId };
+    const entry = { ...keyOf(tenant, id), ...dates, ...of, body: JSON.stringify(body) };
+    return { kind: 'putEntry', entry, expectedVersion: null };
+  }
+
+  /** Null where the tenant has no such media, or its run is gone. */
+  async read(tenant: string, id: string): Promise<Media | null> {
+    const entry = await this.#options.store.entries.get(keyOf(tenant, id));
+    if (!entry) return null;
+    const { mimeType, data } = JSON.parse(entry.body) as Body;
+    return { mimeType, data: Buffer.from(data, 'base64') };
+  }
+
+  /** By which pack code names it to models. */
+  refOf = ({ id }: StoredMedia): string => `${REF}${id}`;
+
+  async urlOf(tenant: string, { id }: StoredMedia): Promise<string> {
+    return `${await this.#root(tenant)}${id}`;
+  }
+
+  /** The media that pack code names by its ref, or by the address that it was given; undefined for anything else. */
+  async idOf(tenant: string, name: string): Promise<string | undefined> {
+    if (name.startsWith(REF)) return name.slice(REF.length);
+    const root = await this.#root(tenant);
+    return name.startsWith(root) ? name.slice(root.length) : undefined;
+  }
+
+  async #root(tenant: string): Promise<string> {
+    return `${await this.#options.address.known()}${MEDIA_ROOT}${encodeURIComponent(tenant)}/`;
+  }
+}

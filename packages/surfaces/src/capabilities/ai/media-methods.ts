@@ -1,0 +1,64 @@
+/** Vectors and media. */
+import Type from 'typebox';
+import { asks, optional, Schema, text, Usage, Which } from './asks.ts';
+
+const Side = optional(Type.Integer({ minimum: 1, maximum: 4_096 }));
+const Prompt = text(32_000);
+const IMAGES_MAX = 10;
+
+const Image = Type.Object({
+  url: Type.String(),
+  mediaRef: Type.String(),
+  mimeType: Type.String(),
+  width: Type.Number(),
+  height: Type.Number(),
+  seed: optional(Type.Integer()),
+  safetyFiltered: Type.Boolean(),
+  metadata: optional(Schema),
+});
+const Took = { totalTimeMs: optional(Type.Integer()), usage: optional(Schema) };
+
+export const MEDIA_METHODS = {
+  callEmbeddings: asks(
+    'A vector for each text, in their order.',
+    {
+      ...Which,
+      values: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 100 }),
+      dimensions: optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
+    },
+    {
+      embeddings: Type.Array(Type.Array(Type.Number())),
+      dimensions: Type.Integer(),
+      model: Type.String(),
+      usage: Usage,
+    },
+  ),
+  callImageGenerator: asks(
+    'Images, of the size that the model has nearest to the one asked for. They are kept as long as the run: `url` gets ' +
+      'one without a key, and a message of `callAI` may name it by `mediaRef`. When all are withheld for safety it is ' +
+      '`image_safety_filtered_all`.',
+    {
+      ...Which,
+      prompt: Prompt,
+      negativePrompt: optional(Prompt),
+      width: Side,
+      height: Side,
+      count: optional(Type.Integer({ minimum: 1, maximum: IMAGES_MAX })),
+      seed: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+      brandColors: optional(Type.Array(text(64), { maxItems: 16 })),
+    },
+    { images: Type.Array(Image), filteredCount: Type.Integer(), ...Took },
+  ),
+  callImageEditor: asks(
+    'The image, changed as the prompt says; with a mask, where that is transparent. `background-remove` needs no prompt.',
+    {
+      ...Which,
+      imageBase64: Type.String({ minLength: 1 }),
+      maskBase64: optional(Type.String({ minLength: 1 })),
+      mimeType: optional(text(128)),
+      prompt: optional(Prompt),
+      op: optional(Type.Enum(['edit', 'inpaint', 'background-remove'] as const)),
+    },
+    { contentBase64: Type.String(), contentType: Type.String() },
+  ),
+};
