@@ -147,7 +147,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
   });
   const schedules: Schedules = createSchedules({ ...options, changes, runtime });
-  const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime });
+  const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime, outbox: webhooks.outbox });
   workflows.onChanged(schedules.syncTriggers);
   workflows.onChanged(triggers.syncTriggers);
   const { redactions } = options;

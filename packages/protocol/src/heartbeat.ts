@@ -48,9 +48,14 @@ export type HeartbeatEvaluated = Static<typeof HeartbeatEvaluated>;
 export const HeartbeatStateChanged = closedObject({ heartbeatId: Text, from: Values, to: Values });
 export type HeartbeatStateChanged = Static<typeof HeartbeatStateChanged>;
 
+/** They belong to a heartbeat, not to a run. */
+export const HEARTBEAT_EVENTS = ['heartbeat.evaluated', 'heartbeat.stateChanged'] as const;
+
 /** One tick: always an evaluation; on a transition also the change and the run it enqueued. */
 export const HeartbeatTick = Type.Object({
   at: Type.String(),
+  /** Of its first event; that of the change has the next. */
+  sequence: Type.Integer({ minimum: 0 }),
   runId: optional(Type.String()),
   evaluated: HeartbeatEvaluated,
   stateChanged: optional(HeartbeatStateChanged),

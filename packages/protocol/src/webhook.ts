@@ -98,7 +98,9 @@ export type DeliveryState = Static<typeof DeliveryState>;
 export const WebhookDelivery = Type.Object({
   deliveryId: Type.String(),
   webhookId: Type.String(),
-  runId: Type.String(),
+  /** Whose event it is: one of the two. */
+  runId: optional(Type.String()),
+  heartbeatId: optional(Type.String()),
   sequence: Count,
   type: Type.String(),
   state: DeliveryState,

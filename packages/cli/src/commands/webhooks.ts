@@ -87,14 +87,14 @@ export const webhooks = resourceCommand<WebhookSubscription>({
         });
         if (args.flag('json')) return printJson(call, page);
         printListing(call, {
-          headings: ['DELIVERY', 'STATE', 'TRIES', 'CREATED', 'EVENT', 'RUN', 'LAST'],
+          headings: ['DELIVERY', 'STATE', 'TRIES', 'CREATED', 'EVENT', 'SOURCE', 'LAST'],
           rows: page.deliveries.map((each) => [
             each.deliveryId,
             each.state,
             String(each.attempts),
             ago(each.createdAt, io.now()),
             each.type,
-            each.runId,
+            each.runId ?? each.heartbeatId ?? '',
             printable([each.lastStatus, each.lastReason].filter((part) => part !== undefined).join(' ')),
           ]),
           none: 'No deliveries match.',

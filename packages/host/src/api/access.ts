@@ -60,6 +60,7 @@ export const ACCESS: AccessRules = {
   'GET /v1/host/gantry/runs/{runId}/explain': ['runs:read'],
   'GET /v1/host/gantry/runs/{runId}/usage': ['runs:read'],
   'GET /v1/host/gantry/usage': ['runs:read'],
+  'GET /v1/host/gantry/heartbeats/{heartbeatId}/events': ['runs:read'],
   'GET /v1/host/gantry/workflows': ['manifest:read'],
   'POST /v1/host/gantry/workflows': ['workflows:write'],
   'DELETE /v1/host/gantry/workflows/{workflowId}': ['workflows:write'],

@@ -30,6 +30,7 @@ import { createWaiting, pollRoute } from './events.ts';
 import { explainRoute } from './explain.ts';
 import { forkRoute } from './fork.ts';
 import { healthRoutes } from './health.ts';
+import { heartbeatEventsRoute } from './heartbeat-events.ts';
 import { ingestRoute } from './ingest.ts';
 import { interruptLinkRoutes } from './interrupt-links.ts';
 import { interruptRoutes } from './interrupts.ts';
@@ -119,6 +120,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   diffRoute(app, deps);
   pollRoute(app, deps, waiting);
   const streams = eventsRoute(app, deps);
+  heartbeatEventsRoute(app, deps, streams);
   debugBundleRoute(app, deps);
   explainRoute(app, deps);
   usageRoutes(app, deps, deps.services.ai);

@@ -5,7 +5,7 @@ import { limiter } from '@gantry/limiter';
 import type { StoredEvent } from '@gantry/protocol';
 import { eventProjection } from './sse-frames.ts';
 import { EventStream } from './sse-stream.ts';
-import { createStreams } from './sse-streams.ts';
+import { createStreams, type EventSource } from './sse-streams.ts';
 import { directWriter } from './sse-writer.ts';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -34,13 +34,14 @@ const event = (sequence: number): StoredEvent => ({
 /** Streams on a run that commits when told to. */
 function setup() {
   const listeners = new Map<string, (events: readonly StoredEvent[]) => void>();
-  const streams = createStreams({
+  const streams = createStreams();
+  const source: EventSource = {
     subscribe({ runId }, listener) {
       assert.ok(!listeners.has(runId), 'one subscription per run');
       listeners.set(runId, listener);
       return () => listeners.delete(runId);
     },
-  });
+  };
   return {
     streams,
     listeners,
@@ -58,7 +59,7 @@ function setup() {
         onClose: () => streams.remove(runId, stream),
         onError: (error) => assert.fail(String(error)),
       });
-      streams.add({ tenant: 't', runId }, stream);
+      streams.add(source, { tenant: 't', runId }, stream);
       stream.catchUp();
       await new Promise(setImmediate);
       return socket;

@@ -1,7 +1,7 @@
-/** All open streams: one subscription per run, one keep-alive for all. */
+/** All open streams: one subscription per run or heartbeat, one keep-alive for all. */
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { EventHub } from '../runtime/event-hub.ts';
 import type { EventStream } from './sse-stream.ts';
 import type { SharedBytes } from './sse-writer.ts';
 
@@ -13,15 +13,18 @@ interface Feed {
   readonly unsubscribe: () => void;
 }
 
+export type EventSource = Pick<EventHub, 'subscribe'>;
+
 export interface Streams {
   readonly size: number;
-  add(key: RunKey, stream: EventStream): void;
+  /** `key` names what the source tells of: a run, or by its id a heartbeat. */
+  add(source: EventSource, key: RunKey, stream: EventStream): void;
   remove(runId: string, stream: EventStream): void;
   /** Ends every stream. */
   close(): void;
 }
 
-export function createStreams(runtime: Pick<Runtime, 'subscribe'>): Streams {
+export function createStreams(): Streams {
   const feeds = new Map<string, Feed>();
   let size = 0;
   let keepAlive: NodeJS.Timeout | undefined;
@@ -30,9 +33,9 @@ export function createStreams(runtime: Pick<Runtime, 'subscribe'>): Streams {
     for (const { streams } of [...feeds.values()]) for (const stream of [...streams]) visit(stream);
   }
 
-  function openFeed(key: RunKey): Feed {
+  function openFeed(source: EventSource, key: RunKey): Feed {
     const streams = new Set<EventStream>();
-    const unsubscribe = runtime.subscribe(key, (events: readonly StoredEvent[]) => {
+    const unsubscribe = source.subscribe(key, (events: readonly StoredEvent[]) => {
       const shared: SharedBytes = new Map();
       for (const stream of streams) stream.receive(events, shared);
     });
@@ -45,8 +48,8 @@ export function createStreams(runtime: Pick<Runtime, 'subscribe'>): Streams {
     get size() {
       return size;
     },
-    add(key, stream) {
-      (feeds.get(key.runId) ?? openFeed(key)).streams.add(stream);
+    add(source, key, stream) {
+      (feeds.get(key.runId) ?? openFeed(source, key)).streams.add(stream);
       size++;
       keepAlive ??= setInterval(() => all((open) => open.keepAlive()), KEEP_ALIVE_MS).unref();
     },

@@ -50,7 +50,7 @@ interface Wanted {
 const wantsJson = (accept = '*/*', limit?: number): boolean =>
   (limit !== undefined || accept.includes('application/json')) && !accept.includes('text/event-stream');
 
-function lastSequence(
+export function lastSequence(
   request: FastifyRequest,
   query: { lastEventId?: string; lastSequence?: number; fromSequence?: number },
 ): number {
@@ -63,8 +63,9 @@ function lastSequence(
   });
 }
 
-function tooManyStreams(limit: number): OpenwopError {
-  return new OpenwopError('rate_limited', {
+export function checkRoom({ size }: Streams, limit: number): void {
+  if (size < limit) return;
+  throw new OpenwopError('rate_limited', {
     message: `This host serves at most ${limit} event streams at once. Poll instead, or try again later.`,
     details: {
       retryAfter: RETRY_AFTER_SECONDS,
@@ -78,7 +79,7 @@ function tooManyStreams(limit: number): OpenwopError {
 }
 
 /** Sends the head of a body that ends with the connection: without chunks, a frame is one write. */
-function openStream(reply: FastifyReply) {
+export function openStream(reply: FastifyReply) {
   const { raw } = reply;
   const { socket } = raw;
   if (socket === null) {
@@ -113,7 +114,7 @@ async function projection(
 export function eventsRoute(app: Api, deps: ApiDeps): Streams {
   const { runtime, workflows, store, log } = deps;
   const { sseSubscribersMax } = deps.info.limits;
-  const streams = createStreams(runtime);
+  const streams = createStreams();
   const folded = new FoldedRuns();
   const pages = limiter({ max: PAGES_MAX, perTenantMax: PAGES_MAX / 2 });
 
@@ -122,7 +123,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
     const row = await store.runs.row(key.tenant, key.runId);
     if (row === null) throw new OpenwopError('not_found');
     const [project, cursor] = await projection(workflows, folded, wanted, row);
-    if (streams.size >= sseSubscribersMax) throw tooManyStreams(sseSubscribersMax);
+    checkRoom(streams, sseSubscribersMax);
     const { raw, socket } = openStream(reply);
     if (isTerminal(row.status) && last >= row.nextSeq - 1) return void raw.end();
     const isSnapshots = modes.includes('values');
@@ -142,7 +143,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
       onError: (error) => log.error({ err: error, runId: key.runId }, 'an event stream failed'),
     });
     // Subscribed before the log is read: what commits in between is heard of, not lost.
-    streams.add(key, opened);
+    streams.add(runtime, key, opened);
     opened.catchUp();
   }
 

@@ -1,6 +1,6 @@
 /** Names that a request may give freely and that nothing reads: probably mistyped, so the answer warns of them. */
 import type { Plan } from '@gantry/engine';
-import { didYouMean, EVENT_TYPES, isEventType, type JsonObject } from '@gantry/protocol';
+import { didYouMean, EVENT_TYPES, HEARTBEAT_EVENTS, type JsonObject } from '@gantry/protocol';
 
 const unknown = (what: string, given: readonly string[], known: readonly string[]): string[] =>
   given
@@ -19,10 +19,10 @@ export function unknownConfigurable({ definition }: Plan, configurable: object):
 
 /** Clients may subscribe to events that a later version tells. */
 export function unknownEvents(events: readonly string[]): string[] {
-  const types = Object.keys(EVENT_TYPES);
+  const types: string[] = [...Object.keys(EVENT_TYPES), ...HEARTBEAT_EVENTS];
   const isKnown = (event: string): boolean =>
     event === '*' ||
-    isEventType(event) ||
+    types.includes(event) ||
     (event.endsWith('.*') && types.some((type) => type.startsWith(event.slice(0, -1))));
   return unknown(
     'event type',

@@ -11,11 +11,14 @@ import { type Changes, fromEntry } from '@gantry/resources';
 import type { Entry, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import type { WebhookOutbox } from '../webhooks/outbox.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
+import { eventsOf } from './event-log.ts';
 import {
   type HeartbeatRecord,
   heartbeats,
   heartbeatTicks,
+  nextSequence,
   nextTickAt,
   requestOf,
   type StoredHeartbeat,
@@ -29,6 +32,7 @@ export interface EvaluationOptions {
   readonly changes: Pick<Changes, 'run'>;
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly outbox: Pick<WebhookOutbox, 'writesOf' | 'committed'>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -70,7 +74,12 @@ export async function begin(
     if (!isFinal(error)) throw error;
     const { code, message } = error;
     const observed: Observation = { status: 'error', error: { code, message } };
-    const tick = await commit(options, stored, transition(id, record.seen, observed, { now: at }), at);
+    const tick = await commit(
+      options,
+      stored,
+      transition(id, record.seen, observed, { now: at, sequence: nextSequence(record) }),
+      at,
+    );
     return tick ? { kind: 'settled', tick } : { kind: 'none' };
   }
 }
@@ -90,7 +99,12 @@ export async function settle(options: EvaluationOptions, entry: Entry): Promise<
     if (read) await terminate(options, tenant, runId);
     observed = { status: 'timeout' };
   }
-  return commit(options, stored, transition(id, record.seen, observed, { now: at, runId }), at);
+  return commit(
+    options,
+    stored,
+    transition(id, record.seen, observed, { now: at, runId, sequence: nextSequence(record) }),
+    at,
+  );
 }
 
 /** I3. */
@@ -155,15 +169,21 @@ async function commitTick(
 }
 
 /** False when the heartbeat has changed since it was read. */
-const put = (
-  { changes }: EvaluationOptions,
+async function put(
+  { changes, outbox }: EvaluationOptions,
   stored: StoredHeartbeat,
   next: HeartbeatRecord,
   { tick, writes }: { readonly tick?: HeartbeatTick; readonly writes: readonly Write[] },
-): Promise<boolean> =>
-  changes.run({ kind: 'system', tenant: stored.tenant, actor: 'heartbeats' }, async (change) => {
+): Promise<boolean> {
+  const { tenant, id: heartbeatId } = stored;
+  const told = { tenant, workspaceId: tenant, source: { heartbeatId }, tags: [] };
+  const caller = { kind: 'system', tenant, actor: 'heartbeats' } as const;
+  const isPut = await changes.run(caller, async (change) => {
     if (!(await change.replaceUnchanged(stored, next))) return false;
     if (tick) change.create(heartbeatTicks, tick);
-    change.add(...writes);
+    change.add(...writes, ...(tick ? outbox.writesOf(told, eventsOf(tick)) : []));
     return true;
   });
+  if (isPut && tick) outbox.committed();
+  return isPut;
+}

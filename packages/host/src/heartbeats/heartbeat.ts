@@ -33,6 +33,9 @@ export interface HeartbeatRecord {
   readonly lastTick: HeartbeatTick | null;
 }
 
+/** A tick has room for two events. */
+export const nextSequence = ({ lastTick }: HeartbeatRecord): number => (lastTick ? lastTick.sequence + 2 : 0);
+
 export type StoredHeartbeat = Stored<HeartbeatRecord>;
 
 /** Ticks lie on a grid from the registration on; those that passed during an evaluation are skipped. */
@@ -46,11 +49,18 @@ const TICK_KEPT_MS = DAY_MS;
 const CHANGE_KEPT_MS = 30 * DAY_MS;
 const TICKS_DEFAULT = 50;
 
+/** Sorts as the numbers do. */
+export const sequenceIndex = (heartbeatId: string, sequence: number): string =>
+  `${heartbeatId}/${String(sequence).padStart(12, '0')}`;
+
 /** A tick of a heartbeat, kept for readers. */
 export const heartbeatTicks: RecordKind<HeartbeatTick> = {
   kind: 'heartbeat-tick',
   idPrefix: 'hbt',
-  index: { heartbeatId: ({ evaluated }) => evaluated.heartbeatId },
+  index: {
+    heartbeatId: ({ evaluated }) => evaluated.heartbeatId,
+    sequence: ({ evaluated, sequence }) => sequenceIndex(evaluated.heartbeatId, sequence),
+  },
   expiresAt: ({ evaluated }, now) => now + (evaluated.changed ? CHANGE_KEPT_MS : TICK_KEPT_MS),
 };
 

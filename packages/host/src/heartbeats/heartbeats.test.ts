@@ -8,7 +8,8 @@ import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { apiTest, assertError, assertPublic, three } from '../api/testing.ts';
 import { node, variable, workflow } from '../testing/definitions.ts';
-import { temporaryFolder } from '../testing/host-process.ts';
+import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
+import { LOCAL_RECEIVERS, receiver } from '../webhooks/testing/receiver.ts';
 import { createHeartbeats } from './heartbeats.ts';
 
 const URL = '/v1/host/gantry/heartbeats';
@@ -61,7 +62,8 @@ async function setUp(t: TestContext, now?: () => number) {
   const store = await openSqlite({ dataDir: folder.path });
   t.after(folder.remove);
   const workflows = [inbox(3), echo, sluggish, three];
-  const api = await apiTest(t, { workflows, store, now: now ?? (() => clock.at) });
+  const settings = { egressAllow: LOCAL_RECEIVERS };
+  const api = await apiTest(t, { workflows, store, settings, now: now ?? (() => clock.at) });
   const register = async (definition: WorkflowDefinition) => {
     const response = await api.post('/v1/host/gantry/workflows', definition);
     assert.equal(response.statusCode, 201, response.body);
@@ -116,6 +118,69 @@ test('each tick is evaluated, and only a change starts a run', async (t) => {
   assert.deepEqual((await get(`${URL}/${id}`)).json().state, { unread: 5 });
 });
 
+/** The first events of a stream, without their times. */
+async function streamed(url: string, count: number, headers: Record<string, string> = {}) {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${TEST_KEY}`, ...headers } });
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.split('\n\n').length > count) break;
+  }
+  const frames = text.split('\n\n').slice(0, count);
+  return frames.map((frame) => {
+    const { id, event, data } = /^id: (?<id>.*)\nevent: (?<event>.*)\ndata: (?<data>.*)$/.exec(frame)!
+      .groups!;
+    const doc = JSON.parse(data!);
+    assert.deepEqual([String(doc.sequence), doc.type], [id, event]);
+    return doc;
+  });
+}
+
+test('evaluations and changes reach streams and the webhooks that name them', async (t) => {
+  const { host, post, get, create, register, passTo } = await setUp(t);
+  const [all, changes] = [await receiver(t), await receiver(t)];
+  await post('/v1/webhooks', { url: all.url, events: ['*'] });
+  const wanted = { url: changes.url, events: ['heartbeat.*'], durable: true };
+  const registered = await post('/v1/webhooks', wanted);
+  assert.equal(registered.headers['gantry-warning'], undefined);
+  const { heartbeatId: id } = await create({ workflowId: 'inbox' });
+  const url = `${await host.app.listen({ port: 0 })}${URL}/${id}/events`;
+  await passTo(id, START + MINUTE);
+  const live = streamed(url, 5);
+  await passTo(id, START + 2 * MINUTE);
+  await register(inbox(4));
+  await passTo(id, START + 3 * MINUTE);
+  const seen = await live;
+  const ok = (changed: boolean) => ({ heartbeatId: id, status: 'ok', changed });
+  const change = (from: object, to: object) => ({ heartbeatId: id, from, to });
+  assert.deepEqual(
+    seen.map(({ sequence, type, payload }) => [sequence, type, payload]),
+    [
+      [0, 'heartbeat.evaluated', ok(true)],
+      [1, 'heartbeat.stateChanged', change({}, { unread: 3 })],
+      [2, 'heartbeat.evaluated', ok(false)],
+      [4, 'heartbeat.evaluated', ok(true)],
+      [5, 'heartbeat.stateChanged', change({ unread: 3 }, { unread: 4 })],
+    ],
+  );
+  assert.deepEqual(await streamed(url, 1, { 'last-event-id': '4' }), seen.slice(4), 'goes on where it ended');
+  const told = (await changes.got(5)).map(({ body }) => JSON.parse(body));
+  assert.deepEqual(
+    told,
+    seen.map((event) => ({ heartbeatId: id, workspaceId: 'default', type: event.type, event })),
+  );
+  const { deliveries } = (
+    await get(`/v1/host/gantry/webhooks/${registered.json().webhookId}/deliveries`)
+  ).json();
+  assert.deepEqual([deliveries[0].heartbeatId, deliveries[0].runId], [id, undefined]);
+  await all.got(1);
+  assert.ok(
+    all.received.every(({ body }) => JSON.parse(body).runId),
+    '* is every event of runs',
+  );
+});
+
 test('the predicate is told what was seen before', async (t) => {
   const { create, ticks, passTo } = await setUp(t);
   const { heartbeatId: id } = await create({ workflowId: 'echo' });
@@ -157,6 +222,7 @@ test('while one evaluation is under way there is no other, and the clock ends it
     store,
     runtime: host.services.runtime,
     workflows: { resolve: async () => null },
+    outbox: { writesOf: () => [], committed() {} },
     now: () => clock.at,
     changes: new Changes({ store, pipeline: new CommitPipeline(store), now: () => clock.at, randomBytes }),
     log: pino({ level: 'silent' }),

@@ -6,7 +6,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { begin, settle } from './evaluation.ts';
+import { begin, type EvaluationOptions, settle } from './evaluation.ts';
+import { HeartbeatLog } from './event-log.ts';
 import { Following, type HeartbeatKey } from './following.ts';
 import { HEARTBEAT_KIND, type HeartbeatService, heartbeats } from './heartbeat.ts';
 
@@ -15,6 +16,7 @@ export interface HeartbeatsOptions {
   readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command' | 'subscribe'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly outbox: EvaluationOptions['outbox'];
   readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
@@ -22,6 +24,7 @@ export interface HeartbeatsOptions {
 
 export interface Heartbeats {
   readonly service: HeartbeatService;
+  readonly log: Pick<HeartbeatLog, 'events' | 'subscribe'>;
   /** To be called with what this process has committed: some of it may be due. */
   committed(group: CommitGroup): void;
   /** Begins and settles what is due now; the clock calls it by itself once started. */
@@ -40,6 +43,8 @@ export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
   const { store, changes, workflows, now } = options;
   const services = { workflows, entries: store.entries };
   const following = new Following(options);
+  const log = new HeartbeatLog(store.entries);
+  let stopWatching: (() => Promise<void>) | undefined;
 
   async function onDue(entry: Entry): Promise<void> {
     const stored = fromEntry(heartbeats, entry);
@@ -54,9 +59,16 @@ export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
     if (begun.kind === 'evaluating') void following.follow(stored, begun.runId);
   }
 
+  const onUnread = (error: unknown): void =>
+    options.log.warn({ err: error }, 'ticks of another process could not be read; readers hear of the next');
+
   return {
     service: new ResourceService(heartbeats, { changes, entries: store.entries, now, services }),
-    committed: (group) => clock.committed(group),
+    log,
+    committed(group) {
+      clock.committed(group);
+      log.committed(group);
+    },
     tick: () => clock.run(),
     async evaluate(key, inputs) {
       const entry = await following.load(key);
@@ -66,8 +78,12 @@ export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
       if (begun.kind === 'evaluating') return following.follow(stored, begun.runId);
       return begun.kind === 'settled' ? begun.tick : null;
     },
-    start: () => clock.start(),
+    async start() {
+      stopWatching = await store.watch((change) => void log.changed(change).catch(onUnread));
+      await clock.start();
+    },
     async stop() {
+      await stopWatching?.();
       await clock.stop();
       following.stop();
     },

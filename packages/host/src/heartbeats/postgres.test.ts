@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { apiTest, three } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
+import { TEST_KEY } from '../testing/host-process.ts';
 
 const URL = '/v1/host/gantry/heartbeats';
 const INTERVAL_MS = 60_000;
@@ -51,4 +52,19 @@ test('hosts that tick at once evaluate once and act once', async (t) => {
   assert.deepEqual([await runsOf('inbox'), await runsOf('three')], [3, 1]);
   const { ticks } = (await second.get(`${URL}/${heartbeatId}/ticks`)).json();
   assert.equal(ticks.length, 3);
+
+  const url = `${await second.host.app.listen({ port: 0 })}${URL}/${heartbeatId}/events`;
+  const headers = { authorization: `Bearer ${TEST_KEY}`, 'last-event-id': '1' };
+  const stream = (await fetch(url, { headers })).body!.pipeThrough(new TextDecoderStream());
+  let text = '';
+  for await (const chunk of stream) {
+    text += chunk;
+    // Once the second host follows it, the first one ticks
+    if (text.includes('id: 4\n') && !text.includes('id: 6\n')) {
+      clock.at += INTERVAL_MS;
+      await first.host.services.heartbeats.tick();
+    }
+    if (text.includes('id: 6\n')) break;
+  }
+  assert.equal(text.match(/^event: heartbeat\.evaluated$/gm)?.length, 3);
 });

@@ -5,7 +5,7 @@ import { assertPublic } from '../api/testing.ts';
 import { nextTickAt } from './heartbeat.ts';
 import { type Observation, observationOf, transition } from './transition.ts';
 
-const at = { now: Date.parse('2027-01-01T00:00:00Z'), runId: 'run_1' };
+const at = { now: Date.parse('2027-01-01T00:00:00Z'), sequence: 4, runId: 'run_1' };
 const saw = (state: JsonObject, enqueue = true): Observation => ({ status: 'ok', state, enqueue });
 
 function judge(seen: JsonObject | null, observation: Observation) {

@@ -51,11 +51,11 @@ export function transition(
   heartbeatId: string,
   seen: JsonObject | null,
   observation: Observation,
-  at: { readonly now: number; readonly runId?: string },
+  at: { readonly now: number; readonly sequence: number; readonly runId?: string },
 ): Transition {
   const { status } = observation;
-  const { now, ...run } = at;
-  const base = { at: new Date(now).toISOString(), ...run };
+  const { now, ...tick } = at;
+  const base = { at: new Date(now).toISOString(), ...tick };
   if (status !== 'ok') {
     const evaluated = { heartbeatId, status, changed: false };
     const error = status === 'error' ? { error: observation.error } : {};

@@ -4,12 +4,18 @@ import { type DeliveryState, newId, timeOfId, type WebhookDelivery } from '@gant
 import type { Stored } from '@gantry/resources';
 import { type Attempts, attemptsView, DAY_MS, deliveryKinds } from '../deliveries/delivery.ts';
 
+export type EventSource = { readonly runId: string } | { readonly heartbeatId: string };
+
+export const idOfSource = (source: EventSource): string =>
+  'runId' in source ? source.runId : source.heartbeatId;
+
 const SEQUENCE_BYTES = 5;
 const HASH_DIGITS = 20;
 
 export interface DeliveryRecord extends Attempts {
   readonly webhookId: string;
-  readonly runId: string;
+  /** Whose event it is. */
+  readonly source: EventSource;
   readonly sequence: number;
   readonly type: string;
   readonly workspaceId: string;
@@ -28,17 +34,21 @@ export const DELIVERIES = deliveryKinds<DeliveryRecord, DeliveryState>(
  * recognise an event that a restored host sends again. Ids sort by the start of the run, then by sequence.
  */
 export function deliveryIdOf(
-  event: Pick<DeliveryRecord, 'webhookId' | 'runId' | 'sequence' | 'type'>,
+  event: Pick<DeliveryRecord, 'webhookId' | 'source' | 'sequence' | 'type'>,
 ): string {
-  const { webhookId, runId, sequence, type } = event;
+  const { webhookId, sequence, type } = event;
+  const sourceId = idOfSource(event.source);
   const position = Buffer.alloc(SEQUENCE_BYTES);
   position.writeUIntBE(sequence, 0, SEQUENCE_BYTES);
-  const digest = hash('sha256', [webhookId, runId, sequence, type].join('\0'), 'hex').slice(0, HASH_DIGITS);
-  return newId('whd', timeOfId(runId) ?? 0, () => Buffer.concat([position, Buffer.from(digest, 'hex')]));
+  const digest = hash('sha256', [webhookId, sourceId, sequence, type].join('\0'), 'hex').slice(
+    0,
+    HASH_DIGITS,
+  );
+  return newId('whd', timeOfId(sourceId) ?? 0, () => Buffer.concat([position, Buffer.from(digest, 'hex')]));
 }
 
 export function deliveryView({ id, record }: Delivery, state: DeliveryState): WebhookDelivery {
-  const { webhookId, runId, sequence, type, resendOf } = record;
-  const event = { deliveryId: id, webhookId, runId, sequence, type, state };
+  const { webhookId, source, sequence, type, resendOf } = record;
+  const event = { deliveryId: id, webhookId, ...source, sequence, type, state };
   return { ...event, ...attemptsView(record), ...(resendOf !== undefined && { resendOf }) };
 }

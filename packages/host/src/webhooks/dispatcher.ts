@@ -16,6 +16,7 @@ import { claimed, isDue, type NextDelivery, settleDelivery } from '../deliveries
 import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
 import type { Next } from '../deliveries/lanes.ts';
 import { AGAIN, IDLE, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import { HeartbeatEvents } from '../heartbeats/event-log.ts';
 import type { MasterKey } from '../master-key.ts';
 import { DELIVERIES, type Delivery, type DeliveryRecord } from './delivery.ts';
 import { circuitOf, whileProbing } from './health.ts';
@@ -126,7 +127,8 @@ export class Dispatcher {
     const secrets = openSecrets(masterKey, webhook, now());
     const claimed = await this.#claim(webhook, delivery, isProbe);
     if (!claimed) return AGAIN;
-    const outcome = await send({ egress, runs: store.runs, linksOf, now }, webhook.record, claimed, secrets);
+    const reads = { runs: store.runs, heartbeats: new HeartbeatEvents(store.entries) };
+    const outcome = await send({ egress, ...reads, linksOf, now }, webhook.record, claimed, secrets);
     await this.#settle(claimed, outcome);
     return AGAIN;
   }

@@ -10,7 +10,7 @@ import type { StoredEvent } from '@gantry/protocol';
 import { toEntry } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 import type { Outbox } from '../runtime/runtime.ts';
-import { DELIVERIES, type Delivery, deliveryIdOf } from './delivery.ts';
+import { DELIVERIES, type Delivery, deliveryIdOf, type EventSource } from './delivery.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import type { WebhookKey } from './webhook.ts';
 
@@ -23,6 +23,14 @@ interface Unseen {
   readonly key: WebhookKey;
   /** Delivery id to the time it was made. */
   readonly written: Map<string, number>;
+}
+
+/** Whose events they are, and which subscriptions may want them. */
+export interface Told {
+  readonly tenant: string;
+  readonly workspaceId: string;
+  readonly source: EventSource;
+  readonly tags: readonly string[];
 }
 
 export interface OutboxOptions {
@@ -42,15 +50,19 @@ export class WebhookOutbox implements Outbox {
   }
 
   writes(facts: RunFacts, events: readonly StoredEvent[]): readonly Write[] {
-    const { fork, owner, tags } = facts;
+    const { fork, owner, tags, runId } = facts;
     if (fork?.mode === 'replay') return [];
+    const own = fork ? events.filter(({ sequence }) => sequence >= fork.fromSeq) : events;
+    const workspaceId = owner.workspace ?? owner.tenant;
+    return this.writesOf({ tenant: owner.tenant, workspaceId, source: { runId }, tags }, own);
+  }
+
+  /** For events of any source. */
+  writesOf({ tenant, tags, ...told }: Told, events: readonly StoredEvent[]): readonly Write[] {
     const writes: Write[] = [];
-    for (const matcher of this.#options.subscriptions.of(owner.tenant, tags)) {
-      for (const event of events) {
-        if (event.sequence < (fork?.fromSeq ?? 0) || !matcher.matches(event.type)) continue;
-        writes.push(this.#write(matcher, facts, event));
-      }
-    }
+    for (const matcher of this.#options.subscriptions.of(tenant, tags))
+      for (const event of events)
+        if (matcher.matches(event.type)) writes.push(this.#write(matcher, told, event));
     return writes;
   }
 
@@ -67,16 +79,15 @@ export class WebhookOutbox implements Outbox {
     if (unseen.written.size === 0) this.#unseen.delete(webhookId);
   }
 
-  #write({ tenant, webhookId }: WebhookKey, facts: RunFacts, event: StoredEvent): Write {
+  #write({ tenant, webhookId }: WebhookKey, told: Omit<Told, 'tenant' | 'tags'>, event: StoredEvent): Write {
     this.#at = Math.max(this.#at, this.#options.now());
     const at = this.#at;
-    const source = { webhookId, runId: facts.runId, sequence: event.sequence, type: event.type };
-    const id = deliveryIdOf(source);
+    const named = { webhookId, ...told, sequence: event.sequence, type: event.type };
+    const id = deliveryIdOf(named);
     const unseen = this.#unseen.get(webhookId) ?? { key: { tenant, webhookId }, written: new Map() };
     unseen.written.set(id, at);
     this.#unseen.set(webhookId, unseen);
-    const workspaceId = facts.owner.workspace ?? facts.owner.tenant;
-    const record = { ...source, workspaceId, createdAt: at, dueAt: at, attempts: 0 };
+    const record = { ...named, createdAt: at, dueAt: at, attempts: 0 };
     const delivery = { kind: DELIVERIES.pending, tenant, id, workspace: null, createdAt: at, record };
     return { kind: 'putEntry', entry: toEntry(delivery, at), expectedVersion: null };
   }

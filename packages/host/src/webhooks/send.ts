@@ -3,15 +3,18 @@ import type { Egress } from '@gantry/egress';
 import type { InterruptLink, StoredEvent } from '@gantry/protocol';
 import type { RunKey, Store } from '@gantry/store';
 import { type Outcome as PostOutcome, post } from '../deliveries/post.ts';
-import type { Delivery } from './delivery.ts';
+import { type Delivery, idOfSource } from './delivery.ts';
 import { deliveryBody, deliveryHeaders, type Secrets } from './signature.ts';
 import type { WebhookRecord } from './webhook.ts';
 
 export type Outcome = PostOutcome<'event_gone'>;
 
+type EventReads = Pick<Store['runs'], 'events'>;
+
 export interface SendOptions {
   readonly egress: Pick<Egress, 'request'>;
-  readonly runs: Pick<Store['runs'], 'events'>;
+  readonly runs: EventReads;
+  readonly heartbeats: EventReads;
   readonly linksOf: LinksOf;
   readonly now: () => number;
 }
@@ -20,16 +23,18 @@ export interface SendOptions {
 export type LinksOf = (run: RunKey, event: StoredEvent) => Promise<readonly InterruptLink[]>;
 
 export async function send(
-  { egress, runs, linksOf, now }: SendOptions,
+  { egress, runs, heartbeats, linksOf, now }: SendOptions,
   { url, interruptLinks }: WebhookRecord,
   delivery: Delivery,
   secrets: Secrets,
 ): Promise<Outcome> {
   const { tenant, record } = delivery;
-  const { runId, sequence } = record;
-  const [event] = await runs.events(tenant, runId, sequence, 1);
+  const { source, sequence } = record;
+  const log = 'runId' in source ? runs : heartbeats;
+  const [event] = await log.events(tenant, idOfSource(source), sequence, 1);
   if (event?.sequence !== sequence) return { kind: 'impossible', reason: 'event_gone' };
-  const links = interruptLinks ? await linksOf({ tenant, runId }, event) : [];
+  const isLinked = interruptLinks && 'runId' in source;
+  const links = isLinked ? await linksOf({ tenant, runId: source.runId }, event) : [];
   const body = deliveryBody(delivery, event, links);
   const headers = deliveryHeaders(delivery, { secrets, body, now: now() });
   return post(egress, url, { headers, body, tenant });

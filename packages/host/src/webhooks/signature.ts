@@ -1,6 +1,7 @@
 /** What a receiver gets: the body, and the headers that prove where it comes from. */
 import { createHmac } from 'node:crypto';
 import { eventDocJson, type InterruptLink, type StoredEvent } from '@gantry/protocol';
+import { heartbeatEventJson } from '../heartbeats/event-log.ts';
 import { HOST_VERSION } from '../version.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -10,13 +11,15 @@ const SIGNATURE_ALGORITHM = 'v1';
 const PREFIXES = ['X-openwop-', 'OpenWOP-'] as const;
 
 export function deliveryBody(
-  { record: { runId, workspaceId } }: Delivery,
+  { record: { source, workspaceId } }: Delivery,
   event: StoredEvent,
   links: readonly InterruptLink[] = [],
 ): string {
-  const head = `"runId":${JSON.stringify(runId)},"workspaceId":${JSON.stringify(workspaceId)}`;
+  const head = JSON.stringify({ ...source, workspaceId, type: event.type }).slice(0, -1);
+  const doc =
+    'runId' in source ? eventDocJson(source.runId, event) : heartbeatEventJson(source.heartbeatId, event);
   const more = links.length === 0 ? '' : `,"links":${JSON.stringify(links)}`;
-  return `{${head},"type":${JSON.stringify(event.type)},"event":${eventDocJson(runId, event)}${more}}`;
+  return `${head},"event":${doc}${more}}`;
 }
 
 const sign = (secret: string, timestamp: string, body: string): string =>

@@ -2,11 +2,13 @@
  * The active subscriptions of every tenant, in memory: the outbox asks at each commit, without waiting.
  * What another process registers is heard of through the store, so its first events may go unnoticed here.
  */
+import { HEARTBEAT_EVENTS } from '@gantry/protocol';
 import { fromEntry } from '@gantry/resources';
 import type { Entry, Store } from '@gantry/store';
 import { type Webhook, type WebhookKey, webhooks } from './webhook.ts';
 
 const PAGE = 500;
+const HEARTBEAT_TYPES: ReadonlySet<string> = new Set(HEARTBEAT_EVENTS);
 
 interface Matcher extends WebhookKey {
   matches(type: string): boolean;
@@ -19,8 +21,11 @@ function toMatcher({ tenant, id, record: { events, tags } }: Webhook): Matcher {
   return {
     tenant,
     webhookId: id,
+    // `*` is every event of runs: a receiver that takes it expects a run
     matches: (type) =>
-      types.has(type) || types.has('*') || prefixes.some((prefix) => type.startsWith(prefix)),
+      types.has(type) ||
+      (types.has('*') && !HEARTBEAT_TYPES.has(type)) ||
+      prefixes.some((prefix) => type.startsWith(prefix)),
     tags: tags && new Set(tags),
   };
 }

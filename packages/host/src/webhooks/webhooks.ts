@@ -28,7 +28,7 @@ export interface WebhooksOptions {
 }
 
 export interface Webhooks {
-  readonly outbox: Outbox;
+  readonly outbox: Outbox & Pick<WebhookOutbox, 'writesOf'>;
   readonly service: WebhookService;
   /** Loads the subscriptions and goes on with what earlier processes left. Before this no event is delivered. */
   start(): Promise<void>;

@@ -1,0 +1,87 @@
+/** The events of heartbeats. They belong to no run: their log is the ticks that are kept. */
+import { eventId, HEARTBEAT_EVENTS, type HeartbeatTick, type StoredEvent } from '@gantry/protocol';
+import { fromEntry } from '@gantry/resources';
+import type { CommitGroup, EntryReads, StoreChange } from '@gantry/store';
+import { EventHub } from '../runtime/event-hub.ts';
+import { heartbeatTicks, sequenceIndex } from './heartbeat.ts';
+
+/** Of ticks: a tick may have two states of 4 KiB. */
+const PAGE = 32;
+
+export function eventsOf({ at, sequence, evaluated, stateChanged }: HeartbeatTick): StoredEvent[] {
+  const payloads = [evaluated, ...(stateChanged ? [stateChanged] : [])];
+  return payloads.map((payload, i) => ({
+    sequence: sequence + i,
+    type: HEARTBEAT_EVENTS[i]!,
+    at: Date.parse(at),
+    nodeId: null,
+    causationId: null,
+    payload: JSON.stringify(payload),
+    sealed: null,
+  }));
+}
+
+/** The event as subscribers get it. */
+export function heartbeatEventJson(
+  heartbeatId: string,
+  { sequence, type, at, payload }: StoredEvent,
+): string {
+  const timestamp = new Date(at).toISOString();
+  const head = { eventId: eventId(heartbeatId, sequence), heartbeatId, type, sequence, timestamp };
+  return `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`;
+}
+
+/** Reads them as those of a run are read. */
+export class HeartbeatEvents {
+  readonly #entries: Pick<EntryReads, 'range'>;
+
+  constructor(entries: Pick<EntryReads, 'range'>) {
+    this.#entries = entries;
+  }
+
+  async events(tenant: string, id: string, from: number, limit: number): Promise<StoredEvent[]> {
+    const ticks = await this.#entries.range(heartbeatTicks.kind, tenant, {
+      name: 'sequence',
+      prefix: `${id}/`,
+      from: sequenceIndex(id, from - (from % 2)),
+      limit: Math.min(limit, PAGE),
+    });
+    const events = ticks.flatMap((entry) => eventsOf(fromEntry(heartbeatTicks, entry).record));
+    return events.filter(({ sequence }) => sequence >= from);
+  }
+}
+
+/** Tells those who follow a heartbeat what was committed. */
+export class HeartbeatLog extends HeartbeatEvents {
+  readonly #hub = new EventHub();
+  readonly #lists: Pick<EntryReads, 'list'>;
+
+  constructor(entries: Pick<EntryReads, 'range' | 'list'>) {
+    super(entries);
+    this.#lists = entries;
+  }
+
+  /** By the id of the heartbeat. */
+  readonly subscribe: EventHub['subscribe'] = (key, listener) => this.#hub.subscribe(key, listener);
+
+  /** By this process. */
+  committed(group: CommitGroup): void {
+    for (const write of group)
+      if (write.kind === 'putEntry' && write.entry.kind === heartbeatTicks.kind)
+        this.#tell(JSON.parse(write.entry.body));
+  }
+
+  /** By another: the newest tick sends readers to the log. */
+  async changed({ missed, kinds }: StoreChange): Promise<void> {
+    if (!missed && !kinds.includes(heartbeatTicks.kind)) return;
+    for (const { tenant, runId: id } of this.#hub.followed()) {
+      const filter = { index: { name: 'heartbeatId', value: id }, limit: 1 };
+      const [newest] = await this.#lists.list(heartbeatTicks.kind, tenant, filter);
+      if (newest) this.#tell(JSON.parse(newest.body));
+    }
+  }
+
+  #tell(tick: HeartbeatTick): void {
+    this.#hub.relay(tick.evaluated.heartbeatId, eventsOf(tick));
+  }
+}
