@@ -92,7 +92,6 @@ export const connectorsWire = wire(CONNECTORS, {
   scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
   input: CreateConnectorRequest,
   view: Connector,
-  own: ['resend'],
   methods: {
     check: {
       about: 'Whether it could send now; no message is sent',
@@ -104,6 +103,7 @@ export const connectorsWire = wire(CONNECTORS, {
       about: 'Send a message again that was given up',
       in: closedObject({ deliveryId: Type.String({ minLength: 1, maxLength: 128 }) }),
       out: MessageDelivery,
+      accepted: true,
     },
     deliveries: {
       about: 'What became of its messages, newest first',

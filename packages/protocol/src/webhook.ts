@@ -124,7 +124,7 @@ export const webhooksWire = wire(WEBHOOKS, {
   input: RegisterWebhookRequest,
   created: RegisterWebhookResponse,
   view: WebhookSubscription,
-  own: ['create', 'remove', 'rotate-secret'],
+  own: ['create', 'remove'],
   methods: {
     resume: {
       about: 'Send events again after a failure, with the circuit closed',

@@ -26,6 +26,8 @@ export interface MethodWire {
   readonly in: TSchema;
   /** Without it the view of the item. */
   readonly out?: TSchema;
+  /** Answers 202: what it asks for happens later. */
+  readonly accepted?: true;
 }
 
 type MethodName<T extends Table> = (keyof NonNullable<T['item']> | keyof NonNullable<T['all']>) & string;

@@ -11,7 +11,15 @@ import {
   type Write,
 } from '@gantry/store';
 import type { Caller, Outcome } from './caller.ts';
-import { fromEntry, keyOf, missing, type RecordKind, type Stored, toEntry } from './record-kind.ts';
+import {
+  counterOf,
+  fromEntry,
+  keyOf,
+  missing,
+  type RecordKind,
+  type Stored,
+  toEntry,
+} from './record-kind.ts';
 import { type Sealer, sealSecrets } from './secret.ts';
 import type { State } from './state.ts';
 
@@ -106,8 +114,9 @@ export class Change {
     return true;
   }
 
-  delete<R extends object>({ kind, tenant, id, version }: Stored<R>): void {
+  delete<R extends object>({ kind, tenant, id, version, record }: Stored<R>): void {
     const key = keyOf(kind, tenant, id);
+    this.#count(kind, record, -1);
     this.#writes.push({ kind: 'deleteEntry', key, expectedVersion: version, ...this.#feed(kind) });
     this.#own.set(entryKey(key), null);
   }
@@ -170,8 +179,15 @@ export class Change {
     const { tenant } = this.caller;
     const common = { kind, tenant, id, workspace: this.#workspace, createdAt: this.now };
     const stored = this.#sealed({ ...common, record });
-    const write = this.#put(stored, null, { ...over, ...(kind.max !== undefined && { max: kind.max }) });
-    return { ...stored, version: versionAfter(write) };
+    const isCounted = this.#count(kind, record, 1);
+    const limit = kind.max === undefined || isCounted ? {} : { max: kind.max };
+    return { ...stored, version: versionAfter(this.#put(stored, null, { ...over, ...limit })) };
+  }
+
+  #count<R extends object>(kind: RecordKind<R>, record: R, delta: number): boolean {
+    const counter = counterOf(kind, record);
+    if (counter) this.adjust(counter, delta, kind.max!, () => putRefusal(kind, 'full')!);
+    return counter !== null;
   }
 
   /** From here on nothing has the text of a secret. */

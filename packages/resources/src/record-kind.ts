@@ -11,8 +11,10 @@ export interface RecordKind<R extends object> {
   readonly boundary?: 'tenant' | 'workspace';
   /** The error for an id that is not there; `not_found` when absent. */
   readonly missing?: ErrorCode;
-  /** At most so many per tenant; up to 1,000, since they are counted at each creation. */
+  /** At most so many per tenant. Up to 1,000 are counted at each creation; of more a counter is kept. */
   readonly max?: number;
+  /** Of a kind with a counter: which records count. Not those that end by themselves. All when absent. */
+  readonly counts?: (record: R) => boolean;
   /** Changes have rows in the feed. */
   readonly feed?: boolean;
   /** By which values records are found. */
@@ -60,6 +62,16 @@ export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, no
     index: [...indexOf(kind, record), ...(kind.boundary === 'workspace' ? [workspaceIndex(workspace)] : [])],
     ...(runId !== null && { runId }),
   };
+}
+
+const COUNTED_MAX = 1_000;
+
+/** The counter of a record, where its kind has one. */
+export function counterOf<R extends object>(
+  { kind, max = 0, counts = () => true }: RecordKind<R>,
+  record: R,
+): Omit<EntryKey, 'tenant'> | null {
+  return max > COUNTED_MAX && counts(record) ? { kind: `${kind}-count`, id: 'all' } : null;
 }
 
 export const keyOf = ({ kind }: { readonly kind: string }, tenant: string, id: string): EntryKey => ({

@@ -1,5 +1,6 @@
 /** A resource is a literal: how its records are kept, and pure functions from record to record. */
 import {
+  type ErrorCode,
   type InputOf,
   type MethodInput,
   type MethodOutput,
@@ -8,7 +9,7 @@ import {
   type ViewOf,
   type Wire,
 } from '@gantry/protocol';
-import type { Entry, EntryFilter, EntryReads } from '@gantry/store';
+import type { Entry, EntryFilter, EntryReads, IndexValue } from '@gantry/store';
 import type { Caller } from './caller.ts';
 import type { Change } from './change.ts';
 import type { Changes } from './changes.ts';
@@ -23,9 +24,28 @@ interface Reading<R extends object, D> extends Now {
   readonly services: D;
 }
 
-interface At extends Now {
+interface Making<D> extends Now {
   readonly caller: Caller;
+  readonly id: string;
+  readonly services: D;
 }
+
+/** Who may do what with a record, beyond its boundary. */
+export interface Access<R extends object> {
+  /** `use` is to read it. */
+  of(caller: Caller, record: R): 'manage' | 'use' | null;
+  /** Values of the index `reader`, by which a caller finds what it may use. */
+  readers(caller: Caller): readonly string[];
+  readonly forbidden: ErrorCode;
+}
+
+/** Methods of one item that write: verbs answer its view, acts something else. */
+type Verb<W extends Wire> = Exclude<Named<W, 'item', 'write'>, Answering<W>>;
+type Act<W extends Wire> = Extract<Named<W, 'item', 'write'>, Answering<W>>;
+
+type Answering<W extends Wire> = {
+  [N in keyof W['methods']]: W['methods'][N] extends { readonly out: object } ? N : never;
+}[keyof W['methods']];
 
 /** Methods of the wire that have no routes of their own. */
 type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 'write'> = {
@@ -40,10 +60,24 @@ type OwnOf<W extends Wire> = W extends { readonly own: readonly (infer N)[] } ? 
 export interface Resource<W extends Wire, R extends object, F = undefined, D = undefined>
   extends RecordKind<R> {
   readonly prepare?: (input: InputOf<W>, services: D, caller: Caller) => Promise<F>;
-  readonly create: (input: InputOf<W>, facts: F, at: At) => R;
+  readonly create: (input: InputOf<W>, facts: F, at: Making<D>) => R;
+  /** The id that a caller chose. */
+  readonly idOf?: (input: InputOf<W>) => string | undefined;
+  readonly access?: Access<R>;
+  /** Requests may have secrets in their bodies, beside fields that are `secret`. */
+  readonly secretBodies?: true;
   /** Of one item: from record to record. Refusals are thrown. */
   readonly verbs: {
-    readonly [N in Named<W, 'item', 'write'>]: (record: R, input: MethodInput<W, N>, at: Now) => R;
+    readonly [N in Verb<W>]: (record: R, input: MethodInput<W, N>, at: Reading<R, D>) => R;
+  };
+  /** Of one item, in a change: they may write more than it. */
+  readonly acts?: {
+    readonly [N in Act<W>]: (
+      stored: Stored<R>,
+      input: MethodInput<W, N>,
+      change: Change,
+      services: D,
+    ) => Promise<MethodOutput<W, N>>;
   };
   readonly reads?: {
     readonly [N in Named<W, 'item', 'read'>]: (
@@ -100,14 +134,20 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
 
   /** How requests are digested whose body may contain a secret; undefined when none does. */
   get digest(): ((text: string) => string) | undefined {
-    return this.#resource.secret && ((text) => this.#options.changes.digest(text));
+    const { secret, secretBodies } = this.#resource;
+    return secret || secretBodies ? (text) => this.#options.changes.digest(text) : undefined;
   }
 
-  async create(caller: Caller, input: InputOf<W>, chosenId?: string): Promise<Shown<ViewOf<W>>> {
-    const { prepare, create } = this.#resource;
+  async create(caller: Caller, input: InputOf<W>): Promise<Shown<ViewOf<W>>> {
+    const { prepare, create, idOf } = this.#resource;
+    const { services } = this.#options;
     return this.#options.changes.run(caller, async (change) => {
-      const facts = (await prepare?.(input, this.#options.services, caller)) as F;
-      return this.#shown(change.create(this.#resource, create(input, facts, change), chosenId));
+      const facts = (await prepare?.(input, services, caller)) as F;
+      const of = (id: string): R => create(input, facts, { now: change.now, caller, id, services });
+      const id = idOf?.(input);
+      return this.#shown(
+        id === undefined ? change.createFor(this.#resource, of) : change.create(this.#resource, of(id), id),
+      );
     });
   }
 
@@ -126,14 +166,16 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     filter: EntryFilter,
   ): Promise<{ readonly shown: Shown<ViewOf<W>>[]; readonly hasMore: boolean }> {
     const { limit } = filter;
-    const read = await this.#entries(caller, { ...filter, limit: limit + 1, bytesMax: PAGE_BYTES_MAX });
+    // Lists of several readers cannot be cut by bytes: each would end elsewhere
+    const bound = this.#resource.access ? {} : { bytesMax: PAGE_BYTES_MAX };
+    const read = await this.#entries(caller, { ...filter, limit: limit + 1, ...bound });
     const bytes = read.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
     const hasMore = read.length > limit || bytes > PAGE_BYTES_MAX;
     const entries = hasMore && read.length > 1 ? read.slice(0, -1) : read;
     return { shown: await this.#shownAll(caller, entries), hasMore };
   }
 
-  call<N extends Named<W, 'item', 'write'>>(
+  call<N extends Verb<W>>(
     caller: Caller,
     verb: N,
     id: string,
@@ -141,9 +183,21 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     matching: Matching = {},
   ): Promise<Shown<ViewOf<W>>> {
     return this.#change(caller, id, async (change) => {
-      const stored = await change.get(this.#resource, id);
-      mustMatch(stored, matching);
-      return this.#shown(change.replace(stored, this.#resource.verbs[verb](stored.record, input, change)));
+      const stored = await this.#managed(change, id, matching);
+      const at = { now: change.now, stored, services: this.#options.services };
+      return this.#shown(change.replace(stored, this.#resource.verbs[verb](stored.record, input, at)));
+    });
+  }
+
+  act<N extends Act<W>>(
+    caller: Caller,
+    name: N,
+    id: string,
+    input: MethodInput<W, N>,
+  ): Promise<MethodOutput<W, N>> {
+    return this.#change(caller, id, async (change) => {
+      const stored = await this.#managed(change, id, {});
+      return this.#resource.acts![name](stored, input, change, this.#options.services);
     });
   }
 
@@ -164,8 +218,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
 
   remove(caller: Caller, id: string, matching: Matching = {}): Promise<Shown<ViewOf<W>>> {
     return this.#change(caller, id, async (change) => {
-      const stored = await change.get(this.#resource, id);
-      mustMatch(stored, matching);
+      const stored = await this.#managed(change, id, matching);
       this.#resource.remove?.(stored.record);
       change.delete(stored);
       return this.#shown(stored);
@@ -179,11 +232,25 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     return answer;
   }
 
-  #entries(caller: Caller, filter: EntryFilter): Promise<Entry[]> {
-    const { kind, boundary } = this.#resource;
-    const index =
-      filter.index ?? (boundary === 'workspace' ? workspaceIndex(caller.workspace ?? null) : null);
-    return this.#options.entries.list(kind, caller.tenant, { ...filter, ...(index && { index }) });
+  async #managed(change: Change, id: string, matching: Matching): Promise<Stored<R>> {
+    const stored = await change.get(this.#resource, id);
+    const { access } = this.#resource;
+    if (access && access.of(change.caller, stored.record) !== 'manage')
+      throw new OpenwopError(access.forbidden);
+    mustMatch(stored, matching);
+    return stored;
+  }
+
+  async #entries(caller: Caller, filter: EntryFilter): Promise<Entry[]> {
+    const { kind, boundary, access } = this.#resource;
+    const list = (index?: IndexValue) =>
+      this.#options.entries.list(kind, caller.tenant, { ...filter, ...(index && { index }) });
+    if (filter.index) return list(filter.index);
+    if (boundary === 'workspace') return list(workspaceIndex(caller.workspace ?? null));
+    if (!access) return list();
+    const lists = access.readers(caller).map((value) => list({ name: 'reader', value }));
+    const found = new Map((await Promise.all(lists)).flat().map((entry) => [entry.id, entry]));
+    return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit);
   }
 
   #shownAll(caller: Caller, entries: readonly Entry[]): Promise<Shown<ViewOf<W>>[]> {
@@ -192,9 +259,12 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   }
 
   async #find(caller: Caller, id: string): Promise<Stored<R>> {
+    const { access } = this.#resource;
     const entry = await this.#options.entries.get(keyOf(this.#resource, caller.tenant, id));
-    if (entry && this.#isVisible(caller, entry)) return fromEntry(this.#resource, entry);
-    throw missing(this.#resource);
+    if (!entry || !this.#isVisible(caller, entry)) throw missing(this.#resource);
+    const stored = fromEntry(this.#resource, entry);
+    if (access && !access.of(caller, stored.record)) throw new OpenwopError(access.forbidden);
+    return stored;
   }
 
   #isVisible({ workspace = null }: Caller, entry: Entry): boolean {

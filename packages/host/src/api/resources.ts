@@ -31,6 +31,7 @@ interface AnyService {
   get(caller: Caller, id: string): Promise<Shown<View>>;
   page(caller: Caller, filter: EntryFilter): Promise<{ shown: Shown<View>[]; hasMore: boolean }>;
   call(caller: Caller, verb: string, id: string, input: unknown, matching: Matching): Promise<Shown<View>>;
+  act?(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
   read?(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
   all?(name: string, input: unknown): unknown;
   remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
@@ -116,8 +117,12 @@ export function resourceRoutes(app: Api, wire: Wire, service: AnyService, idempo
 
   for (const [name, access] of Object.entries(wire.table.item ?? {})) {
     if (access === 'read' || own.includes(name)) continue;
-    const { about: summary, in: body, out = view } = wire.methods[name]!;
-    const schema = { summary, params, body, response: { 200: out }, ...header };
+    const { about: summary, in: body, out } = wire.methods[name]!;
+    if (out) {
+      actRoute(app, wire, name, service, idempotency);
+      continue;
+    }
+    const schema = { summary, params, body, response: { 200: view }, ...header };
     app.post(`${method}::${name}`, { schema, config }, (request, reply) =>
       change(request, reply, (caller, matching) =>
         service.call(caller, name, idOf(request), request.body, matching),
@@ -135,6 +140,18 @@ export function resourceRoutes(app: Api, wire: Wire, service: AnyService, idempo
     if (!gone) return body;
     void reply.code(204);
     return '';
+  });
+}
+
+/** A method that answers something else than its item. */
+function actRoute(app: Api, wire: Wire, name: string, service: AnyService, idempotency: Once): void {
+  const { method, params } = pathsOf(wire.table);
+  const { about: summary, in: body, out, accepted } = wire.methods[name]!;
+  const status = accepted ? 202 : 200;
+  const schema = { summary, params, body, response: { [status]: out } };
+  app.post(`${method}::${name}`, { schema, config: { access: wire.scopes.write } }, (request, reply) => {
+    const act = async (caller: Caller) => service.act?.(caller, name, idOf(request), request.body);
+    return changed(request, reply.code(status), idempotency, act, service.digest);
   });
 }
 

@@ -20,7 +20,6 @@ import { artifactSchemaRoute } from './artifact-schemas.ts';
 import { blobLinkRoutes } from './blob-links.ts';
 import { chainRoutes } from './chains.ts';
 import { connectionRoutes } from './connections.ts';
-import { resendRoute } from './connectors.ts';
 import type { ApiDeps } from './context.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { debugBundleRoute } from './debug-bundle.ts';
@@ -70,7 +69,6 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   connectionRoutes(app, oauth, idempotency);
   resourceRoutes(app, actsWire, credentials.acts, idempotency);
   resourceRoutes(app, connectorsWire, messaging.connectors, idempotency);
-  resendRoute(app, messaging.connectors, idempotency);
   triggerSubscriptionRoutes(app, triggers.service, deps.originOf, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);

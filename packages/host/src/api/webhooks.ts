@@ -32,8 +32,6 @@ const UNREGISTER = {
   querystring: Type.Object({ tenantId: Type.Optional(Id) }, { additionalProperties: false }),
   response: { 204: Type.Null() },
 };
-const { about, in: body, out } = webhooksWire.methods['rotate-secret'];
-const ROTATE = { summary: about, params: Params, body, response: { 200: out } };
 const RESEND = {
   summary: 'Send the event of a delivery again, as a new delivery',
   params: Type.Object({ webhookId: Id, deliveryId: Id }),
@@ -73,12 +71,6 @@ export function webhookRoutes(app: Api, service: WebhookService, idempotency: Id
     void reply.code(204);
     return '';
   });
-
-  app.post(`${HOST_ONE}::rotate-secret`, { schema: ROTATE }, (request, reply) =>
-    changed(request, reply, idempotency, (caller) =>
-      service.rotateSecret(caller, request.params.webhookId, request.body),
-    ),
-  );
 
   app.post(`${HOST_ONE}/deliveries/:deliveryId(^[^:/]+)::resend`, { schema: RESEND }, (request, reply) => {
     const { webhookId, deliveryId } = request.params;

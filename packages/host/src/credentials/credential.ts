@@ -13,8 +13,9 @@ import {
   type CredentialScope,
   DEFAULT_WORKSPACE,
   type Owner,
+  ownerOf,
 } from '@gantry/protocol';
-import type { RecordKind, Stored } from '@gantry/resources';
+import type { Caller, RecordKind, Stored } from '@gantry/resources';
 
 export interface Source {
   readonly store: 'env' | 'files';
@@ -75,7 +76,13 @@ export const credentials: RecordKind<CredentialRecord> = {
     revealed: ({ revealedAt }) => (revealedAt === undefined ? null : 'yes'),
   },
   endsWithRun: ({ runId }) => runId ?? null,
+  max: CREDENTIAL_LIMITS.perTenantMax,
+  /** Those of a run end with it. */
+  counts: ({ scope }) => scope !== 'run',
 };
+
+export const callerOwner = ({ tenant, workspace, actor }: Caller): Owner =>
+  ownerOf({ tenant, workspace, principal: actor });
 
 const userReader = (workspace: string, principal: string | null): string =>
   JSON.stringify([workspace, principal]);

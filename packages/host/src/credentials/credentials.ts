@@ -4,13 +4,13 @@
  */
 import type { EgressCredential } from '@gantry/egress';
 import { type actsWire, OpenwopError, type Owner } from '@gantry/protocol';
-import { fromEntry, ResourceService } from '@gantry/resources';
+import { type Changes, fromEntry, ResourceService } from '@gantry/resources';
 import type { Logger } from 'pino';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type ActRecord, acts } from './act.ts';
 import { credentials, newest, provenanceOf, type StoredCredential, secretParts } from './credential.ts';
-import { CredentialService, type CredentialServiceOptions } from './credential-service.ts';
+import { type CredentialService, type CredentialServices, credentialResource } from './credential-service.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
 import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
@@ -46,7 +46,8 @@ export interface TokenRenewal {
   apiHostsOf(stored: StoredCredential): Promise<readonly string[] | undefined>;
 }
 
-export interface CredentialsOptions extends CredentialServiceOptions {
+export interface CredentialsOptions extends CredentialServices {
+  readonly changes: Changes;
   readonly given: Pick<GivenSecrets, 'give' | 'sweep'>;
   readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
@@ -64,6 +65,8 @@ type Chosen = Pick<Found, 'stored' | 'version'>;
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { store, changes, redactions, tokens, now } = options;
+  const kept = <D>(services: D) => ({ changes, entries: store.entries, now, services });
+  const services: CredentialServices = options;
   const readValue = valueReader(options);
   const reveal = createReveal({ ...options, readValue });
 
@@ -96,8 +99,8 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   }
 
   return {
-    service: new CredentialService(options),
-    acts: new ResourceService(acts, { changes, entries: store.entries, now, services: undefined }),
+    service: new ResourceService(credentialResource, kept(services)),
+    acts: new ResourceService(acts, kept(undefined)),
     required: requiredCredential(store.entries, now),
     sweep: () => options.given.sweep(),
     async open(owner, ref, use = {}) {

@@ -4,12 +4,13 @@ import {
   type Connector,
   type ConnectorType,
   connectorsWire,
+  OpenwopError,
   type Owner,
   type RateLimit,
 } from '@gantry/protocol';
 import { resource, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import { callerOwner } from '../credentials/credential-service.ts';
+import { callerOwner } from '../credentials/credential.ts';
 import { listDeliveries } from '../deliveries/delivery-list.ts';
 import { MESSAGES, messageView } from './message.ts';
 import type { Receivers } from './receivers.ts';
@@ -56,6 +57,7 @@ export const connectors = resource<
     if (problem !== null) throw wrong(problem);
     return { target, owner };
   },
+  idOf: ({ connectorId }) => connectorId,
   create: ({ channels, rateLimit }, { target, owner }) => ({
     target,
     channels: channels ?? CHANNELS[target.type],
@@ -64,6 +66,20 @@ export const connectors = resource<
     state: 'active',
   }),
   verbs: { reconnect: (connector) => connected(connector) },
+  acts: {
+    /** Under the same id: a receiver that has it already can tell. */
+    async resend({ id }, { deliveryId }, change) {
+      const dead = await change.find(MESSAGES.dead, deliveryId);
+      if (dead?.record.connectorId !== id)
+        throw new OpenwopError('not_found', {
+          message: 'This connector has given up no message with this id.',
+        });
+      const { last: _last, finishedAt: _finishedAt, ...message } = dead.record;
+      change.delete(dead);
+      const again = { ...message, dueAt: change.now, attempts: 0 };
+      return messageView(change.create(MESSAGES.pending, again, deliveryId), 'pending');
+    },
+  },
   reads: {
     check: ({ owner, target }, _, { services }) => services.receivers.check(owner, target),
     deliveries: (_, { limit = DELIVERIES_LISTED, ...filter }, { stored: { tenant, id }, services }) =>

@@ -65,10 +65,10 @@ describe('HTTP', () => {
 
     status = 200;
     const person = { kind: 'person', tenant: 'acme', actor: 'key_1' } as const;
-    await world.messaging.connectors.resend(person, 'hook', deliveryId);
+    await world.messaging.connectors.act(person, 'resend', 'hook', { deliveryId });
     await world.later(0);
     assert.equal((await world.deliveries('hook'))[0]?.state, 'delivered');
-    await failsWith(world.messaging.connectors.resend(person, 'hook', deliveryId), 'not_found');
+    await failsWith(world.messaging.connectors.act(person, 'resend', 'hook', { deliveryId }), 'not_found');
   });
 
   test('a refusal that nothing changes is final at once', async (t) => {

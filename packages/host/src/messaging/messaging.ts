@@ -1,13 +1,12 @@
 /** Wires the messages of one process: connectors, what nodes hand to them, and the lanes that send it. */
 import type { Egress } from '@gantry/egress';
-import type { Changes } from '@gantry/resources';
-import type { CommitGroup, Store } from '@gantry/store';
-import type { MessagesPort } from '@gantry/surfaces';
+import { type Changes, ResourceService } from '@gantry/resources';
+import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Credentials } from '../credentials/credentials.ts';
 import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { ConnectorService } from './connector-service.ts';
+import { connectors } from './connector.ts';
 import { createMessagesPort } from './dispatch-envelope.ts';
 import { MESSAGES } from './message.ts';
 import { CLAIM_MS, MessageLanes } from './message-lanes.ts';
@@ -24,20 +23,9 @@ export interface MessagingOptions {
   readonly log: Logger;
 }
 
-export interface Messaging {
-  readonly connectors: ConnectorService;
-  readonly messages: MessagesPort;
-  /** To be called with what this process has committed: some of it may be due. */
-  committed(group: CommitGroup): void;
-  /** Does what is due now. */
-  tick(): Promise<void>;
-  /** Goes on with what earlier processes left. */
-  start(): Promise<void>;
-  /** Waits for attempts under way; call before the store closes. */
-  stop(): Promise<void>;
-}
+export type Messaging = ReturnType<typeof createMessaging>;
 
-export function createMessaging(options: MessagingOptions): Messaging {
+export function createMessaging(options: MessagingOptions) {
   const { store, changes, now, randomBytes } = options;
   const receivers = new Receivers(options);
   const random = (): number => (randomBytes(1)[0] ?? 0) / 255;
@@ -52,7 +40,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
   const services = { entries: store.entries, receivers };
   return {
     ...lanes,
-    connectors: new ConnectorService({ changes, entries: store.entries, now, services }),
+    connectors: new ResourceService(connectors, { changes, entries: store.entries, now, services }),
     messages: createMessagesPort({ changes, receivers }),
   };
 }

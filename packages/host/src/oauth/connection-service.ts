@@ -10,7 +10,6 @@ import {
 import { type Caller, type Change, type Changes, fromEntry, ResourceService } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
-import { count } from '../credentials/credential-service.ts';
 import type { MasterKey } from '../master-key.ts';
 import { scopesOf } from '../packs/connections/provider.ts';
 import type { Authorization } from './authorization.ts';
@@ -90,10 +89,7 @@ export class ConnectionService extends ResourceService<
       const credential = await change.find(credentials, id);
       change.delete(connection);
       await dropRenewal(change, id);
-      if (credential) {
-        change.delete(credential);
-        count(change, credential.record, -1);
-      }
+      if (credential) change.delete(credential);
       return viewOf(connection, credential?.record ?? null);
     });
     await revoke?.();

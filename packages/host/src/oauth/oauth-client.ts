@@ -41,15 +41,18 @@ export const oauthClients = resource<typeof oauthClientsWire, OAuthClientRecord,
     idPrefix: 'oac',
     max: CONNECTION_LIMITS.clientsPerTenantMax,
     secret: ['clientSecret'],
-    create: ({ provider: _id, authMethod = 'basic', ...given }, packEndpoints) => ({
-      ...given,
-      authMethod,
-      packEndpoints,
-    }),
+    create: clientOf,
     verbs: {},
     show: (stored, { redirectUri }) => viewOf(stored, redirectUri(stored.id)),
   },
 );
+
+function clientOf(
+  { provider: _id, authMethod = 'basic', ...given }: ConfigureOAuthClientRequest,
+  packEndpoints: Endpoints,
+): OAuthClientRecord {
+  return { ...given, authMethod, packEndpoints };
+}
 
 function viewOf({ id, createdAt, record }: Stored<OAuthClientRecord>, redirectUri: string): OAuthClient {
   const { clientSecret, packEndpoints: _, ...rest } = record;
@@ -92,7 +95,7 @@ export class OAuthClients extends ResourceService<
       const packEndpoints = described.auth.endpoints ?? {};
       oauthProvider(described, { ...wanted, authMethod: 'basic', packEndpoints });
       const before = await change.find(oauthClients, provider);
-      const record = oauthClients.create(wanted, packEndpoints, change);
+      const record = clientOf(wanted, packEndpoints);
       const stored = before ? change.replace(before, record) : change.create(oauthClients, record, provider);
       return viewOf(stored, redirectUri(provider));
     });

@@ -8,7 +8,6 @@ import {
   type StoredCredential,
   withVersion,
 } from '../credentials/credential.ts';
-import { count } from '../credentials/credential-service.ts';
 import type { MasterKey } from '../master-key.ts';
 import type { ConnectionRecord } from './connection.ts';
 import type { Tokens } from './token-client.ts';
@@ -57,10 +56,7 @@ export async function putTokens(
   const first = { ...version, version: number, createdAt: change.now };
   const record = { ...facts, ...(revealed !== undefined && { revealedAt: revealed }), versions: [first] };
   if (before) change.replace(before, record);
-  else {
-    count(change, record, 1);
-    change.create(credentials, record, id);
-  }
+  else change.create(credentials, record, id);
 }
 
 /** A refresh token that the provider did not replace stays the one. */

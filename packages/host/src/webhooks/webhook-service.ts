@@ -4,8 +4,6 @@ import {
   OpenwopError,
   type RegisterWebhookRequest,
   type RegisterWebhookResponse,
-  type RotatedWebhookSecret,
-  type RotateWebhookSecretRequest,
   type WebhookDelivery,
   type webhooksWire,
 } from '@gantry/protocol';
@@ -13,23 +11,18 @@ import { type Caller, type Changes, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { findDelivery } from '../deliveries/delivery-list.ts';
 import type { MasterKey } from '../master-key.ts';
-import { mintSecret, type SigningSecret } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
 import {
-  fingerprintOf,
   laneOf,
+  mintWebhookSecret,
   namesOf,
-  secretContext,
-  viewOf,
   type WebhookKey,
   type WebhookReads,
   type WebhookRecord,
   type WebhookTerms,
+  webhookOf,
   webhooks,
-  withSecret,
 } from './webhook.ts';
-
-const OVERLAP_SECONDS = 86_400;
 
 /** Says nothing about the address itself: the receiver may be up when there is something to deliver. */
 const PASSING: ReadonlySet<EgressReason> = new Set(['resolve_failed', 'timeout']);
@@ -59,7 +52,7 @@ export class WebhookService extends ResourceService<
       changes,
       now,
       entries: store.entries,
-      services: { entries: store.entries, now },
+      services: { ...options, entries: store.entries },
       onChanged: (tenant, webhookId) => onChanged({ tenant, webhookId }),
     });
     this.#options = options;
@@ -79,12 +72,11 @@ export class WebhookService extends ResourceService<
     const { tenant } = caller;
     const made = await this.#options.changes.run(caller, async (change) => {
       await this.#checkUrl(wanted.url, tenant);
-      const secrets = await this.#secrets(tenant);
       let secret = '';
       const { id, record, createdAt } = change.createFor(webhooks, (webhookId) => {
-        const minted = secrets(webhookId);
+        const minted = mintWebhookSecret(this.#options, tenant, webhookId);
         secret = minted.secret;
-        return webhooks.create(wanted, { ...minted, mayLink }, change);
+        return webhookOf(wanted, { ...minted, mayLink });
       });
       change.answerOnce(REGISTERED_ONCE);
       return {
@@ -96,27 +88,6 @@ export class WebhookService extends ResourceService<
       };
     });
     await this.#options.onChanged({ tenant, webhookId: made.webhookId });
-    return made;
-  }
-
-  /** The old secret signs too for a while. */
-  async rotateSecret(
-    caller: Caller,
-    webhookId: string,
-    { overlapSeconds = OVERLAP_SECONDS }: RotateWebhookSecretRequest,
-  ): Promise<RotatedWebhookSecret> {
-    const { tenant } = caller;
-    const made = await this.#options.changes.run(caller, async (change) => {
-      const before = await change.get(webhooks, webhookId);
-      const minted = (await this.#secrets(tenant))(webhookId);
-      const overlap = { now: change.now, overlapMs: overlapSeconds * 1_000 };
-      const after = change.replace(before, withSecret(before.record, minted, overlap));
-      change.answerOnce(ROTATED_ONCE);
-      const { secretFingerprint, previousSecretUntil: until } = viewOf(after, change.now);
-      const { secret } = minted;
-      return { webhookId, secret, secretFingerprint, ...(until && { previousSecretUntil: until }) };
-    });
-    await this.#options.onChanged({ tenant, webhookId });
     return made;
   }
 
@@ -137,11 +108,6 @@ export class WebhookService extends ResourceService<
     return answer;
   }
 
-  /** New secrets of the tenant's webhooks, by their id. */
-  async #secrets(tenant: string): Promise<(webhookId: string) => SigningSecret> {
-    return (webhookId) => mintSecret(this.#options, secretContext(tenant, webhookId), fingerprintOf);
-  }
-
   async #checkUrl(url: string, tenant: string): Promise<void> {
     const problem = await this.#options.egress.check(url, { tenant });
     if (!problem || PASSING.has(problem.reason)) return;
@@ -154,8 +120,4 @@ export class WebhookService extends ResourceService<
 const REGISTERED_ONCE = new OpenwopError('conflict', {
   message:
     'This request already made a subscription, whose secret was shown once. Delete it and register again to get a new one.',
-});
-
-const ROTATED_ONCE = new OpenwopError('conflict', {
-  message: 'This request already made a secret, which was shown once. Rotate it again to get a new one.',
 });

@@ -1,17 +1,24 @@
 /** Webhook subscriptions as a resource. The secret is in the record only as sealed text. */
 import { hash } from 'node:crypto';
-import { type CircuitState, WEBHOOKS_PER_TENANT_MAX, webhooksWire } from '@gantry/protocol';
+import {
+  type CircuitState,
+  OpenwopError,
+  type RegisterWebhookRequest,
+  WEBHOOKS_PER_TENANT_MAX,
+  webhooksWire,
+} from '@gantry/protocol';
 import { resource, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { listDeliveries } from '../deliveries/delivery-list.ts';
 import type { LaneKey } from '../deliveries/lanes.ts';
 import type { MasterKey } from '../master-key.ts';
-import { openSecret, type SigningSecret } from '../signing-secret.ts';
+import { mintSecret, openSecret, type SigningSecret } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
 import { circuitOf, HEALTHY, type Health, recentFailures } from './health.ts';
 
 const FINGERPRINT_LENGTH = 8;
 const DELIVERIES_LISTED = 50;
+const OVERLAP_SECONDS = 86_400;
 
 /** Names a subscription. */
 export interface WebhookKey {
@@ -49,10 +56,29 @@ export interface WebhookRecord extends SealedSecret {
 
 export type Webhook = Stored<WebhookRecord>;
 
-/** What listing needs of the host. */
+/** What it needs of the host. */
 export interface WebhookReads {
   readonly entries: Store['entries'];
+  readonly masterKey: MasterKey;
+  readonly randomBytes: (count: number) => Uint8Array;
   readonly now: () => number;
+}
+
+export function webhookOf(
+  { url, events, tags, durable = false }: RegisterWebhookRequest,
+  { secretSealed, secretFingerprint, mayLink }: WebhookTerms,
+): WebhookRecord {
+  return {
+    url,
+    events,
+    tags: tags ?? null,
+    durable,
+    ...(mayLink && events.includes(LINKED_EVENT) && { interruptLinks: true as const }),
+    secretSealed,
+    secretFingerprint,
+    state: 'active',
+    health: HEALTHY,
+  };
 }
 
 export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerms, WebhookReads>(
@@ -62,23 +88,22 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerm
     idPrefix: 'wh',
     missing: 'subscription_not_found',
     max: WEBHOOKS_PER_TENANT_MAX,
-    create: (
-      { url, events, tags = null, durable = false },
-      { secretSealed, secretFingerprint, mayLink },
-    ) => ({
-      url,
-      events,
-      tags,
-      durable,
-      ...(mayLink && events.includes(LINKED_EVENT) && { interruptLinks: true as const }),
-      secretSealed,
-      secretFingerprint,
-      state: 'active',
-      health: HEALTHY,
-    }),
+    create: webhookOf,
     verbs: {
       /** With a clean record: nothing is held back any longer. What happened since it failed is not made up for. */
       resume: (webhook) => ({ ...webhook, state: 'active', health: HEALTHY }),
+    },
+    acts: {
+      /** The old secret signs too for a while. */
+      async 'rotate-secret'(before, { overlapSeconds = OVERLAP_SECONDS }, change, services) {
+        const { tenant, id: webhookId } = before;
+        const { secret, ...sealed } = mintWebhookSecret(services, tenant, webhookId);
+        const overlap = { now: change.now, overlapMs: overlapSeconds * 1_000 };
+        const after = change.replace(before, withSecret(before.record, sealed, overlap));
+        change.answerOnce(ROTATED_ONCE);
+        const { secretFingerprint, previousSecretUntil: until } = viewOf(after, change.now);
+        return { webhookId, secret, secretFingerprint, ...(until && { previousSecretUntil: until }) };
+      },
     },
     reads: {
       deliveries: (_, { limit = DELIVERIES_LISTED, ...filter }, { stored: { tenant, id }, services }) =>
@@ -92,8 +117,18 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerm
 export const secretContext = (tenant: string, webhookId: string): string =>
   `${webhooks.kind}/${tenant}/${webhookId}`;
 
-export const fingerprintOf = (secret: string): string =>
-  hash('sha256', secret, 'hex').slice(0, FINGERPRINT_LENGTH);
+export const mintWebhookSecret = (
+  options: Pick<WebhookReads, 'masterKey' | 'randomBytes'>,
+  tenant: string,
+  webhookId: string,
+): SigningSecret =>
+  mintSecret(options, secretContext(tenant, webhookId), (secret) =>
+    hash('sha256', secret, 'hex').slice(0, FINGERPRINT_LENGTH),
+  );
+
+const ROTATED_ONCE = new OpenwopError('conflict', {
+  message: 'This request already made a secret, which was shown once. Rotate it again to get a new one.',
+});
 
 /** The secret that is replaced signs too for `overlapMs`. An earlier one ends at once. */
 export function withSecret(
