@@ -21,6 +21,7 @@ import {
   BATCH,
   type CallName,
   COLLECTION,
+  DIMENSIONS,
   INDEX,
   OBJECT_BYTES,
   PLACES_IN_LANE,
@@ -28,13 +29,15 @@ import {
   placeOf,
   TEXT,
   textOf,
+  VECTORS,
 } from './surfaces-works.ts';
 
 const MIB = 1024 * 1024;
 const RETENTION_MS = 3_600_000;
 
 const SOURCE = `
-const [BATCH, PLACES_IN_LANE, TEXT] = ${JSON.stringify([BATCH, PLACES_IN_LANE, TEXT])};
+const [BATCH, PLACES_IN_LANE, TEXT, VECTORS, DIMENSIONS] =
+  ${JSON.stringify([BATCH, PLACES_IN_LANE, TEXT, VECTORS, DIMENSIONS])};
 const bytes = new Uint8Array(${OBJECT_BYTES});
 const placeOf = ${placeOf};
 const textOf = ${textOf};
@@ -77,6 +80,13 @@ const works = ({ storage, queueBus, db, inputs: { questions } }) => ({
   'vector query': once((_lane, turn) =>
     db.vector.query({ collection: '${COLLECTION}', embedding: questions[turn % questions.length], k: 10 }),
   ),
+  'vector upsert': async (lane, turn) => {
+    const vectors = Array.from({ length: VECTORS }, (_, i) => ({
+      id: turn + '/' + i, embedding: Array.from({ length: DIMENSIONS }, Math.random), metadata: { turn },
+    }));
+    await db.vector.upsert({ collection: 'loaded', vectors });
+    return VECTORS;
+  },
   'search query': once((_lane, turn) =>
     db.search.query({ index: '${INDEX}', query: questions[turn % questions.length], limit: 10 }),
   ),

@@ -9,10 +9,9 @@ import { clusteredVectors, seededRandom } from '../packages/surfaces/src/testing
 import { fill as fillIndex, openDirect as openFts5, textsOf } from './full-text.ts';
 import { freshFolder } from './servers.ts';
 import type { OpenedBackend } from './surfaces-backends.ts';
-import { COLLECTION } from './surfaces-works.ts';
+import { COLLECTION, DIMENSIONS, VECTORS } from './surfaces-works.ts';
 import { fill as fillCollection, openDirect as openVec } from './vectors.ts';
 
-const DIMENSIONS = 384;
 const QUESTIONS = 8;
 
 interface Corpus {
@@ -49,6 +48,11 @@ export async function openRetrieval(dataDir: string, count: number): Promise<Ope
       'vector query': async (_lane, turn) => {
         vec.ask(near[turn % QUESTIONS]!);
         return 1;
+      },
+      'vector upsert': async (_lane, turn) => {
+        const first = count + turn * VECTORS;
+        vec.insert(first, clusteredVectors(VECTORS, DIMENSIONS, random));
+        return VECTORS;
       },
       'search query': async (_lane, turn) => {
         fts5.ask(questions[turn % QUESTIONS]!.join(' OR '));

@@ -11,6 +11,8 @@ export const CALLS = {
   'blob get': { lanes: 16 },
   /** At most 1.3 times as long as the library takes. In longer rounds, since a short one has a dozen of them. */
   'vector query': { lanes: 1, rounds: 3, goal: '> 0.77 of client' },
+  /** A thousand in a call: 50,000 in less than 15 s. */
+  'vector upsert': { lanes: 1, goal: '> 3,400 /s' },
   'search query': { lanes: 1, rounds: 3, goal: '> 0.77 of client' },
 } as const satisfies Record<
   string,
@@ -20,6 +22,8 @@ export const CALLS = {
 export type CallName = keyof typeof CALLS;
 
 export const BATCH = 16;
+export const VECTORS = 1_000;
+export const DIMENSIONS = 384;
 export const COLLECTION = 'clustered';
 export const INDEX = 'i';
 export const OBJECT_BYTES = 4_096;

@@ -29,7 +29,13 @@ type Direct = (query: Float32Array) => unknown;
 
 const bytesOf = (vector: Float32Array): Uint8Array => new Uint8Array(vector.buffer);
 
-export function openDirect(folder: string, vectors: readonly Float32Array[]): { ask: Direct; close(): void } {
+interface OpenedDirect {
+  readonly ask: Direct;
+  insert(first: number, vectors: readonly Float32Array[]): void;
+  close(): void;
+}
+
+export function openDirect(folder: string, vectors: readonly Float32Array[]): OpenedDirect {
   const database = new DatabaseSync(path.join(folder, 'direct.db'), { allowExtension: true });
   database.loadExtension(getLoadablePath());
   database.exec(`
@@ -37,13 +43,16 @@ export function openDirect(folder: string, vectors: readonly Float32Array[]): { 
     pragma journal_mode = wal;
     pragma cache_size = -16384;
     create virtual table direct using vec0(embedding float[${DIMENSIONS}] distance_metric=cosine);
-    begin;
   `);
-  const insert = database.prepare('insert into direct (rowid, embedding) values (?, ?)');
-  for (const [index, vector] of vectors.entries()) insert.run(BigInt(index), bytesOf(vector));
-  database.exec('commit');
+  const put = database.prepare('insert or replace into direct (rowid, embedding) values (?, ?)');
+  const insert: OpenedDirect['insert'] = (first, vectors) => {
+    database.exec('begin');
+    for (const [index, vector] of vectors.entries()) put.run(BigInt(first + index), bytesOf(vector));
+    database.exec('commit');
+  };
+  insert(0, vectors);
   const ask = database.prepare('select rowid, distance from direct where embedding match ? and k = ?');
-  return { ask: (query) => ask.all(bytesOf(query), K), close: () => database.close() };
+  return { insert, ask: (query) => ask.all(bytesOf(query), K), close: () => database.close() };
 }
 
 export async function fill(

@@ -22,10 +22,19 @@ export interface PrincipalKey {
 }
 
 /**
- * How a ctx member behaves in the child: one answer; an async iterable; a last argument that is called with
- * events; blocking; a `Response`; or a value that the node returns to end or redirect the run.
+ * How a ctx member behaves in the child: one answer, also with vectors packed on their way to it; an async iterable;
+ * a last argument that is called with events; blocking; a `Response`; or a value that the node returns to end or
+ * redirect the run.
  */
-export type SurfaceKind = 'unary' | 'stream' | 'callback' | 'sync' | 'response' | 'terminate' | 'directive';
+export type SurfaceKind =
+  | 'unary'
+  | 'numbers'
+  | 'stream'
+  | 'callback'
+  | 'sync'
+  | 'response'
+  | 'terminate'
+  | 'directive';
 
 /** Dotted ctx paths: `{ 'storage.kv.get': 'unary', callAI: 'unary', 'callAI.embeddings': 'unary' }`. */
 export type SurfaceTable = Readonly<Record<string, SurfaceKind>>;

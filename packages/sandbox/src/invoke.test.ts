@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import type { Data, Invocation, NodeResult, SurfaceTable } from './invocation.ts';
 import { ErrorForPack } from './result.ts';
+import { encode } from './runner/wire.mjs';
 import type { Sandbox } from './sandbox.ts';
 import { invocationOf, nodePack, packOf, startSandbox } from './testing/sandbox.ts';
 
@@ -122,6 +123,7 @@ describe('surfaces', () => {
     tokens: 'stream',
     'http.safeFetch': 'response',
     bytes: 'unary',
+    'db.vector.upsert': 'numbers',
   };
 
   async function call(
@@ -170,6 +172,24 @@ describe('surfaces', () => {
       { surfaces, call },
     );
     assert.deepEqual(outputsOf(result), { sum: 6, status: 201, header: 'b', text: 'made' });
+  });
+
+  test('vectors travel as bytes, so that the host reads few values whatever their number', async () => {
+    const seen: Data[] = [];
+    await run(
+      `const embedding = Array.from({ length: 384 }, (_, i) => i / 4);
+       const vectors = Array.from({ length: 1_000 }, (_, i) => ({ id: 'v' + i, embedding, metadata: { embedding: [1] } }));
+       await ctx.db.vector.upsert({ collection: 'c', vectors });
+       await ctx.db.vector.upsert({ embedding: [1, 'two'] }); return {};`,
+      { surfaces, call: async (_method, args) => (seen.push(args[0]!), null) },
+    );
+    const [{ vectors }, wrong] = seen as [{ vectors: { embedding: { float32: Uint8Array } }[] }, Data];
+    const { embedding, ...rest } = vectors[999]!;
+    assert.deepEqual(rest, { id: 'v999', metadata: { embedding: [1] } });
+    assert.deepEqual([...new Float32Array(embedding.float32.buffer)].slice(0, 4), [0, 0.25, 0.5, 0.75]);
+    assert.deepEqual(wrong, { embedding: [1, 'two'] }, 'the schema says what is wrong with it');
+    // Each vector is an element and four members, which count ten times; as numbers it would be 400 elements
+    assert.ok(encode({ args: [{ vectors }] }).values < 80 * vectors.length);
   });
 
   test('failures that are meant for packs reach them with their code', async () => {

@@ -6,6 +6,7 @@ import { needStack } from './frames.mjs';
 import { log } from './globals.mjs';
 import { suspend } from './invocation.mjs';
 import { callForResponse } from './network.mjs';
+import { packNumbers } from './numbers.mjs';
 import { call, callSync, listenTo, underWay } from './scope.mjs';
 
 const forever = () => new Promise(() => {});
@@ -46,6 +47,7 @@ function stream(invocation, path, args) {
 
 const KINDS = {
   unary: (invocation, path, args) => call(invocation, path, args),
+  numbers: (invocation, path, args) => call(invocation, path, args.map(packNumbers)),
   sync(invocation, path, args) {
     if (invocation.closed) throw new Error(`${path} was called after the node had ended.`);
     return callSync(invocation, path, args);

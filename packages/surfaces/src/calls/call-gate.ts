@@ -10,7 +10,7 @@ import { flagsOf, type JsonObject } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
 import { SPELLINGS } from './catalogue.ts';
 import type { Data } from './data.ts';
-import type { ImplementedSurface } from './define-surface.ts';
+import type { ImplementedSurface, MethodLiteral } from './define-surface.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
 import { callForPerson, type PersonCall } from './person-calls.ts';
 import { createRoutes, type Route } from './routes.ts';
@@ -22,7 +22,7 @@ export interface CallGateOptions extends CallDeps {
 
 export interface CallGate {
   /** How every offered ctx path behaves in the child. */
-  readonly table: Readonly<Record<string, 'unary' | 'stream' | 'response'>>;
+  readonly table: Readonly<Record<string, 'unary' | NonNullable<MethodLiteral['kind']>>>;
   /** Paths that `open` serves beside them. */
   readonly primitives: readonly string[];
   /** The calls of one node at work: keep it for one invocation of the sandbox. */

@@ -33,8 +33,11 @@ export interface MethodLiteral {
   readonly input: TSchema;
   /** Of the answer; of each item when the method is a stream. */
   readonly output: TSchema;
-  /** Absent: one answer. A stream is an async iterable in pack code, and can only read; a response is a `Response`. */
-  readonly kind?: 'stream' | 'response';
+  /**
+   * Absent: one answer. A stream is an async iterable in pack code, and can only read; a response is a `Response`. With
+   * `numbers`, vectors arrive packed (`packed-numbers.ts`).
+   */
+  readonly kind?: 'stream' | 'response' | 'numbers';
   /** With it the method is a tool: a pair of events tells of every call. Only with `journal: 'host'`. */
   readonly tool?: ToolLiteral;
   /** The name of one of the surface's `options`, without which the method is absent. */

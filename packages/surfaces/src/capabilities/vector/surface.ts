@@ -9,6 +9,7 @@ import {
   reads,
   writes,
 } from '../../calls/define-surface.ts';
+import { floatsOf, numbersType } from '../../calls/packed-numbers.ts';
 import {
   also,
   either,
@@ -71,10 +72,7 @@ export const vectorsPort: PortLiteral<VectorsPort> = {
 const optional = Type.Optional;
 const Id = CollectionText;
 const Ids = Type.Array(Id, { maxItems: 10_000 });
-const Embedding = Type.Array(Type.Number({ minimum: -VALUE_MAX, maximum: VALUE_MAX }), {
-  minItems: 1,
-  maxItems: DIMENSIONS_MAX,
-});
+const Embedding = numbersType({ maxItems: DIMENSIONS_MAX, valueMax: VALUE_MAX });
 const Count = Type.Integer({ minimum: 0 });
 
 const toVectors = (from: string): Step =>
@@ -138,6 +136,7 @@ export const vectorSurface = defineSurface({
         metric: optional(Type.Enum([...METRICS])),
       },
       { upserted: Count },
+      { kind: 'numbers' },
     ),
     query: reads(
       `The \`k\` (up to ${K_MAX}) nearest vectors, the nearest first. What takes longer than ${SCAN_MS_MAX / 1_000} s is ` +
@@ -157,6 +156,7 @@ export const vectorSurface = defineSurface({
           }),
         ),
       },
+      { kind: 'numbers' },
     ),
     delete: writes('Removes vectors by id.', { collection: CollectionText, ids: Ids }, { deleted: Count }),
     deleteWhere: writes(
@@ -180,12 +180,12 @@ export function implementVectors({ port, kind }: VectorOptions): ImplementedSurf
       if (vectors.length === 0) return { upserted: 0 };
       const given = vectors.map(({ id, embedding, metadata = null }) => {
         checkMetadata(id, metadata);
-        return { id, embedding: Float32Array.from(embedding), metadata };
+        return { id, embedding: floatsOf(embedding), metadata };
       });
       return port.upsert({ collection, metric, vectors: given }, call);
     },
     async query({ collection, embedding, k, filter }, call) {
-      const query = { collection, k, filter: filterOf(filter), embedding: Float32Array.from(embedding) };
+      const query = { collection, k, filter: filterOf(filter), embedding: floatsOf(embedding) };
       return { matches: (await port.query(query, call)).map(shown) };
     },
     delete: ({ collection, ids }, call) => port.delete({ collection, ids, filter: EVERYTHING }, call),

@@ -49,6 +49,35 @@ describe('ctx.db.vector', () => {
     assert.deepEqual(await once('db.vector.upsert', { ...place, vectors: [] }), { upserted: 0 });
   });
 
+  test('packed numbers are numbers, within the same bounds', async () => {
+    const once = callsOf();
+    const packed = (...numbers: number[]) => ({ float32: new Uint8Array(new Float32Array(numbers).buffer) });
+    const upsert = (embedding: Data) =>
+      once('db.vector.upsert', { collection: 'packed', vectors: [{ id: 'a', embedding }] });
+    assert.deepEqual(await upsert(packed(3, 4)), { upserted: 1 });
+    const found = await once('db.vector.query', { collection: 'packed', embedding: [3, 4], k: 1 });
+    assert.deepEqual(found, { matches: [{ id: 'a', score: 1 }] });
+    const query = { collection: 'packed', vector: packed(3, 4) };
+    assert.deepEqual(((await once('db.vector.query', query)) as { hits: Data }).hits, [
+      { id: 'a', score: 1 },
+    ]);
+    const wrong: Data[] = [
+      packed(),
+      packed(Number.NaN, 1),
+      packed(1, Number.POSITIVE_INFINITY),
+      packed(1e16, 1),
+      packed(...Array<number>(4_097).fill(1)),
+      { float32: new Uint8Array(7) },
+      { float32: 'AAAA' },
+      new Uint8Array(8),
+    ];
+    for (const embedding of wrong)
+      await assert.rejects(upsert(embedding), {
+        code: 'validation_error',
+        message: /vectors\/0\/embedding must be a list of 1 to 4096 numbers from -1000000000000000 to /,
+      });
+  });
+
   test('vectors of any length are the nearest to themselves', async () => {
     const once = callsOf();
     const directions = Array.from({ length: 40 }, (_, index) => [Math.cos(index), Math.sin(index)]);
