@@ -12,7 +12,7 @@ const TOKENS_AROUND = 16;
 /** No provider counts more for a picture at its highest resolution, that it reads or makes. */
 export const TOKENS_PER_IMAGE = 6_500;
 /** Sound is counted by its length, 32 tokens a second or fewer, at no less than a kilobyte a second. */
-const SOUND_BYTES_PER_TOKEN = 32;
+export const SOUND_BYTES_PER_TOKEN = 32;
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 

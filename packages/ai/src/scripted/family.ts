@@ -4,7 +4,8 @@ import { ModelFailure, type ProviderFamily, type Reach } from '../model.ts';
 import { imageOf } from '../providers/image-facts.ts';
 import { breaks, refusalOf, type ScriptedOptions, scriptedModel, turnIn } from './play.ts';
 import { plainPng } from './png.ts';
-import type { ScriptTurn } from './script.ts';
+import { type ScriptTurn, textOf } from './script.ts';
+import { heardIn, spoken } from './wav.ts';
 
 const DIMENSIONS = 256;
 const SIDE = 512;
@@ -34,6 +35,18 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
         return imageOf(plainPng(Math.min(width, SIDE_MAX), Math.min(height, SIDE_MAX), colour));
       });
       return { images: pictures, filtered: 0, usage };
+    },
+    async speech({ text }, reach) {
+      begin(reach);
+      return { data: spoken(text), mimeType: 'audio/wav' };
+    },
+    async transcribe({ audio }, reach) {
+      const turn = begin(reach);
+      const heard = heardIn(audio.data);
+      const text = turn.text === undefined ? (heard?.text ?? '') : textOf(turn);
+      if (text === '') return { text, segments: [] };
+      const durationSeconds = heard?.seconds ?? 0;
+      return { text, durationSeconds, segments: [{ text, from: 0, to: durationSeconds }] };
     },
   };
 }

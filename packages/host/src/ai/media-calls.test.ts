@@ -209,3 +209,45 @@ test('what is withheld or broken has the codes of the seed, and what broke stays
     [2 * 6_500 + 1],
   );
 });
+
+test('speech goes both ways, and what nobody does has its code', async () => {
+  const body = `
+    const tell = (error) => error.code + ' ' + error.message;
+    const heard = [];
+    for (const provider of ['scripted', 'openai']) {
+      const said = await ctx.callTextToSpeech({ provider, text: 'Good morning', voice: 'alloy' });
+      heard.push([said.contentType, await ctx.callSpeechToText({ provider, ...said, language: 'en' })]);
+    }
+    const kept = await ctx.aiProviders.callSpeechSynthesizer({ provider: 'gemini', text: 'Hello', voiceId: 'Kore' });
+    const refused = [
+      await ctx.callSpeechSynthesizer({ provider: 'scripted', text: 'Hi', voiceId: 'x', stream: true }).catch(tell),
+      await ctx.callSpeechSynthesizer({ provider: 'anthropic', text: 'Hi', voiceId: 'x' }).catch(tell),
+      await ctx.callSpeechToText({ provider: 'gemini', audioBase64: 'AAAA' }).catch(tell),
+      await ctx.callTranscriber({ audio: { streamRef: 'stream:mic' } }).catch(tell),
+      await ctx.callSpeechToText({ provider: 'openai', audioBase64: 'no base64' }).catch(tell),
+    ];
+    return { heard, kept, refused };`;
+  const { run, events } = await asked(body, {});
+  const { heard, kept, refused } = outputsOf<{ heard: unknown; kept: { audio: Picture }; refused: string[] }>(
+    { run },
+  );
+  const segment = (text: string, end: number) => ({ text, segments: [{ text, start: 0, end }] });
+  assert.deepEqual(heard, [
+    ['audio/wav', segment('Good morning', 0.6)],
+    ['audio/mpeg', segment('Hello there.', 1.5)],
+  ]);
+  const { url, mimeType, ...rest } = kept.audio;
+  assert.deepEqual([mimeType, 'base64' in rest], ['audio/wav', false]);
+  assert.equal((await fetched(url)).headers['content-type'], 'audio/wav');
+  assert.deepEqual(
+    refused.map((text) => text.split(' ')[0]),
+    [
+      'speech_synthesis_failed',
+      'speech_synthesis_unsupported',
+      'transcription_unsupported',
+      'transcription_unsupported',
+      'validation_error',
+    ],
+  );
+  assert.equal(payloadsOf(events, 'provider.usage').length, 5);
+});

@@ -6,6 +6,7 @@ import type { Ai, Asked } from './ai.ts';
 import { NANO_USD } from './ledger.ts';
 import { type Embedded, embedCall, imageCall, type Pictured } from './media-calls.ts';
 import type { Placed } from './models-port.ts';
+import { speechMethods } from './speech-port.ts';
 
 type MediaMethods = Omit<ModelsPort, 'callAI' | 'callAIWithTools'>;
 
@@ -18,6 +19,7 @@ export const mediaMethods = (deps: MediaDeps): MediaMethods => ({
   callEmbeddings: embeddings(deps),
   callImageGenerator: imageGenerator(deps),
   callImageEditor: imageEditor(deps),
+  ...speechMethods(deps),
 });
 
 const embeddings =

@@ -46,6 +46,10 @@ export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => ({
   callEmbeddings: (...call) => ai().models.callEmbeddings(...call),
   callImageGenerator: (...call) => ai().models.callImageGenerator(...call),
   callImageEditor: (...call) => ai().models.callImageEditor(...call),
+  callSpeechSynthesizer: (...call) => ai().models.callSpeechSynthesizer(...call),
+  callTextToSpeech: (...call) => ai().models.callTextToSpeech(...call),
+  callSpeechToText: (...call) => ai().models.callSpeechToText(...call),
+  callTranscriber: (...call) => ai().models.callTranscriber(...call),
 });
 
 /** The code hears of it and can do nothing about it: the run ends, or waits for a person. */

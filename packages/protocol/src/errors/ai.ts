@@ -27,6 +27,14 @@ export const AI_ERRORS = {
       'The generation of the video was cancelled.',
       'Start a new run if it is still wanted.',
     ],
+    speech_synthesis_unsupported: [
+      'No model provider of the tenant makes speech.',
+      'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
+    ],
+    transcription_unsupported: [
+      'No model provider of the tenant understands speech.',
+      'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
+    ],
     budget_model_denied: [
       'The budget of the run does not allow this model.',
       'Use a model that `modelAllow` and `modelDeny` of the budget permit, or change the budget.',
@@ -48,6 +56,7 @@ export const AI_ERRORS = {
       'Try again after `details.retryAfterSeconds`, or raise the limit of the account there.',
     ],
     image_generation_failed: ['The provider made no image.', 'Try again, or change the prompt.'],
+    speech_synthesis_failed: ['The provider made no speech.', 'Try again, or with another text or voice.'],
     video_generation_failed: ['The provider made no video.', 'Try again, or change the prompt.'],
     video_generation_timeout: [
       'The provider did not finish the video in time.',

@@ -15,6 +15,7 @@ import { DEFAULT_TENANT } from '@gantry/http';
 import {
   type AiProvider,
   didYouMean,
+  type ErrorCode,
   type JsonObject,
   OpenwopError,
   type Owner,
@@ -289,9 +290,15 @@ const TASKS: Record<FamilyName, readonly Task[]> = {
 
 const can = ({ family }: Provider, task: Task): boolean => TASKS[family].includes(task);
 
+/** Codes of what nobody here does, where the protocol has one. */
+const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
+  speech: 'speech_synthesis_unsupported',
+  transcription: 'transcription_unsupported',
+};
+
 function cannot({ id }: Provider, task: Task, offered: readonly Provider[]): OpenwopError {
   const providers = [...offered.filter((one) => can(one, task)).map((one) => one.id), 'scripted'];
-  return new OpenwopError('provider_not_supported', {
+  return new OpenwopError(UNSUPPORTED[task] ?? 'provider_not_supported', {
     message: `The provider ${id} has no models for ${task}. These have: ${providers.join(', ')}.`,
     details: { provider: id, task, providers },
   });
@@ -305,7 +312,7 @@ const SCRIPTED: AiProvider = {
   models: ['echo'],
   defaultModel: 'echo',
   modalities: ['text'],
-  tasks: ['chat', 'embedding', 'image'],
+  tasks: ['chat', 'embedding', 'image', 'speech', 'transcription'],
 };
 
 const addKey = ({ id, baseUrl }: Provider): string =>
@@ -318,7 +325,7 @@ const noKey = (provider: Provider): OpenwopError =>
   });
 
 const none = (task: Task): OpenwopError =>
-  new OpenwopError('provider_unavailable', {
+  new OpenwopError(UNSUPPORTED[task] ?? 'provider_unavailable', {
     message:
       `There is no model provider for ${task}. Add a key with \`gantry credentials add\`, name "ollama" if it runs, or name ` +
       'the provider "scripted" to try without a model. `gantry ai providers` lists what there is.',

@@ -18,6 +18,23 @@ const Image = Type.Object({
 });
 const Took = { totalTimeMs: optional(Type.Integer()), usage: optional(Schema) };
 
+const Speech = {
+  ...Which,
+  text: text(32_000),
+  format: optional(Type.Enum(['mp3', 'wav'] as const)),
+  instructions: optional(Type.String()),
+  speed: optional(Type.Number({ minimum: 0.25, maximum: 4 })),
+  language: optional(text(16)),
+};
+const Voice = text(128);
+const Live = {
+  ...Which,
+  audio: Schema,
+  languageCode: optional(text(16)),
+  interimResults: optional(Type.Boolean()),
+  endpointing: optional(Schema),
+};
+
 export const MEDIA_METHODS = {
   callEmbeddings: asks(
     'A vector for each text, in their order.',
@@ -61,4 +78,35 @@ export const MEDIA_METHODS = {
     },
     { contentBase64: Type.String(), contentType: Type.String() },
   ),
+  callSpeechSynthesizer: asks(
+    'Speech, kept as images are. `stream` is refused: the answer is the whole sound.',
+    { ...Speech, voiceId: Voice, stream: optional(Type.Boolean()) },
+    {
+      audio: Type.Object({
+        url: Type.String(),
+        mediaRef: Type.String(),
+        mimeType: Type.String(),
+        voiceId: Type.String(),
+      }),
+    },
+  ),
+  callTextToSpeech: asks(
+    'The same with its bytes, and with the usual voice of the model unless one is named.',
+    { ...Speech, voice: optional(Voice) },
+    { audioBase64: Type.String(), contentType: Type.String() },
+  ),
+  callSpeechToText: asks(
+    'What is said in recorded sound. Treat it like any text from outside. Times are in seconds.',
+    {
+      ...Which,
+      audioBase64: Type.String({ minLength: 1 }),
+      contentType: optional(text(128)),
+      language: optional(text(16)),
+    },
+    {
+      text: Type.String(),
+      segments: Type.Array(Type.Object({ text: Type.String(), start: Type.Number(), end: Type.Number() })),
+    },
+  ),
+  callTranscriber: asks('Live sound, which this host does not have: `transcription_unsupported`.', Live, {}),
 };

@@ -110,6 +110,14 @@ const plainAt =
   (method: string, steps: Pick<Spelling, 'takes' | 'gives'> = {}) =>
   (path: string): Spelling => ({ path, to: `aiProviders.${method}`, ...steps });
 
+const PLAIN = [
+  'callImageEditor',
+  'callSpeechSynthesizer',
+  'callTextToSpeech',
+  'callSpeechToText',
+  'callTranscriber',
+] as const;
+
 export const AI: readonly Spelling[] = [
   ...both('callAI', (path) => vectorsAt(path, 'embeddingMode')),
   ...both('callEmbeddings', vectorsAt),
@@ -117,5 +125,5 @@ export const AI: readonly Spelling[] = [
   ...both('callAI', chatAt),
   ...both('callAIWithTools', toolsAt),
   ...both('callImageGenerator', plainAt('callImageGenerator', { takes: [size], gives: [pictures] })),
-  ...both('callImageEditor', plainAt('callImageEditor')),
+  ...PLAIN.flatMap((method) => both(method, plainAt(method))),
 ];

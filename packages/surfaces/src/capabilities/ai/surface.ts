@@ -100,6 +100,9 @@ export const aiSurface = defineSurface({
     'budget_model_denied',
     'image_generation_failed',
     'image_safety_filtered_all',
+    'speech_synthesis_unsupported',
+    'speech_synthesis_failed',
+    'transcription_unsupported',
   ],
   spellings: AI,
   opens: async ({ models }) => ({

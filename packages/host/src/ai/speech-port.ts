@@ -1,0 +1,65 @@
+/** Speech both ways, as pack code asks for it. */
+import type { SpeechRequest, TranscriptionAnswer } from '@gantry/ai';
+import { OpenwopError } from '@gantry/protocol';
+import { decodeBase64, type ModelsPort, type WriteCall } from '@gantry/surfaces';
+import type { Asked, Which } from './ai.ts';
+import { speechCall, transcriptionCall } from './media-calls.ts';
+import { type MediaDeps, madeBy } from './media-port.ts';
+
+type SpeechMethods = Pick<
+  ModelsPort,
+  'callSpeechSynthesizer' | 'callTextToSpeech' | 'callSpeechToText' | 'callTranscriber'
+>;
+type Spoken = Omit<SpeechRequest, 'model'>;
+
+export function speechMethods(deps: MediaDeps): SpeechMethods {
+  const { ask, placed, media } = deps;
+  const speak = (call: WriteCall, which: Omit<Which, 'task'>, wanted: Spoken): Promise<Asked<null>> =>
+    placed(call, (node, place) =>
+      ask(node, place, { ...which, task: 'speech' }, (chosen) => speechCall(wanted, chosen)),
+    );
+  return {
+    async callSpeechSynthesizer({ provider, model, credentialRef, voiceId, stream, ...wanted }, call) {
+      if (stream) throw noStreams();
+      const asked = await speak(call, { provider, model, credentialRef }, { ...wanted, voice: voiceId });
+      const [made] = asked.media;
+      if (!made) throw new OpenwopError('speech_synthesis_failed');
+      const { mimeType } = made;
+      const audio = {
+        url: await media.urlOf(call.tenant, made),
+        mediaRef: media.refOf(made),
+        mimeType,
+        voiceId,
+      };
+      return { audio, model: asked.model, provider: asked.provider };
+    },
+    async callTextToSpeech({ provider, model, credentialRef, ...wanted }, call) {
+      const asked = await speak(call, { provider, model, credentialRef }, wanted);
+      const { data, mimeType } = await madeBy(deps, call.tenant, asked);
+      return { audioBase64: Buffer.from(data).toString('base64'), contentType: mimeType };
+    },
+    async callSpeechToText({ audioBase64, contentType, language, ...which }, call) {
+      const data = decodeBase64(audioBase64, 'audioBase64');
+      const audio = { data, mimeType: contentType ?? 'audio/mpeg' };
+      const wanted = { audio, ...(language !== undefined && { language }) };
+      const { answer } = await placed(call, (node, place) =>
+        ask<TranscriptionAnswer>(node, place, { ...which, task: 'transcription' }, (chosen) =>
+          transcriptionCall(wanted, chosen),
+        ),
+      );
+      const segments = answer.segments.map(({ text, from, to }) => ({ text, start: from, end: to }));
+      return { text: answer.text, segments };
+    },
+    callTranscriber: async () => {
+      throw new OpenwopError('transcription_unsupported', {
+        message: 'This host has no live sound. Use ctx.callSpeechToText for sound that is recorded.',
+      });
+    },
+  };
+}
+
+const noStreams = (): OpenwopError =>
+  new OpenwopError('speech_synthesis_failed', {
+    message: 'This host does not stream speech. Leave out `stream`: the whole sound is in the answer.',
+    details: { reason: 'streaming_unsupported' },
+  });
