@@ -19,4 +19,5 @@ export * from './providers/families.ts';
 export * from './scripted/family.ts';
 export * from './scripted/mock-provider.ts';
 export * from './scripted/play.ts';
+export * from './scripted/png.ts';
 export * from './scripted/script.ts';

@@ -182,9 +182,10 @@ export interface ImageAnswer {
 export interface Media {
   readonly data: Uint8Array;
   readonly mimeType: string;
-  /** Of images, where it can be told. */
+  /** Of images and videos, where it can be told. */
   readonly width?: number;
   readonly height?: number;
+  readonly durationSeconds?: number;
 }
 
 export interface SpeechRequest {
@@ -219,11 +220,14 @@ export interface VideoRequest {
   readonly includeAudio?: boolean;
   readonly negativePrompt?: string;
   readonly seed?: number;
+  /** The first picture. */
+  readonly image?: MediaPart;
 }
 export type VideoStatus =
   | { readonly state: 'pending' }
   | { readonly state: 'done'; readonly video: Media }
   | { readonly state: 'filtered' }
+  | { readonly state: 'cancelled' }
   | { readonly state: 'failed'; readonly message: string };
 
 /** Two steps, so that a restart goes on asking: `operation` is all that `status` needs. */

@@ -44,6 +44,7 @@ const NAMES = [
       'callTextToSpeech',
       'callSpeechToText',
       'callTranscriber',
+      'callVideoGenerator',
       'aiProviders',
     ],
     aliases: [],

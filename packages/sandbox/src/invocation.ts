@@ -84,6 +84,8 @@ export interface CallIo {
   readonly isBlocking?: boolean;
   /** For `stream` and `callback`: resolves when the pack has taken the value. */
   send(value: Data): Promise<void>;
+  /** Runs what takes others long: until it ends, the time of the invocation stands still. */
+  untimed?<T>(act: () => Promise<T>): Promise<T>;
 }
 
 export interface Invocation {

@@ -1,6 +1,7 @@
 /** One dispatch of one invocation to one process. */
 import { randomBytes } from 'node:crypto';
 import type { Invocation, NodeError, NodeResult, Receipt } from './invocation.ts';
+import type { WallClock } from './wall-clock.ts';
 
 export type JobEnd =
   | { readonly kind: 'settled'; readonly result: NodeResult; readonly variables: unknown }
@@ -74,6 +75,8 @@ export class Job {
   readonly dispatch: number;
   readonly usage = new Usage();
   readonly ended: Promise<JobEnd>;
+  /** Once it runs. */
+  clock: WallClock | undefined;
   readonly #settle: (end: JobEnd) => void;
   readonly #windows = new Map<number, EventWindow>();
   /** One for each call: with one signal for the job, each removal of a listener would search all of them. */

@@ -25,6 +25,7 @@ import { type Job, type JobEnd, Usage } from './job.ts';
 import { type Measured, type Message, ProcessCalls } from './process-calls.ts';
 import { cutText, endResult, isObject, nodeError, toNodeError } from './result.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
+import { WallClock } from './wall-clock.ts';
 
 const LOGS_MAX = 1000;
 const TYPES_MAX = 10_000;
@@ -122,12 +123,12 @@ export class PackProcess {
       return;
     }
     this.#jobs.set(job.id, job);
-    const timer = setTimeout(() => void this.#timeOut(job), limits.wallClockMs);
+    job.clock = new WallClock(limits.wallClockMs, () => void this.#timeOut(job));
     const cancel = (): void => this.#cancel(job);
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
     void job.ended.then(() => {
-      clearTimeout(timer);
+      job.clock?.end();
       signal?.removeEventListener('abort', cancel);
     });
   }

@@ -157,7 +157,9 @@ export class ProcessCalls {
         throw new ErrorForPack(code, message, details && { details });
       }
     };
-    return { ordinal: number, dispatch: job.dispatch, signal, isBlocking: message.mode === 'sync', send };
+    const untimed: CallIo['untimed'] = (act) => job.clock?.untimed(act) ?? act();
+    const isBlocking = message.mode === 'sync';
+    return { ordinal: number, dispatch: job.dispatch, signal, isBlocking, send, untimed };
   }
 
   async emitted(job: Job, message: Message, { size, cost }: Measured): Promise<void> {

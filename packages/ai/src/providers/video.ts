@@ -7,6 +7,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { ModelFailure, type Reach, type VideoModel, type VideoStatus } from '../model.ts';
 import type { Make } from './media.ts';
 import { asked, KEY_PLACEHOLDER, transportOf } from './transport.ts';
+import { videoOf } from './video-facts.ts';
 
 const RESOLUTIONS = [
   { lines: 720, size: '1280x720' },
@@ -16,7 +17,16 @@ const RESOLUTIONS = [
 export function videoModel(make: Make<VideoModelV4>): VideoModel {
   return {
     async start(request, reach) {
-      const { model, prompt, width = 1280, height = 720, durationSeconds, negativePrompt, seed } = request;
+      const {
+        model,
+        prompt,
+        width = 1280,
+        height = 720,
+        durationSeconds,
+        negativePrompt,
+        seed,
+        image,
+      } = request;
       const transport = transportOf(reach);
       const lines = Math.min(width, height);
       const { size } = RESOLUTIONS.findLast((one) => one.lines <= lines) ?? RESOLUTIONS[0];
@@ -32,7 +42,7 @@ export function videoModel(make: Make<VideoModelV4>): VideoModel {
           seed,
           generateAudio: request.includeAudio,
           fps: undefined,
-          image: undefined,
+          image: image && { type: 'file', mediaType: image.mimeType, data: image.data },
           frameImages: undefined,
           inputReferences: undefined,
           providerOptions: negativePrompt === undefined ? {} : { google: { negativePrompt } },
@@ -57,7 +67,7 @@ function operationPath(name: unknown): string {
 
 interface Operation {
   readonly done?: boolean;
-  readonly error?: { readonly message?: string };
+  readonly error?: { readonly code?: number; readonly message?: string };
   readonly response?: {
     readonly generateVideoResponse?: {
       readonly generatedSamples?: readonly { readonly video?: { readonly uri?: string } }[];
@@ -66,7 +76,11 @@ interface Operation {
   };
 }
 
+/** Of the codes that operations end with. */
+const CANCELLED = 1;
+
 async function endOf({ error, response }: Operation, reach: Reach): Promise<VideoStatus> {
+  if (error?.code === CANCELLED) return { state: 'cancelled' };
   if (error) return { state: 'failed', message: String(error.message ?? 'unknown').slice(0, 300) };
   const { generatedSamples = [], raiMediaFilteredCount = 0 } = response?.generateVideoResponse ?? {};
   const uri = generatedSamples[0]?.video?.uri;
@@ -78,7 +92,7 @@ async function endOf({ error, response }: Operation, reach: Reach): Promise<Vide
   if (URL.parse(uri)?.origin !== URL.parse(reach.baseUrl)?.origin)
     return { state: 'failed', message: 'The video is not at the provider.' };
   const { body, type } = await get(uri, reach);
-  return { state: 'done', video: { data: body, mimeType: type.startsWith('video/') ? type : 'video/mp4' } };
+  return { state: 'done', video: videoOf(body, type.startsWith('video/') ? type : 'video/mp4') };
 }
 
 async function get(url: string, reach: Reach): Promise<{ readonly body: Uint8Array; readonly type: string }> {

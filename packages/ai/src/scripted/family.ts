@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { ModelFailure, type ProviderFamily, type Reach } from '../model.ts';
 import { imageOf } from '../providers/image-facts.ts';
+import { videoOf } from '../providers/video-facts.ts';
+import { emptyMp4 } from './mp4.ts';
 import { breaks, refusalOf, type ScriptedOptions, scriptedModel, turnIn } from './play.ts';
 import { plainPng } from './png.ts';
 import { type ScriptTurn, textOf } from './script.ts';
@@ -47,6 +49,23 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
       if (text === '') return { text, segments: [] };
       const durationSeconds = heard?.seconds ?? 0;
       return { text, durationSeconds, segments: [{ text, from: 0, to: durationSeconds }] };
+    },
+    video: {
+      async start({ width = 1_280, height = 720, durationSeconds = 5 }, reach) {
+        const { fault, delayMs = 0 } = begin(reach);
+        const shape = { width, height, durationSeconds };
+        return { operation: { ...shape, isFiltered: fault === 'refusal', readyAt: Date.now() + delayMs } };
+      },
+      async status({ width, height, durationSeconds, isFiltered, readyAt }) {
+        if (Date.now() < Number(readyAt)) return { state: 'pending' };
+        if (isFiltered === true) return { state: 'filtered' };
+        const [across, down, seconds] = [width, height, durationSeconds].map(Number) as [
+          number,
+          number,
+          number,
+        ];
+        return { state: 'done', video: videoOf(emptyMp4(across, down, seconds)) };
+      },
     },
   };
 }

@@ -10,6 +10,8 @@ export interface MediaAnswers {
   /** How often a video is still pending. */
   pending?: number;
   videoFiltered?: boolean;
+  /** What the operation of a video ends with. */
+  videoError?: { readonly code: number; readonly message: string };
   models?: readonly string[];
 }
 
@@ -114,6 +116,8 @@ function operation(answers: MediaAnswers): unknown {
     answers.pending = (answers.pending ?? 0) - 1;
     return { name: 'models/veo/operations/op1', done: false };
   }
+  const { videoError: error } = answers;
+  if (error) return { name: 'models/veo/operations/op1', done: true, error };
   const generateVideoResponse = answers.videoFiltered
     ? { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['sensitive words'] }
     : { generatedSamples: [{ video: { uri: 'ORIGIN/v1beta/files/video' } }] };

@@ -112,8 +112,11 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 function withRunOptions(which: Which, { ai, model }: JsonObject): Which & Pick<ModelQuery, 'prefers'> {
   const run = (typeof ai === 'object' && ai !== null ? ai : {}) as JsonObject;
   const [provider, credentialRef] = [text(run.provider), text(run.credentialRef)];
-  if (which.task !== 'chat')
-    return provider === undefined ? which : { ...which, prefers: { provider, credentialRef } };
+  if (which.task !== 'chat') {
+    if (provider === undefined) return which;
+    const ref = which.provider === provider ? credentialRef : undefined;
+    return { ...which, credentialRef: which.credentialRef ?? ref, prefers: { provider, credentialRef } };
+  }
   return {
     task: which.task,
     provider: which.provider ?? provider,

@@ -251,3 +251,45 @@ test('speech goes both ways, and what nobody does has its code', async () => {
   );
   assert.equal(payloadsOf(events, 'provider.usage').length, 5);
 });
+
+const STARTS = /:predictLongRunning$/;
+
+test('a video is begun once and waited for, also by the next attempt of its node', async () => {
+  const { servers } = await shared();
+  const body = `
+    const ask = { prompt: 'waves', width: 1920, height: 1080, durationSeconds: 8 };
+    const made = await ctx.callVideoGenerator({ ...ask, provider: 'gemini' });
+    const own = await ctx.callVideoGenerator({ prompt: 'waves', durationSec: 6 });
+    const held = await ctx.callVideoGenerator(ask);
+    if (ctx.attempt === 0) throw Object.assign(new Error('once'), { retryable: true });
+    const lost = await ctx.callVideoGenerator({ ...ask, seed: 1 }).catch((error) => [error.code, error.retryable]);
+    return { made: made.video, own: own.video, held: held.video, lost };`;
+  const script = [{}, { delayMs: 100 }, { fault: 'refusal' }, { fault: 'cut' }];
+  servers.gemini.media.pending = 2;
+  const { run, events } = await asked(body, { provider: 'scripted', script }, 1);
+  const { made, own, held, lost } = outputsOf<Record<string, JsonObject>>({ run });
+  assert.deepEqual([made!.mimeType, made!.safetyFiltered, made!.width], ['video/mp4', false, 1920]);
+  assert.equal((await fetched(String(made!.url))).headers['content-type'], 'video/mp4');
+  assert.deepEqual([own!.durationSeconds, own!.width, own!.height], [6, 1280, 720]);
+  assert.deepEqual(
+    [held!.safetyFiltered, held!.mimeType, held!.thumbnailUrl],
+    [true, 'image/png', held!.url],
+  );
+  assert.deepEqual(lost, ['effect_in_doubt', false]);
+  assert.equal(servers.gemini.requests.filter(({ path }) => STARTS.test(path)).length, 1);
+  assert.equal(payloadsOf(events, 'provider.usage').length, 3);
+});
+
+test('a video that the provider fails, cancels or leaves unanswered', async () => {
+  const { servers } = await shared();
+  const body = `return { told: await ctx.callVideoGenerator({ provider: 'gemini', prompt: 'x' }).catch((error) => error.code) };`;
+  const told = async () => outputsOf(await asked(body, {})).told;
+  servers.gemini.media.videoError = { code: 13, message: 'internal' };
+  assert.equal(await told(), 'video_generation_failed');
+  servers.gemini.media.videoError = { code: 1, message: 'cancelled' };
+  assert.equal(await told(), 'video_generation_cancelled');
+  delete servers.gemini.media.videoError;
+  servers.gemini.media.failure = { status: 504, body: {} };
+  assert.equal(await told(), 'effect_in_doubt');
+  delete servers.gemini.media.failure;
+});

@@ -18,7 +18,7 @@ import type { ErrorCode, Json } from '@gantry/protocol';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
 
-interface Terms extends Partial<Pick<PlannedCall, 'outputTokens' | 'fails'>> {
+interface Terms extends Partial<Pick<PlannedCall, 'outputTokens' | 'fails' | 'once' | 'goesOn'>> {
   readonly inputTokens: number;
 }
 
@@ -28,7 +28,7 @@ interface Answered {
   readonly usage?: Usage | undefined;
 }
 
-function wholeCall(
+export function wholeCall(
   chosen: ChosenModel,
   { inputTokens, outputTokens = 0, ...terms }: Terms,
   ask: (family: ProviderFamily, reach: Reach) => Promise<Answered>,
@@ -66,7 +66,7 @@ export const embedCall = (ask: Omit<EmbedRequest, 'model'>, chosen: ChosenModel)
   });
 
 /** A request that the provider could not serve; keys, models, limits and lengths keep their own codes. */
-const failing =
+export const failing =
   (code: ErrorCode) =>
   ({ kind }: ModelFailure): ErrorCode | undefined =>
     kind === 'broken' || kind === 'rejected' ? code : undefined;

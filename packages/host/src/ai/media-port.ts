@@ -7,6 +7,7 @@ import { NANO_USD } from './ledger.ts';
 import { type Embedded, embedCall, imageCall, type Pictured } from './media-calls.ts';
 import type { Placed } from './models-port.ts';
 import { speechMethods } from './speech-port.ts';
+import { videoGenerator } from './video-port.ts';
 
 type MediaMethods = Omit<ModelsPort, 'callAI' | 'callAIWithTools'>;
 
@@ -20,6 +21,7 @@ export const mediaMethods = (deps: MediaDeps): MediaMethods => ({
   callImageGenerator: imageGenerator(deps),
   callImageEditor: imageEditor(deps),
   ...speechMethods(deps),
+  callVideoGenerator: videoGenerator(deps),
 });
 
 const embeddings =
@@ -101,7 +103,7 @@ const EDITS: Readonly<Record<string, string>> = {
 };
 
 /** Models take no list of what to avoid or of colours: they are told. */
-const promptOf = (asked: {
+export const promptOf = (asked: {
   readonly prompt: string;
   readonly negativePrompt?: string;
   readonly brandColors?: readonly string[];

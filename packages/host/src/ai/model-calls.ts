@@ -86,6 +86,7 @@ export class ModelCalls {
     if (known.kind === 'recorded') return known.record;
     const call = await plan();
     let { tried, lost } = known;
+    if (lost && call.once) throw inDoubt(call);
     for (let broken = 0; ; tried++) {
       const closing =
         lost && call.streams ? [closed(node, place, tried - 1)] : tried === 0 ? (place.first ?? []) : [];
@@ -151,11 +152,12 @@ export class ModelCalls {
         const { answer, usage, model = call.model, media = [] } = attempted;
         const { stored, writes } = this.#options.media.keeping(node, media);
         const record = ends({ answer, model, ...(stored.length > 0 && { media: stored }) }, usage);
-        const events = await told(node, claimed, attempted, record, feed);
+        const events = call.goesOn ? [] : await told(node, claimed, attempted, record, feed);
         return this.#record(node, { claimed, record, events, writes });
       }
       if (node.signal.aborted) {
         await feed?.stop();
+        if (call.once) throw node.signal.reason;
         await this.#abandon(
           node,
           claimed,
@@ -164,6 +166,7 @@ export class ModelCalls {
         throw node.signal.reason;
       }
       if (!(attempted instanceof ModelFailure)) throw attempted;
+      if (call.once && attempted.kind === 'broken') throw inDoubt(call);
       const next = nextAfter(attempted, tried);
       if (next.kind === 'failed') {
         const failure = failureOf(call, attempted, next);
@@ -222,7 +225,7 @@ export class ModelCalls {
     this.#unrecorded.set(invocationId, ending);
     const after = [
       leaseOf(node, this.#options.now()),
-      ...settling(account, reserved, { ...record.spent, ...record.usage }),
+      ...(record.goesOn ? [] : settling(account, reserved, { ...record.spent, ...record.usage })),
       ...writes,
     ];
     const told =
@@ -255,3 +258,9 @@ export class ModelCalls {
     });
   }
 }
+
+const inDoubt = ({ provider, model }: PlannedCall): OpenwopError =>
+  new OpenwopError('effect_in_doubt', {
+    message: `${provider} (${model}) was asked and nobody knows whether it has begun. Look there before you start another run.`,
+    details: { provider, model },
+  });

@@ -49,6 +49,7 @@ export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => ({
   callSpeechSynthesizer: (...call) => ai().models.callSpeechSynthesizer(...call),
   callTextToSpeech: (...call) => ai().models.callTextToSpeech(...call),
   callSpeechToText: (...call) => ai().models.callSpeechToText(...call),
+  callVideoGenerator: (...call) => ai().models.callVideoGenerator(...call),
   callTranscriber: (...call) => ai().models.callTranscriber(...call),
 });
 

@@ -52,6 +52,10 @@ export interface PlannedCall {
   attempt(io: AttemptIo): Promise<Attempted>;
   /** Of an attempt that was cut off after so much text. */
   usageOf(said: string): Usage;
+  /** Must not be made twice: without a known end it is in doubt, and no other try follows. */
+  readonly once?: true;
+  /** Goes on with a call that was counted: reserves, settles and tells nothing. */
+  readonly goesOn?: true;
   /** How a failure is told; the code of `nextAfter` unless given. */
   readonly fails?: (failure: ModelFailure) => ErrorCode | undefined;
 }
@@ -85,6 +89,7 @@ export interface RecordedCall {
   /** All that the call made, in the order of the answer. */
   readonly media?: readonly StoredMedia[];
   readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly details?: JsonObject };
+  readonly goesOn?: true;
   /** Cut off: a repeat makes another try. */
   readonly aborted?: true;
   readonly usage: Usage;

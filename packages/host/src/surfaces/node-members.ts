@@ -7,17 +7,20 @@ import { callJournal } from './call-journal.ts';
 
 export const nodeMembers =
   (gate: CallGate, tools: ToolCalls) =>
-  ({ key, log, recorded, warn, signal: _, approve, ...facts }: SurfaceFacts): Members => {
+  ({ key, log, recorded, warn, signal: cancelled, approve, ...facts }: SurfaceFacts): Members => {
     const { workspace = '', principal = '', work, nodeId, ordinalBase: ordinal } = facts;
     const caller = { principal: principal || undefined, run: work?.run, tell: work?.tell, approve };
     const calls = gate.open(
-      { ...facts, ...key, workspace, principal },
+      { ...facts, ...key, workspace, principal, cancelled },
       callJournal(log, { tools, caller, ...(recorded && { recorded }), ...(warn && { warn }) }),
     );
     return {
       table: gate.table,
       primitives: gate.primitives,
       load: () => tools.load({ log, ...caller }, { ...key, nodeId, ordinal }, calls.tools()),
-      call: (path, args, io) => calls.call(path, args, io),
+      call: (path, args, io) => {
+        const call = () => calls.call(path, args, io);
+        return io.untimed && gate.slow.has(path) ? io.untimed(call) : call();
+      },
     };
   };

@@ -25,6 +25,8 @@ export interface CallGate {
   readonly table: Readonly<Record<string, 'unary' | NonNullable<MethodLiteral['kind']>>>;
   /** Paths that `open` serves beside them. */
   readonly primitives: readonly string[];
+  /** Paths whose calls take others long. */
+  readonly slow: ReadonlySet<string>;
   /** The calls of one node at work: keep it for one invocation of the sandbox. */
   open(facts: NodeFacts, journal: CallJournal): NodeCalls;
   /** Rejects with `OpenwopError` for what is refused. */
@@ -43,6 +45,7 @@ export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate
   return {
     table: Object.fromEntries(kinds),
     primitives: primitives.map(([path]) => path),
+    slow: new Set(members.flatMap(([path, [route]]) => (route?.method.slow ? [path] : []))),
     open: (facts, journal) => new NodeCalls(routes, deps, facts, journal),
     callForPerson: (person, call) => callForPerson(routes, person, { ...call, now: deps.now() }),
     discovery: () =>

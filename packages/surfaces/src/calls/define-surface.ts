@@ -46,6 +46,8 @@ export interface MethodLiteral {
   readonly idempotent?: boolean;
   /** For reads: the answer is put on record nowhere, so a node that runs again gets a current one. */
   readonly unrecorded?: true;
+  /** Others take long to answer it: that time is not counted against the pack. */
+  readonly slow?: true;
   /** Members of the input that pack code gives as arguments, in this order: `moveTask(id, column)`. */
   readonly positional?: readonly string[];
 }

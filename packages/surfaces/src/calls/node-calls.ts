@@ -110,8 +110,9 @@ export class NodeCalls {
     this.#routes = routes;
     this.#deps = deps;
     this.#facts = facts;
-    const { runId, nodeId, pack, effect, work, ordinalBase } = facts;
-    this.#caller = { kind: 'node', runId, nodeId, pack, effect, ordinalBase, ...(work && { work }) };
+    const { runId, nodeId, pack, effect, work, ordinalBase, cancelled } = facts;
+    const node = { runId, nodeId, pack, effect, ordinalBase };
+    this.#caller = { kind: 'node', ...node, ...(work && { work }), ...(cancelled && { cancelled }) };
     this.#journal = journal;
     this.#reads = new SeenReads(journal, facts);
     this.#declared = routes.namedBy(facts.peers);

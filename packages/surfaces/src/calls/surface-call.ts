@@ -28,6 +28,8 @@ export interface NodeFacts {
   readonly attempt: number;
   /** As the pack declares the node. A pure one may only read, and gets no answer that lets others write. */
   readonly effect: 'pure' | 'idempotent' | 'effect';
+  /** Aborted when the node is to stop; its code has a moment left. */
+  readonly cancelled?: AbortSignal;
   /** How changes of the node are committed, for surfaces on resources. */
   readonly work?: Pick<NodeCaller, 'epoch' | 'tell'> & { readonly run?: CallingRun };
 }
@@ -67,7 +69,7 @@ export interface PersonFacts extends Pick<NodeFacts, 'tenant' | 'workspace' | 'p
 export type SurfaceCaller =
   | ({ readonly kind: 'node' } & Pick<
       NodeFacts,
-      'runId' | 'nodeId' | 'pack' | 'effect' | 'work' | 'ordinalBase'
+      'runId' | 'nodeId' | 'pack' | 'effect' | 'work' | 'ordinalBase' | 'cancelled'
     >)
   | ({ readonly kind: 'person' } & Pick<PersonFacts, 'request'>);
 

@@ -39,7 +39,7 @@ export function advertisement(listed: readonly AiProvider[], serves: readonly Ta
 
 /** What pack code can ask for: nothing while no surface serves it. */
 export const SERVED: readonly Task[] = SURFACE_NAMES.some((name) => String(name.capability) === 'aiProviders')
-  ? ['chat', 'embedding', 'image', 'speech', 'transcription']
+  ? ['chat', 'embedding', 'image', 'speech', 'transcription', 'video']
   : [];
 
 /** Names of peer dependencies that are satisfied: by a provider that really answers, not by a script alone. */

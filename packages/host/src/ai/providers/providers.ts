@@ -312,7 +312,7 @@ const SCRIPTED: AiProvider = {
   models: ['echo'],
   defaultModel: 'echo',
   modalities: ['text'],
-  tasks: ['chat', 'embedding', 'image', 'speech', 'transcription'],
+  tasks: ['chat', 'embedding', 'image', 'speech', 'transcription', 'video'],
 };
 
 const addKey = ({ id, baseUrl }: Provider): string =>

@@ -22,6 +22,7 @@ export const Usage = optional(
 
 export const asks = <I extends TProperties, O extends TProperties>(summary: string, input: I, output: O) => ({
   effect: 'effect' as const,
+  slow: true as const,
   summary,
   input: Type.Object(input),
   output: Type.Object(output),

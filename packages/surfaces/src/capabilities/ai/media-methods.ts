@@ -4,6 +4,8 @@ import { asks, optional, Schema, text, Usage, Which } from './asks.ts';
 
 const Side = optional(Type.Integer({ minimum: 1, maximum: 4_096 }));
 const Prompt = text(32_000);
+const Seed = optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }));
+const Colours = optional(Type.Array(text(64), { maxItems: 16 }));
 const IMAGES_MAX = 10;
 
 const Image = Type.Object({
@@ -61,8 +63,8 @@ export const MEDIA_METHODS = {
       width: Side,
       height: Side,
       count: optional(Type.Integer({ minimum: 1, maximum: IMAGES_MAX })),
-      seed: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
-      brandColors: optional(Type.Array(text(64), { maxItems: 16 })),
+      seed: Seed,
+      brandColors: Colours,
     },
     { images: Type.Array(Image), filteredCount: Type.Integer(), ...Took },
   ),
@@ -106,6 +108,38 @@ export const MEDIA_METHODS = {
     {
       text: Type.String(),
       segments: Type.Array(Type.Object({ text: Type.String(), start: Type.Number(), end: Type.Number() })),
+    },
+  ),
+  callVideoGenerator: asks(
+    'A video, kept as images are. It takes minutes: a host that is restarted goes on waiting for it. What is withheld for ' +
+      'safety is no failure: `safetyFiltered` is true, and `url` and `thumbnailUrl` are a grey picture.',
+    {
+      ...Which,
+      prompt: Prompt,
+      negativePrompt: optional(Prompt),
+      width: Side,
+      height: Side,
+      durationSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 300 })),
+      includeAudio: optional(Type.Boolean()),
+      seed: Seed,
+      brandColors: Colours,
+      seedImageBase64: optional(Type.String({ minLength: 1 })),
+    },
+    {
+      video: Type.Object({
+        url: Type.String(),
+        mediaRef: Type.String(),
+        durationSeconds: Type.Number(),
+        width: Type.Number(),
+        height: Type.Number(),
+        mimeType: Type.String(),
+        fileSizeBytes: Type.Integer(),
+        thumbnailUrl: optional(Type.String()),
+        seed: optional(Type.Integer()),
+        safetyFiltered: Type.Boolean(),
+        metadata: optional(Schema),
+      }),
+      ...Took,
     },
   ),
   callTranscriber: asks('Live sound, which this host does not have: `transcription_unsupported`.', Live, {}),

@@ -125,5 +125,9 @@ export const AI: readonly Spelling[] = [
   ...both('callAI', chatAt),
   ...both('callAIWithTools', toolsAt),
   ...both('callImageGenerator', plainAt('callImageGenerator', { takes: [size], gives: [pictures] })),
+  ...both(
+    'callVideoGenerator',
+    plainAt('callVideoGenerator', { takes: [rename({ durationSec: 'durationSeconds' })] }),
+  ),
   ...PLAIN.flatMap((method) => both(method, plainAt(method))),
 ];

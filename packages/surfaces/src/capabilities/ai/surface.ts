@@ -103,6 +103,10 @@ export const aiSurface = defineSurface({
     'speech_synthesis_unsupported',
     'speech_synthesis_failed',
     'transcription_unsupported',
+    'video_generation_failed',
+    'video_generation_timeout',
+    'video_generation_cancelled',
+    'effect_in_doubt',
   ],
   spellings: AI,
   opens: async ({ models }) => ({

@@ -1,0 +1,72 @@
+/**
+ * Videos take minutes, so they are two recorded calls.
+ *
+ * I1  The first begins: it is made once, and in doubt when nobody knows whether it was.
+ * I2  The second asks until there is an end. It changes nothing at the provider, so any process may go on with it.
+ */
+import { estimateTokens, ModelFailure, plainPng, type VideoRequest } from '@gantry/ai';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type Clock, pause } from '../runtime/clock.ts';
+import { failing, wholeCall } from './media-calls.ts';
+import type { ChosenModel } from './model-source.ts';
+import type { PlannedCall } from './planned-call.ts';
+
+/** How long a node waits; its next attempt waits again. */
+const WAIT_MS_MAX = 5 * 60_000;
+const POLL_MS = 500;
+const POLL_MS_MAX = 10_000;
+
+export interface VideoBegun {
+  readonly operation: JsonObject;
+}
+
+export const videoStartCall = (ask: Omit<VideoRequest, 'model'>, chosen: ChosenModel): PlannedCall =>
+  wholeCall(
+    chosen,
+    { inputTokens: estimateTokens(ask.prompt), fails: failing('video_generation_failed'), once: true },
+    async (family, reach) => {
+      const { operation } = await family.video!.start({ ...ask, model: chosen.model }, reach);
+      return { answer: { operation } };
+    },
+  );
+
+export interface VideoEnd {
+  readonly isFiltered: boolean;
+}
+
+export interface Waiting {
+  readonly clock: Clock;
+  /** Aborted when the node is to stop. */
+  readonly cancelled?: AbortSignal | undefined;
+}
+
+export function videoEndCall({ operation }: VideoBegun, chosen: ChosenModel, wait: Waiting): PlannedCall {
+  const { clock, cancelled } = wait;
+  const waitsUntil = clock.elapsedMs() + WAIT_MS_MAX;
+  const terms = { inputTokens: 0, fails: failing('video_generation_failed'), goesOn: true } as const;
+  return wholeCall(chosen, terms, async (family, reach) => {
+    for (let waitMs = POLL_MS; ; waitMs = Math.min(waitMs * 2, POLL_MS_MAX)) {
+      const status = await family.video!.status(operation, reach);
+      switch (status.state) {
+        case 'done':
+          return { answer: { isFiltered: false }, media: [status.video] };
+        case 'filtered':
+          return { answer: { isFiltered: true }, media: [PLACEHOLDER] };
+        case 'cancelled':
+          throw new OpenwopError('video_generation_cancelled');
+        case 'failed':
+          throw new ModelFailure('rejected', status.message);
+        case 'pending':
+      }
+      if (clock.elapsedMs() >= waitsUntil) throw new OpenwopError('video_generation_timeout');
+      const signals = [reach.signal, ...(cancelled ? [cancelled] : [])];
+      await pause(clock, waitMs, AbortSignal.any(signals));
+      reach.signal.throwIfAborted();
+      if (cancelled?.aborted) throw new OpenwopError('video_generation_cancelled');
+    }
+  });
+}
+
+const GREY = Buffer.from([128, 128, 128]);
+/** Stands for what the provider withheld. */
+const PLACEHOLDER = { data: plainPng(320, 180, GREY), mimeType: 'image/png', width: 320, height: 180 };
