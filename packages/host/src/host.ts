@@ -8,10 +8,10 @@ import { createTurns, type Turns } from '@gantry/limiter';
 import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
+import type { ModelGate } from './ai/model-gate.ts';
 import { lateModels } from './ai/models-port.ts';
 import { namedBySettings, peersOf } from './ai/providers/advertisement.ts';
 import { readAiConfig } from './ai/providers/config.ts';
-import type { Providers } from './ai/providers/providers.ts';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import type { Credentials } from './credentials/credentials.ts';
@@ -141,7 +141,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     surfaces,
     secrets: nodeSecrets({ credentials, connections: () => services.oauth.nodes, aiProviders: AI_PROVIDERS }),
     facts: familyFacts(settings),
-    models: models.peers,
+    ...models.forPacks,
   });
   // Workflows that are loaded next may use what the settings name.
   await packs.prepare();
@@ -159,7 +159,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     randomBytes,
     runtime: runtimeOptions(base, () => void host.stop()),
   });
-  models.use(services.providers);
+  models.use(services);
   const host = await serve(base, { services, workflows, masterKey, served, retentionMs });
   return { ...host, services, adminKey, greeted: adminKey.shown, served };
 }
@@ -171,11 +171,14 @@ const AI_PROVIDERS = KNOWN_PROVIDERS.map(({ id }) => id);
 
 /** Packs that the settings name are installed before there are services to ask. */
 function modelPeers({ aiKeys, ai }: Settings) {
-  let advertised = async () => namedBySettings(aiKeys, readAiConfig(ai));
+  let services: Pick<Services, 'providers' | 'modelGate'> | undefined;
+  const advertised = async () =>
+    services ? services.providers.advertised() : namedBySettings(aiKeys, readAiConfig(ai));
+  const modelGate: ModelGate = async (...asked) => services?.modelGate(...asked);
   return {
-    peers: async () => peersOf(await advertised()),
-    use: (providers: Providers) => {
-      advertised = () => providers.advertised();
+    forPacks: { models: async () => peersOf(await advertised()), modelGate },
+    use: (opened: NonNullable<typeof services>) => {
+      services = opened;
     },
   };
 }

@@ -12,6 +12,7 @@ import { Envelopes } from './ai/envelopes.ts';
 import { type Limits, NANO_USD } from './ai/ledger.ts';
 import { MediaStore } from './ai/media-store.ts';
 import { MockPrograms } from './ai/mock-programs.ts';
+import { createModelGate, type ModelGate } from './ai/model-gate.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { createProviders, type Providers } from './ai/providers/providers.ts';
 import { modelSource } from './ai/providers/source.ts';
@@ -76,6 +77,7 @@ export interface Services {
   readonly oauth: OAuth;
   readonly messaging: Messaging;
   readonly ai: Ai;
+  readonly modelGate: ModelGate;
   readonly rekey: Rekey;
   readonly providers: Providers;
   readonly packs: Packs;
@@ -128,7 +130,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     attachments: { egress: options.egress.public, blobs: surfaces.blobs, bucket: settings.buckets[0] ?? '' },
     runtime: () => runtime,
   });
-  const models = openModels(options, credentials, pipeline);
+  const models = openModels(options, credentials, { pipeline, changes });
   const runtime = await LocalRuntime.open({
     ...options,
     ...options.runtime,
@@ -141,7 +143,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     executors: {
       'conformance.secret.echo': secretEcho(credentials, canaryOf(settings)),
       'conformance.envelope': envelopeNode(envelopes, envelopeTasks),
-      ...coreAiExecutors({ ai: models.ai, prompts: () => prompts, programs: mockPrograms, now: options.now }),
+      ...coreAiExecutors({ ...models, prompts: () => prompts, programs: mockPrograms, now: options.now }),
     },
     outbox: both(webhooks.outbox, triggers.outbox),
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
@@ -239,8 +241,8 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
 function openModels(
   options: ServicesOptions,
   credentials: Credentials,
-  pipeline: CommitPipeline,
-): Pick<Services, 'ai' | 'providers'> {
+  { pipeline, changes }: { readonly pipeline: CommitPipeline; readonly changes: Changes },
+): Pick<Services, 'ai' | 'providers' | 'modelGate'> {
   const { settings, egress } = options;
   const providers = createProviders({
     ...options,
@@ -252,7 +254,11 @@ function openModels(
   const source = modelSource(providers);
   const media = new MediaStore(options);
   const terms = { source, media, egress: egress.public, projectLimits: projectLimits(settings) };
-  return { providers, ai: createAi({ ...options, ...terms, pipeline, clock: systemClock }) };
+  return {
+    providers,
+    ai: createAi({ ...options, ...terms, pipeline, clock: systemClock }),
+    modelGate: createModelGate({ source, providers, changes, testSeams: settings.testSeams }),
+  };
 }
 
 function both(first: Outbox, second: Outbox): Outbox {

@@ -21,6 +21,7 @@ export type {
   ChangeCall,
   NodeFacts,
   NumberedCall,
+  SubstituteModel,
   WriteCall,
 } from './calls/surface-call.ts';
 export type { ModelsPort } from './capabilities/ai/surface.ts';

@@ -15,6 +15,12 @@ import {
 
 /** Served without a key and without a network, and only when named. */
 export const SCRIPTED_PROVIDERS = ['scripted', 'mock', 'stream-text'] as const;
+/** What scripts can play. */
+export const SCRIPTED_CAPABILITIES: readonly string[] = [
+  'structured-output',
+  'discriminator-enum',
+  'function-calling',
+];
 export type ScriptedProvider = (typeof SCRIPTED_PROVIDERS)[number];
 export const isScripted = (provider: string): provider is ScriptedProvider =>
   (SCRIPTED_PROVIDERS as readonly string[]).includes(provider);

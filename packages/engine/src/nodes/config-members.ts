@@ -103,6 +103,7 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'core.ai.callPrompt': [...ASK, 'promptId', 'expectsStreaming', 'mcp'],
   'local.sample.demo.mock-ai': ASK,
   'core.ai.structuredOutput': [...ASK, 'outputSchema', 'responseSchema', 'retryOnInvalidJson'],
+  'conformance.modelCapability.insufficient': [],
   'core.fail': ['code', 'message'],
   'core.conformance.side-effect': ['idempotent', 'effects'],
 };

@@ -46,6 +46,13 @@ export const envelope: NodeType = {
   },
 };
 
+/** Declares that it needs a model with a capability that no model has: the host refuses to dispatch it. */
+export const modelInsufficient: NodeType = {
+  typeId: 'conformance.modelCapability.insufficient',
+  leavesProcess: true,
+  prepare: () => () => ({ kind: 'dispatched' }),
+};
+
 /** Declares a runtime capability that no host provides, and is therefore refused when it is reached. */
 export const requiresMissing: NodeType = {
   typeId: 'conformance.requiresMissing',

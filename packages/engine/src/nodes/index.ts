@@ -3,7 +3,7 @@ import { approvalGate } from './approval-gate.ts';
 import { channelWrite } from './channel-write.ts';
 import { clarificationGate } from './clarification-gate.ts';
 import { conditional } from './conditional.ts';
-import { envelope, requiresMissing, secretEcho, sideEffect } from './conformance.ts';
+import { envelope, modelInsufficient, requiresMissing, secretEcho, sideEffect } from './conformance.ts';
 import { conversationGate } from './conversation-gate.ts';
 import { delay } from './delay.ts';
 import { dispatch } from './dispatch.ts';
@@ -50,6 +50,7 @@ const ALL: readonly NodeType[] = [
   sideEffect,
   secretEcho,
   envelope,
+  modelInsufficient,
   requiresMissing,
   mockAgent,
 ];

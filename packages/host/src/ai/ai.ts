@@ -69,13 +69,12 @@ export function createAi({ source, egress, projectLimits, ...options }: AiOption
     const call = await calls.perform({ ...node, budget }, place, async () => {
       isRepeated = false;
       const { owner, configurable } = node;
-      const turn = place.ordinal - node.ordinalBase;
-      const chosen = await source.choose({
-        ...withRunOptions(which, configurable),
-        owner,
-        configurable,
-        turn,
-      });
+      const query = { owner, configurable, turn: place.ordinal - node.ordinalBase };
+      const asked = await source.choose({ ...withRunOptions(which, configurable), ...query });
+      const instead = which.task === 'chat' ? node.run.instead : undefined;
+      const chosen = instead?.required.some((each) => !asked.capabilities.includes(each))
+        ? await source.choose({ task: 'chat', ...instead, ...query })
+        : asked;
       checkModel(node.run, projectLimits, chosen);
       return plan(chosen);
     });
@@ -109,7 +108,7 @@ export function answerOf({ failure, answer }: RecordedCall): unknown {
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** What a call leaves open the run decides: of a chat all of it, else the provider, if it can do the task. */
-function withRunOptions(which: Which, { ai, model }: JsonObject): Which & Pick<ModelQuery, 'prefers'> {
+export function withRunOptions(which: Which, { ai, model }: JsonObject): Which & Pick<ModelQuery, 'prefers'> {
   const run = (typeof ai === 'object' && ai !== null ? ai : {}) as JsonObject;
   const [provider, credentialRef] = [text(run.provider), text(run.credentialRef)];
   if (which.task !== 'chat') {
@@ -135,7 +134,7 @@ export const askingNode = (
   { facts, run, epoch, tell }: NodeWork,
   nodeId: string,
   io: Pick<AskingNode, 'signal' | 'ordinalBase'>,
-): AskingNode => {
+): AskingNode & Pick<NodeWork, 'run'> => {
   const { rootRunId, workflowId, configurable } = run;
   const about = { rootRunId, workflowId, configurable, run };
   return { ...about, owner: facts.owner, runId: facts.runId, nodeId, epoch, tell, ...io };

@@ -4,6 +4,7 @@
  * Prompts that are named go before what the config says: `system`, then hints and examples, then the messages, with a
  * prompt of the kind `user` at their end.
  */
+import type { Requirements } from '@gantry/ai';
 import type { EmittedEvent, Invocation, Outcome } from '@gantry/engine';
 import { ERRORS, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
@@ -13,6 +14,7 @@ import { type Ai, type AskingNode, askingNode, type Chatted } from './ai.ts';
 import { stopOf } from './call-budget.ts';
 import { type ChatAsk, type ChatMessage, chatAnswer } from './chat.ts';
 import type { MockPrograms } from './mock-programs.ts';
+import { type ModelGate, ModelInsufficient } from './model-gate.ts';
 import { BudgetExhausted, type CallPlace } from './planned-call.ts';
 import { structuredCall } from './structured.ts';
 
@@ -20,6 +22,7 @@ const SERIES = 'core.ai';
 
 export interface CoreAiDeps {
   readonly ai: Pick<Ai, 'chat'>;
+  readonly modelGate: ModelGate;
   readonly prompts: () => PromptLibrary;
   readonly programs: MockPrograms;
   readonly now: () => number;
@@ -37,14 +40,26 @@ export const coreAiExecutors = (deps: CoreAiDeps): Record<string, Executor> => (
   'core.ai.callPrompt': executor(deps, 'callPrompt', (asking) => textOutput(deps, asking)),
   'local.sample.demo.mock-ai': executor(deps, 'mockAi', (asking) => textOutput(deps, played(asking))),
   'core.ai.structuredOutput': executor(deps, 'structuredOutput', (asking) => structuredOutput(deps, asking)),
+  'conformance.modelCapability.insufficient': executor(deps, 'insufficient', async () => NEVER_DISPATCHED, {
+    requiredModelCapabilities: ['nonexistent-capability-9b3f'],
+  }),
 });
 
-function executor(deps: CoreAiDeps, method: string, perform: (asking: Asking) => Promise<Outcome>): Executor {
+const NEVER_DISPATCHED: Outcome = { ok: true, outputs: {} };
+
+function executor(
+  deps: CoreAiDeps,
+  method: string,
+  perform: (asking: Asking) => Promise<Outcome>,
+  needs: Requirements = {},
+): Executor {
   return async (_key, invocation, signal, work) => {
     const { nodeId, config, inputs, ordinalBase } = invocation;
     const node = deps.programs.for(askingNode(work, nodeId, { signal, ordinalBase }), config);
     const place = { ordinal: ordinalBase, series: SERIES, method, fingerprint: '' };
     try {
+      // First: another model may want other prompts
+      await deps.modelGate(node, needs, { ...config, ...inputs });
       const { prompts, events: first } = await promptsOf(deps, invocation, work);
       return await perform({ node, place, ask: withPrompts(askOf(config, inputs), prompts), first, config });
     } catch (error) {
@@ -52,7 +67,8 @@ function executor(deps: CoreAiDeps, method: string, perform: (asking: Asking) =>
       if (!(error instanceof OpenwopError)) throw error;
       const { code, message, details } = error;
       const { retriable: retryable } = ERRORS[code];
-      return { ok: false, retryable, error: { code, message, ...(details && { details }) } };
+      const untold = error instanceof ModelInsufficient ? { untold: [error.event] } : {};
+      return { ok: false, retryable, error: { code, message, ...(details && { details }) }, ...untold };
     }
   };
 }

@@ -14,7 +14,7 @@ export class MockPrograms {
   }
 
   /** The node, with its program as the script of the run if it has one. */
-  for(node: AskingNode, { provider }: JsonObject): AskingNode {
+  for<N extends AskingNode>(node: N, { provider }: JsonObject): N {
     const program = provider === 'mock' && this.#programs.get(keyOf(node.owner.tenant, node.nodeId));
     if (!program) return node;
     const ai = { script: program.script };

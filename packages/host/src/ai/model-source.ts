@@ -6,6 +6,7 @@ import {
   type ProviderFamily,
   type Reach,
   readScript,
+  SCRIPTED_CAPABILITIES,
   type Script,
   scriptedFamily,
   streamTextScript,
@@ -43,6 +44,8 @@ export interface ChosenModel {
   readonly price: Price | null;
   readonly outputTokensMax: number;
   readonly modalities: readonly Modality[];
+  /** As `requiredModelCapabilities` names them. */
+  readonly capabilities: readonly string[];
   /** Whether each piece of text is told by itself. */
   readonly streams: 'merged' | 'each';
   reach(io: Pick<Reach, 'signal' | 'idempotencyKey'>): Reach;
@@ -72,6 +75,7 @@ export const scriptedSource: ModelSource = {
       price: priceIn(configurable),
       outputTokensMax: OUTPUT_TOKENS_MAX,
       modalities: ['text'],
+      capabilities: SCRIPTED_CAPABILITIES,
       streams: 'each',
       reach: (io) => ({
         ...io,

@@ -19,6 +19,7 @@ import {
   type JsonObject,
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
+import { modelCapabilityFamily } from '../ai/providers/advertisement.ts';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
@@ -128,7 +129,15 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
     const providers = await oauth.advertised.list();
     const { runtimeCapabilities } = packs;
     const oauthFamily = { ...OAUTH_FAMILY, providers };
-    const told = { runtimeCapabilities, ...families, ...trusted, aiProviders, oauth: oauthFamily };
+    const modelCapabilities = modelCapabilityFamily(aiProviders, models, deps.seams);
+    const told = {
+      runtimeCapabilities,
+      ...families,
+      ...trusted,
+      aiProviders,
+      ...modelCapabilities,
+      oauth: oauthFamily,
+    };
     const runtimes = withLoaded(families.nodePackRuntimes, await wasmPacks(packs.records));
     const chains = await expansionSeam(deps, packs.records);
     const body = JSON.stringify(mirrored({ ...discoveryDocument(deps), ...told, ...runtimes, ...chains }));

@@ -73,6 +73,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     environment: {},
     runtimeCapabilities: [],
     secrets: async () => ({}),
+    modelGate: async () => {},
     surfaces: () => ({ table: {}, call: async () => undefined }),
   })(new InvocationLog(new CommitPipeline(store), store.records, now));
   return { executor, receipts };

@@ -12,6 +12,8 @@ import { covers, unmetRequirements } from '@gantry/packs';
 import { ERRORS, OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
+import { askingNode } from '../ai/ai.ts';
+import { type GatedNode, type ModelGate, ModelInsufficient } from '../ai/model-gate.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/outside-work.ts';
@@ -35,6 +37,7 @@ export interface PackExecutorOptions extends CodeCalls {
   /** What `requires` of a node may name. */
   readonly runtimeCapabilities: readonly string[];
   readonly redactions: Redactions;
+  readonly modelGate: ModelGate;
   /** Names of packs whose outputs may break their own schema: it is warned of in the log of the run. */
   readonly outputsWarned: readonly string[];
   readonly store: Pick<Store, 'commit' | 'entries'>;
@@ -54,7 +57,11 @@ export const packExecutor =
     } catch (error) {
       if (!(error instanceof OpenwopError)) throw error;
       const { code, message, details } = error;
-      return refused({ code, message, ...(details && { details }) }, ERRORS[code].retriable);
+      const untold = error instanceof ModelInsufficient ? { untold: [error.event] } : {};
+      return {
+        ...refused({ code, message, ...(details && { details }) }, ERRORS[code].retriable),
+        ...untold,
+      };
     }
   };
 
@@ -124,11 +131,16 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
     const { typeId, rateLimit } = node;
     await actionTurn(options, { tenant: key.tenant, packName: version.name, typeId, rateLimit }, task.signal);
   }
+  if (node?.model)
+    await options.modelGate(nodeOf(task), node.model, { ...invocation.config, ...invocation.inputs });
   const acts = pack.effect === 'effect' && canActUnseen(version);
   const members = await secretsOf(options, task, version);
   const call = await prepareCall(options, version, { acts, grants, members });
   return { acts, run: () => invoke(options, task, version, call) };
 }
+
+const nodeOf = ({ invocation: { nodeId, ordinalBase }, signal, work }: Task): GatedNode =>
+  askingNode(work, nodeId, { signal, ordinalBase });
 
 function checkCapabilities({ runtimeCapabilities }: PackExecutorOptions, requires: readonly string[]): void {
   const missing = requires.filter((name) => !runtimeCapabilities.includes(name));

@@ -10,6 +10,7 @@
  *
  * The archive itself is content under the same integrity, from which any process unpacks the code.
  */
+import type { Requirements } from '@gantry/ai';
 import type { PackEffect } from '@gantry/engine';
 import type { NodePackManifest, PromptTemplate, Provider, WorkflowChain } from '@gantry/packs';
 import type { InstalledPack, JsonObject, PackGrant, RateLimit } from '@gantry/protocol';
@@ -48,6 +49,8 @@ export interface NodeRecord {
   readonly outputSchema?: JsonObject;
   /** What is looked up before it runs. */
   readonly needs?: NodeNeeds;
+  /** What a model has to be able to do for it. */
+  readonly model?: Requirements;
   /** Of the action of a connector: how often it may be dispatched. */
   readonly rateLimit?: RateLimit;
 }

@@ -5,6 +5,7 @@ import type { WorkflowDefinition } from '@gantry/protocol';
 import { RemotePacks } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { ModelGate } from '../ai/model-gate.ts';
 import { capabilityFamilies, type Families, type FamilyFacts } from '../api/families.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
@@ -34,6 +35,7 @@ export interface PacksOptions {
   readonly egress: EgressByPurpose;
   readonly redactions: Redactions;
   readonly secrets: NodeSecrets;
+  readonly modelGate: ModelGate;
   /** What discovery says of the host itself. */
   readonly facts: FamilyFacts;
   readonly models: OfferOptions['models'];

@@ -140,6 +140,7 @@ function nodeRecord(
   const inputSchema = schemaOf(node.inputSchemaRef);
   const outputSchema = schemaOf(node.outputSchemaRef);
   const { requiresSecrets: secrets = [], requiredCredentials: credentials = [] } = node;
+  const { requiredModelCapabilities, fallbackModel } = node;
   const { rateLimit } = action ?? {};
   const needsAny = secrets.length + credentials.length > 0 || auth !== undefined;
   return {
@@ -153,6 +154,9 @@ function nodeRecord(
     ...(inputSchema && { inputSchema }),
     ...(outputSchema && { outputSchema }),
     ...(needsAny && { needs: { secrets, credentials, ...(auth && { auth }) } }),
+    ...(requiredModelCapabilities?.length && {
+      model: { requiredModelCapabilities, ...(fallbackModel && { fallbackModel }) },
+    }),
     ...(rateLimit && { rateLimit: { requests: 1, perSeconds: 1, ...rateLimit } }),
   };
 }

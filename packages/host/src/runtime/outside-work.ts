@@ -9,7 +9,7 @@ import {
   rootRunId,
 } from '@gantry/engine';
 import type { CommitGroup, CommitResult, RunKey } from '@gantry/store';
-import type { BudgetStop, CallingRun } from '@gantry/surfaces';
+import type { BudgetStop, CallingRun, SubstituteModel } from '@gantry/surfaces';
 
 /** What work that left the process may ask of the run that it is part of. */
 export interface NodeWork {
@@ -24,9 +24,15 @@ export interface NodeWork {
    */
   tell(events: readonly EmittedEvent[], writes: CommitGroup): Promise<CommitResult | null>;
   /** For calls that cost. */
-  readonly run: CallingRun & { readonly stop: BudgetStop | undefined };
+  readonly run: WorkingRun;
   /** A call of the node went on record: running it again would not repeat that. */
   recorded?(): void;
+}
+
+/** The run of a node at work, with what was found out about it meanwhile. */
+export interface WorkingRun extends CallingRun {
+  readonly stop: BudgetStop | undefined;
+  useInstead(model: SubstituteModel): void;
 }
 
 export type Executor = (
@@ -132,8 +138,9 @@ const refuseReplay: Executor = async (_key, { nodeId }) => ({
 export const callingRun = (
   facts: RunFacts,
   budget: () => RunBudget | undefined = () => undefined,
-): CallingRun & { readonly stop: BudgetStop | undefined } => {
+): WorkingRun => {
   let stop: BudgetStop | undefined;
+  let instead: SubstituteModel | undefined;
   return {
     rootRunId: rootRunId(facts),
     workflowId: facts.workflowId,
@@ -141,6 +148,12 @@ export const callingRun = (
     budget,
     exhausted: (about) => {
       stop ??= about;
+    },
+    useInstead: (model) => {
+      instead = model;
+    },
+    get instead() {
+      return instead;
     },
     get stop() {
       return stop;

@@ -20,6 +20,7 @@ const WITH_SEAMS = [
   'conformance-stream-text',
   'conformance-envelope-',
   'conformance-prompt-',
+  'conformance-model-capability-',
 ];
 
 /** Suites run every fixture that is listed, so only what works is. */

@@ -43,6 +43,15 @@ export interface CallingRun {
   budget(): CallerBudget | undefined;
   /** Nothing is left: the node stops, whatever its code makes of it. */
   exhausted(about: BudgetStop): void;
+  /** The model that serves the calls of the node which would reach one that lacks something. */
+  readonly instead?: SubstituteModel | undefined;
+}
+
+export interface SubstituteModel {
+  readonly provider: string;
+  readonly model: string;
+  /** What the node needs of a model. */
+  readonly required: readonly string[];
 }
 
 /** Limits of cost are in US dollars. */

@@ -1,8 +1,9 @@
 /** `aiProviders` of the discovery document: what answers, by id. Where an endpoint is it never says. Pure. */
-import { type Modality, SCRIPTED_PROVIDERS, type Task } from '@gantry/ai';
+import { type Modality, SCRIPTED_CAPABILITIES, SCRIPTED_PROVIDERS, type Task } from '@gantry/ai';
 import { type AiProvider, flagsOf, type JsonObject, SURFACE_NAMES } from '@gantry/protocol';
 import { MEDIA_BYTES_MAX } from '../media-input.ts';
 import { type AiConfig, POLICY_MODES } from './config.ts';
+import type { Providers } from './providers.ts';
 
 const FLAGS: Readonly<Partial<Record<Task, string>>> = {
   embedding: 'embeddings',
@@ -52,6 +53,21 @@ export function peersOf(advertised: JsonObject, serves = SERVED): [string, reado
   ]);
 }
 
+/** `modelCapabilities`, while nodes are held to what they declare to need: what some model here can do. */
+export function modelCapabilityFamily(
+  advertised: JsonObject,
+  providers: Pick<Providers, 'factsOf'>,
+  testSeams: boolean,
+): { modelCapabilities?: JsonObject } {
+  if (!testSeams && !hasProvider(advertised)) return {};
+  const models = Object.entries(Object(advertised.supportedModels) as Record<string, readonly string[]>);
+  const known = models.flatMap(([id, names]) =>
+    names.flatMap((name) => providers.factsOf(id, name)?.capabilities ?? []),
+  );
+  const all = [...new Set([...SCRIPTED_CAPABILITIES, ...known])].sort();
+  return { modelCapabilities: { supported: true, advertised: all, substitutionSupported: true } };
+}
+
 /** Before anybody can be asked: what the settings name. */
 export const namedBySettings = (
   keys: readonly { readonly name: string }[],
@@ -60,6 +76,7 @@ export const namedBySettings = (
   supported: [...keys.map(({ name }) => name), ...config.endpoints.map(({ id }) => id)],
 });
 
-const hasProvider = ({ supported }: JsonObject): boolean =>
+/** One that really answers, not a script. */
+export const hasProvider = ({ supported }: JsonObject): boolean =>
   Array.isArray(supported) &&
   supported.some((id) => !(SCRIPTED_PROVIDERS as readonly unknown[]).includes(id));

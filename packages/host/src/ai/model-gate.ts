@@ -1,0 +1,102 @@
+/**
+ * Whether the model of a node can do what the node declares to need, asked before the node is dispatched.
+ *
+ * I1  A substitution and the event that tells of it are one commit. A node that runs again is told of once.
+ * I2  While `modelCapabilities` is not advertised, what a node declares is metadata and changes nothing.
+ */
+import { isScripted, type ModelName, modelGate, type Requirements, SCRIPTED_CAPABILITIES } from '@gantry/ai';
+import { type EmittedEvent, type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
+import type { Changes } from '@gantry/resources';
+import { logicalInvocationId } from '../runtime/invocation-log.ts';
+import type { WorkingRun } from '../runtime/outside-work.ts';
+import { type AskingNode, withRunOptions } from './ai.ts';
+import type { ModelSource } from './model-source.ts';
+import { hasProvider } from './providers/advertisement.ts';
+import type { Providers } from './providers/providers.ts';
+
+export interface ModelGateOptions {
+  readonly source: ModelSource;
+  readonly providers: Pick<Providers, 'advertised' | 'canUse' | 'factsOf'>;
+  readonly changes: Pick<Changes, 'run'>;
+  /** The suite has the gate judge the provider that stands in for models. */
+  readonly testSeams: boolean;
+}
+
+export type GatedNode = AskingNode & { readonly run: WorkingRun };
+
+/** Throws `ModelInsufficient` when the node must not be dispatched. */
+export type ModelGate = (node: GatedNode, needs: Requirements, given: JsonObject) => Promise<void>;
+
+export class ModelInsufficient extends OpenwopError {
+  /** Told before the node fails. */
+  readonly event: EmittedEvent;
+
+  constructor(event: EmittedEvent, missing: readonly string[], { provider, model }: ModelName) {
+    const who = provider === NO_MODEL ? 'No model is available' : `${provider}/${model} does not have it`;
+    super('capability_not_provided', {
+      message: `The node needs a model with ${missing.join(', ')}. ${who}. Name another in configurable.ai; \`gantry ai providers\` lists them.`,
+      details: { missing: [...missing] },
+    });
+    this.event = event;
+  }
+}
+
+/** Where no provider would serve the node. */
+const NO_MODEL = 'none';
+
+export function createModelGate({ source, providers, changes, testSeams }: ModelGateOptions): ModelGate {
+  const isOn = async (): Promise<boolean> => testSeams || hasProvider(await providers.advertised());
+  const capabilitiesOf = ({ provider, model }: ModelName): readonly string[] =>
+    isScripted(provider) ? SCRIPTED_CAPABILITIES : (providers.factsOf(provider, model)?.capabilities ?? []);
+
+  return async (node, needs, given) => {
+    const { requiredModelCapabilities: required = [], fallbackModel: fallback } = needs;
+    if (required.length === 0 || !(await isOn())) return;
+    const active = await activeModel(source, node, given);
+    const canUse =
+      fallback !== undefined &&
+      (isScripted(fallback.provider) || (await providers.canUse(ownerOf(node.owner), fallback.provider)));
+    const outcome = modelGate(needs, {
+      nodeId: node.nodeId,
+      active,
+      substitutionSupported: true,
+      capabilitiesOf,
+      canUse: () => canUse,
+    });
+    if (outcome.route === 'dispatch') return;
+    if (outcome.route === 'refuse')
+      throw new ModelInsufficient(outcome.event, outcome.missingCapabilities, active);
+    const { model, event } = outcome;
+    await changes.run(callerOf(node), async (change) => {
+      change.tell(event);
+      return { substituted: true };
+    });
+    node.run.useInstead({ ...model, required });
+  };
+}
+
+/** The one that a call of the node would reach which names none itself. */
+async function activeModel(source: ModelSource, node: AskingNode, given: JsonObject): Promise<ModelName> {
+  const { owner, configurable } = node;
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  const asked = { task: 'chat', provider: text(given.provider), model: text(given.model) } as const;
+  try {
+    const { provider, model } = await source.choose({
+      owner,
+      configurable,
+      ...withRunOptions(asked, configurable),
+      turn: 0,
+    });
+    return { provider, model };
+  } catch (error) {
+    if (error instanceof OpenwopError && error.code === 'provider_unavailable')
+      return { provider: NO_MODEL, model: NO_MODEL };
+    throw error;
+  }
+}
+
+function callerOf({ owner, runId, nodeId, ordinalBase: ordinal, epoch, tell }: AskingNode) {
+  const { tenant } = owner;
+  const invocationId = logicalInvocationId({ tenant, runId, nodeId, ordinal, providerKey: 'model-gate' });
+  return { kind: 'node', tenant, actor: runId, call: { invocationId, runId, nodeId }, epoch, tell } as const;
+}
