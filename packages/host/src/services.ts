@@ -23,6 +23,7 @@ import { DAY_MS } from './deliveries/delivery.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import { linksOver } from './interrupts/approval-links.ts';
 import { createInterruptTokens, type InterruptTokens } from './interrupts/interrupt-token.ts';
+import { LinkRevocations } from './interrupts/link-revocations.ts';
 import type { KeyRing } from './master-key.ts';
 import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
@@ -110,7 +111,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const mockPrograms = new MockPrograms();
   const oauth = createOAuth({ ...options, changes });
   const credentials = openCredentials(options, changes, oauth);
-  const interruptTokens = interruptTokensOf(options);
+  const interruptTokens = interruptTokensOf(options, changes);
   const webhooks = createWebhooks({
     ...options,
     changes,
@@ -195,11 +196,15 @@ function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 's
   };
 }
 
-const interruptTokensOf = ({ masterKey, settings, now }: ServicesOptions): InterruptTokens =>
+const interruptTokensOf = (
+  { masterKey, settings, store, now }: ServicesOptions,
+  changes: Changes,
+): InterruptTokens =>
   createInterruptTokens({
     hmac: masterKey.hmac('interrupt-token'),
     now,
     personalMs: settings.interruptLinkDays * DAY_MS,
+    revocations: new LinkRevocations({ changes, store }),
   });
 
 function projectLimits({

@@ -30,6 +30,7 @@ export const ACCESS: AccessRules = {
   'GET /v1/runs/{runId}/interrupts/{nodeId}': ['runs:read'],
   // Whoever makes a link decides who answers with it
   'POST /v1/host/gantry/runs/{runId}/interrupts/{nodeId}/links': ['approvals:link'],
+  'DELETE /v1/host/gantry/runs/{runId}/interrupts/{nodeId}/links/{person}': ['approvals:link'],
   'GET /v1/interrupts/{token}': 'token',
   'POST /v1/interrupts/{token}': 'token',
   'GET /v1/runs/{runId}/ancestry': ['runs:read'],
