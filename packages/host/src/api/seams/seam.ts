@@ -5,6 +5,8 @@ import type { Static, TSchema } from 'typebox';
 /** By their path below `/v1/host/sample/`, with what each does. */
 const SEAMS = {
   'agentloop/run': 'Let a supervisor take its turns',
+  'ai/call': 'Ask a model from a node of a run',
+  'ai/call-speech-synthesizer': 'Let a node of a run make speech',
   'artifacttypes/install': 'Install an artifact-type pack from its manifest and schemas',
   'artifacttypes/produce': 'Judge an artifact',
   'authorization/decide': 'Whether a principal may do something',
@@ -31,6 +33,7 @@ const SEAMS = {
   'subrun/attest': 'Merge the outputs of a child',
   'test/idempotency/concurrent-claim': 'Let several executors reach one effect',
   'test/capability-toggle': 'Take a capability away for a moment',
+  'test/emit-provider-usage': 'Let a run tell what a model used',
   'test/emit-envelope-reliability': 'Let a run tell an event of envelopes',
   'test/evaluate-model-capability-gate': 'Whether a model can do what a node needs',
   'test/llm-cache-key': 'The cache key of a request to a model',
