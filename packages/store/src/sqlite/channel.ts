@@ -1,6 +1,7 @@
 /** Calls from the main thread to a worker thread that owns a database connection. */
-import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode } from '../error.ts';
+import { keepThread, takeThread } from '../kept-threads.ts';
 
 type Operations = Record<string, (...args: never[]) => unknown>;
 type WireError =
@@ -45,7 +46,7 @@ export function serve({ open, explain, together = {} }: Service): void {
       const [id, name, args] = waiting.shift()!;
       const more = together[name] ? takeWhile(waiting, name) : [];
       if (more.length > 0) answerTogether(together[name]!, [[id, name, args], ...more]);
-      else if (name === 'open') answer(id, () => opening(...(args as [string])));
+      else if (name === 'open') answer(id, () => opening(String(args[0])));
       else answer(id, () => operations[name]?.(...args));
     }
   });
@@ -94,46 +95,9 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** A worker thread, with what is told of it while a store has it. */
-interface Thread {
-  readonly worker: Worker;
-  onReply(reply: Reply): void;
-  onEnd(error: Error): void;
-}
-
-/** Those that have closed what they had opened: starting one takes 50 ms of a processor. */
-const idle = new Map<string, Thread[]>();
-const IDLE_MAX = 2;
-
-function take({ href }: URL): Thread {
-  const kept = idle.get(href)?.pop();
-  kept?.worker.ref();
-  return kept ?? startThread(new URL(href));
-}
-
-function startThread(entry: URL): Thread {
-  const thread: Thread = { worker: new Worker(entry), onReply() {}, onEnd() {} };
-  thread.worker.on('message', (reply: Reply) => thread.onReply(reply));
-  thread.worker.on('error', (cause) =>
-    thread.onEnd(new StoreError('io', 'The database thread died.', { cause })),
-  );
-  thread.worker.on('exit', () => thread.onEnd(new StoreError('io', 'The store is closed.')));
-  return thread;
-}
-
-/** It does not keep the process alive. */
-async function keep({ href }: URL, thread: Thread): Promise<void> {
-  const kept = idle.get(href) ?? [];
-  idle.set(href, kept);
-  if (kept.length === IDLE_MAX) return void (await thread.worker.terminate());
-  thread.worker.unref();
-  thread.onEnd = () => void kept.splice(kept.indexOf(thread) >>> 0, 1);
-  kept.push(thread);
-}
-
 /** Main side: in a thread of its own; rejects with what its `open` threw. */
 export async function connect<T extends Operations>(entry: URL, dataDir: string): Promise<Channel<T>> {
-  const thread = take(entry);
+  const thread = takeThread(entry);
   const { worker } = thread;
   const pending = new Map<number, Pending>();
   let lost: Error | null = null;
@@ -144,13 +108,18 @@ export async function connect<T extends Operations>(entry: URL, dataDir: string)
     for (const call of pending.values()) call.reject(lost);
     pending.clear();
   };
-  thread.onReply = ([id, value, error]) => {
+  thread.onMessage = ([id, value, error]: Reply) => {
     const call = pending.get(id);
     pending.delete(id);
     if (error) call?.reject(fromWire(error));
     else call?.resolve(value);
   };
-  thread.onEnd = lose;
+  thread.onEnd = (cause) =>
+    lose(
+      cause === null
+        ? new StoreError('io', 'The store is closed.')
+        : new StoreError('io', 'The database thread died.', { cause }),
+    );
 
   const request = (name: string, args: readonly unknown[]): Promise<unknown> => {
     if (lost) return Promise.reject(lost);
@@ -170,7 +139,7 @@ export async function connect<T extends Operations>(entry: URL, dataDir: string)
     const answer = request('close', []);
     lost = new StoreError('io', 'The store is closed.');
     await answer.then(
-      () => keep(entry, thread),
+      () => keepThread(entry, thread),
       () => worker.terminate(),
     );
   };
