@@ -35,6 +35,7 @@ export * from './run-options.ts';
 export * from './sandbox-health.ts';
 export * from './schedule.ts';
 export { closedObject, optional, Values } from './schema.ts';
+export { schemaErrors } from './schema-errors.ts';
 export * from './scope.ts';
 export * from './seldom.ts';
 export * from './stream.ts';
