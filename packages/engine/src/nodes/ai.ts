@@ -22,6 +22,7 @@ const isBetween = (value: Json, min: number, max: number): boolean =>
 export const callPrompt: NodeType = {
   typeId: 'core.ai.callPrompt',
   leavesProcess: true,
+  artifactOutput: 'output',
   yields: true,
   prepare(preparation) {
     checkAsk(preparation);
@@ -47,6 +48,7 @@ export const mockAi: NodeType = {
 export const structuredOutput: NodeType = {
   typeId: 'core.ai.structuredOutput',
   leavesProcess: true,
+  artifactOutput: 'output',
   yields: true,
   prepare(preparation) {
     checkAsk(preparation);
