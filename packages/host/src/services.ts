@@ -16,6 +16,8 @@ import { createModelGate, type ModelGate } from './ai/model-gate.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { createProviders, type Providers } from './ai/providers/providers.ts';
 import { modelSource } from './ai/providers/source.ts';
+import { Artifacts } from './artifacts/artifacts.ts';
+import { WorkingCopies } from './artifacts/working-copies.ts';
 import { secretEcho } from './credentials/conformance-secret.ts';
 import { type Credentials, createCredentials } from './credentials/credentials.ts';
 import { externalStores } from './credentials/external-stores.ts';
@@ -79,6 +81,8 @@ export interface Services {
   readonly messaging: Messaging;
   readonly ai: Ai;
   readonly modelGate: ModelGate;
+  readonly artifacts: Artifacts;
+  readonly workingCopies: WorkingCopies;
   readonly rekey: Rekey;
   readonly providers: Providers;
   readonly packs: Packs;
@@ -159,7 +163,18 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const rekey = createRekey({ ...options, changes, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
   const kept = { credentials, oauth, messaging, rekey, ...models };
   const background = { webhooks, triggers, schedules, heartbeats, ...kept };
-  const apart = { redactions, prompts, envelopes, envelopeTasks, mockPrograms, interruptTokens };
+  const artifacts = new Artifacts({ entries: store.entries, runtime });
+  const workingCopies = new WorkingCopies({ entries: store.entries, runtime, artifacts, changes });
+  const apart = {
+    redactions,
+    artifacts,
+    workingCopies,
+    prompts,
+    envelopes,
+    envelopeTasks,
+    mockPrograms,
+    interruptTokens,
+  };
   const services = { ...apart, runtime, packs, surfaces, ...background };
   return { ...services, ...lifetime(services) };
 }

@@ -1,5 +1,6 @@
 export * from './act.ts';
 export * from './ai-provider.ts';
+export * from './artifact.ts';
 export * from './backend-health.ts';
 export * from './budget.ts';
 export * from './capability-names.ts';

@@ -33,8 +33,10 @@ type Producer = PlanNode & { readonly artifact: NodeArtifact };
 
 const isProducer = (node: PlanNode): node is Producer => node.artifact !== undefined;
 
-const contentOf = ({ artifact }: Producer, outputs: JsonObject): Json =>
-  own(outputs, artifact.output) ?? outputs;
+function contentOf({ artifact }: Producer, outputs: JsonObject): Json {
+  const content = own(outputs, artifact.output);
+  return content === undefined ? outputs : content;
+}
 
 /** As readers may see it. */
 export function shownContent(plan: Plan, run: Run, node: PlanNode): Json | undefined {
@@ -106,6 +108,14 @@ function isPending(run: Run, node: PlanNode): node is Producer {
   if (!isProducer(node) || run.nodes.get(node.id)?.status !== 'completed') return false;
   return run.artifacts.get(node.artifact.id)?.visit !== run.visits.get(node.id);
 }
+
+/** Made, and waiting for an approval or for somebody who stores them. */
+export const pendingArtifacts = (plan: Plan, run: Run) =>
+  plan.order.flatMap((node) => {
+    if (!isPending(run, node) || node.artifact.syncOn === 'completion') return [];
+    const { id: artifactId, typeId: artifactType, syncOn } = node.artifact;
+    return [{ artifactId, artifactType, nodeId: node.id, syncOn }];
+  });
 
 /** Artifacts upstream of a gate that wait for an approval; of the gate's type, where it names one. */
 export function reviewed({ run }: Step, gate: PlanNode): readonly (Producer & PlanNode)[] {

@@ -86,7 +86,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   connectionPackSeams(app, services.packs);
   credentialSeam(app, deps, drive, services.credentials);
   oauthSeams(app, services, drive);
-  artifactTypeSeams(app, services.packs);
+  artifactTypeSeams(app, services.packs, drive);
   const outside = membersOutside(deps, services.surfaces);
   sandboxSeams(app, services.packs, outside);
   surfaceSeams(app, services.surfaces, outside, webhookOperations(services.webhooks.service));
