@@ -6,6 +6,7 @@ export * from './call/merge.ts';
 export * from './catalogue/models.ts';
 export * from './catalogue/providers.ts';
 export * from './envelope/accept.ts';
+export * from './envelope/asked.ts';
 export * from './envelope/completion.ts';
 export * from './envelope/document.ts';
 export * from './envelope/kinds.ts';

@@ -68,6 +68,8 @@ export interface Invocation {
   readonly variables: JsonObject;
   /** The prompts that the workflow names for nodes which name none. */
   readonly promptRefs?: NonNullable<WorkflowDefinition['defaults']>['promptRefs'];
+  /** What was answered to its questions in this visit, by their keys. */
+  readonly answers?: JsonObject;
   /** Given when the code is a pack's. */
   readonly pack?: PackInvocation;
 }
@@ -104,6 +106,7 @@ export function invocations(plan: Plan, run: Run): Invocation[] {
       variables: run.variables,
       ...(plan.definition.defaults?.promptRefs && { promptRefs: plan.definition.defaults.promptRefs }),
       ...(state.timeoutAt !== undefined && { timeoutAt: state.timeoutAt }),
+      ...(state.answers && { answers: state.answers }),
       ...(node.pack && { pack: packInvocation(node.pack, run.variables, state) }),
     });
   }

@@ -1,5 +1,4 @@
 import type { BudgetPolicy, Json, JsonObject, RunError, RunOwner, RunStatus } from '@gantry/protocol';
-import type { ArtifactState } from './artifacts/artifact.ts';
 import type { RunBudget } from './budget/budget.ts';
 import type { CalledRun, NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
@@ -175,8 +174,6 @@ export interface Run {
   readonly asked: Table<number>;
   /** Child runs of each node's latest visit. */
   readonly children: Table<NodeChildren>;
-  /** By artifact id. */
-  readonly artifacts: Table<ArtifactState>;
   readonly channels: { readonly [name: string]: ChannelState };
   readonly orchestrator?: Orchestrator;
   /** Versions that code asked for, fixed at the first question. */
@@ -199,6 +196,8 @@ export interface Run {
   /** Tool calls that have not returned, by their id: the sequence of what said that they began. */
   readonly toolCalls?: { readonly [callId: string]: number };
   readonly budget?: RunBudget;
+  /** How many the run has received. */
+  readonly envelopes?: number;
   /** Sequence of the last event that can make a run fail. */
   readonly causeSeq?: number;
 }
@@ -215,7 +214,6 @@ export const newRun = (facts: RunFacts): Run => ({
   timedOut: Table.of(),
   asked: Table.of(),
   children: Table.of(),
-  artifacts: Table.of(),
   channels: {},
   versions: {},
   nodes: Table.of(),
@@ -232,7 +230,6 @@ const TABLES = [
   'timedOut',
   'asked',
   'children',
-  'artifacts',
   'nodes',
   'visits',
   'loopbacks',

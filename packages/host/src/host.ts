@@ -8,6 +8,7 @@ import { createTurns, type Turns } from '@gantry/limiter';
 import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
+import { lateEnvelopes } from './ai/envelopes-port.ts';
 import type { ModelGate } from './ai/model-gate.ts';
 import { lateModels } from './ai/models-port.ts';
 import { namedBySettings, peersOf } from './ai/providers/advertisement.ts';
@@ -131,6 +132,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     publicUrl: () => address.known(),
     messages: { dispatch: (...message) => services.messaging.messages.dispatch(...message) },
     models: lateModels(() => services.ai),
+    envelopes: lateEnvelopes(() => services.envelopesPort),
     prompts: { get: (...prompt) => services.prompts.get(...prompt) },
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });

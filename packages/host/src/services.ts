@@ -4,11 +4,13 @@ import type { EgressByPurpose } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
 import { Changes } from '@gantry/resources';
 import { CommitPipeline, type Store } from '@gantry/store';
+import type { EnvelopesPort } from '@gantry/surfaces';
 import type { Logger } from 'pino';
 import { type Ai, createAi } from './ai/ai.ts';
 import { EnvelopeTasks, envelopeNode } from './ai/conformance-envelope.ts';
 import { coreAiExecutors } from './ai/core-nodes.ts';
 import { Envelopes } from './ai/envelopes.ts';
+import { createEnvelopesPort } from './ai/envelopes-port.ts';
 import { type Limits, NANO_USD } from './ai/ledger.ts';
 import { MediaStore } from './ai/media-store.ts';
 import { MockPrograms } from './ai/mock-programs.ts';
@@ -16,8 +18,6 @@ import { createModelGate, type ModelGate } from './ai/model-gate.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { createProviders, type Providers } from './ai/providers/providers.ts';
 import { modelSource } from './ai/providers/source.ts';
-import { Artifacts } from './artifacts/artifacts.ts';
-import { WorkingCopies } from './artifacts/working-copies.ts';
 import { secretEcho } from './credentials/conformance-secret.ts';
 import { type Credentials, createCredentials } from './credentials/credentials.ts';
 import { externalStores } from './credentials/external-stores.ts';
@@ -25,7 +25,6 @@ import { DAY_MS } from './deliveries/delivery.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import { linksOver } from './interrupts/approval-links.ts';
 import { createInterruptTokens, type InterruptTokens } from './interrupts/interrupt-token.ts';
-import { LinkRevocations } from './interrupts/link-revocations.ts';
 import type { KeyRing } from './master-key.ts';
 import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
@@ -81,13 +80,12 @@ export interface Services {
   readonly messaging: Messaging;
   readonly ai: Ai;
   readonly modelGate: ModelGate;
-  readonly artifacts: Artifacts;
-  readonly workingCopies: WorkingCopies;
   readonly rekey: Rekey;
   readonly providers: Providers;
   readonly packs: Packs;
   readonly prompts: PromptLibrary;
   readonly envelopes: Envelopes;
+  readonly envelopesPort: EnvelopesPort;
   readonly envelopeTasks: EnvelopeTasks;
   readonly mockPrograms: MockPrograms;
   readonly surfaces: Surfaces;
@@ -110,12 +108,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
     messaging.committed(group);
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
-  const envelopes = new Envelopes(changes);
+  const envelopes = new Envelopes(changes, store.entries);
   const envelopeTasks = new EnvelopeTasks();
   const mockPrograms = new MockPrograms();
   const oauth = createOAuth({ ...options, changes });
   const credentials = openCredentials(options, changes, oauth);
-  const interruptTokens = interruptTokensOf(options, changes);
+  const interruptTokens = interruptTokensOf(options);
   const webhooks = createWebhooks({
     ...options,
     changes,
@@ -148,7 +146,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
     executors: {
       'conformance.secret.echo': secretEcho(credentials, canaryOf(settings)),
       'conformance.envelope': envelopeNode(envelopes, envelopeTasks),
-      ...coreAiExecutors({ ...models, prompts: () => prompts, programs: mockPrograms, now: options.now }),
+      ...coreAiExecutors({
+        ...options,
+        ...models,
+        envelopes,
+        prompts: () => prompts,
+        programs: mockPrograms,
+      }),
     },
     outbox: both(webhooks.outbox, triggers.outbox),
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
@@ -163,14 +167,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const rekey = createRekey({ ...options, changes, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
   const kept = { credentials, oauth, messaging, rekey, ...models };
   const background = { webhooks, triggers, schedules, heartbeats, ...kept };
-  const artifacts = new Artifacts({ entries: store.entries, runtime });
-  const workingCopies = new WorkingCopies({ entries: store.entries, runtime, artifacts, changes });
+  const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
   const apart = {
     redactions,
-    artifacts,
-    workingCopies,
     prompts,
     envelopes,
+    envelopesPort,
     envelopeTasks,
     mockPrograms,
     interruptTokens,
@@ -211,15 +213,11 @@ function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 's
   };
 }
 
-const interruptTokensOf = (
-  { masterKey, settings, store, now }: ServicesOptions,
-  changes: Changes,
-): InterruptTokens =>
+const interruptTokensOf = ({ masterKey, settings, now }: ServicesOptions): InterruptTokens =>
   createInterruptTokens({
     hmac: masterKey.hmac('interrupt-token'),
     now,
     personalMs: settings.interruptLinkDays * DAY_MS,
-    revocations: new LinkRevocations({ changes, store }),
   });
 
 function projectLimits({

@@ -51,6 +51,11 @@ const NAMES = [
     seam: 'aiProviders',
     holds: 'calls of models, which cost money',
   },
+  {
+    capability: 'aiEnvelope',
+    path: 'aiEnvelope',
+    holds: 'envelopes of models, which cost money',
+  },
   { capability: 'promptLibrary', path: 'promptLibrary', holds: 'the prompts' },
 ] as const satisfies readonly (Omit<SurfaceName, 'aliases' | 'seam'> & Partial<SurfaceName>)[];
 
@@ -64,7 +69,7 @@ export const SURFACE_NAMES: readonly SurfaceName[] = NAMES.map((names) => ({
 
 /** The other capabilities that the protocol or published packs name, reserved ones too. */
 const OTHERS = (
-  'a2a agentRuntime agents aiEnvelope artifactTypes authorization brand budget ' +
+  'a2a agentRuntime agents artifactTypes authorization brand budget ' +
   'campaignMessaging canvas chat collaboration connections content conversationPrimitive coordination ' +
   'credentials dataIntegration deadLetter dispatch entities eventLog execClass feedback heartbeat ' +
   'i18n interrupt kanban knowledge launchStudio mcp media memory multiAgent ' +

@@ -40,11 +40,12 @@ export interface EmittedEvent {
     | 'model.capability.substituted'
     | 'model.capability.insufficient'
     | 'agent.promptResolved'
-    | 'prompt.composed'
-    | 'artifact.created';
+    | 'prompt.composed';
   readonly payload: JsonObject;
   readonly causationId?: string;
   readonly contentTrust?: 'untrusted';
+  /** The kind of the envelope that the run received. */
+  readonly sealed?: { readonly envelope: string };
 }
 
 /** An event at rest: payloads are JSON text, so that reading a log is concatenation, not parsing. */

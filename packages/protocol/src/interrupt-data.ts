@@ -37,11 +37,7 @@ export const ApprovalData = Type.Object({
   title: Text,
   description: optional(Type.String()),
   artifactData: optional(Type.Unknown()),
-  actions: Type.Array(Type.Enum([...APPROVAL_ACTIONS]), {
-    minItems: 1,
-    maxItems: APPROVAL_ACTIONS.length,
-    uniqueItems: true,
-  }),
+  actions: Type.Array(Type.Enum([...APPROVAL_ACTIONS]), { minItems: 1, uniqueItems: true }),
   requiredApprovals: optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   approversList: optional(Texts),
   rejectionPolicy: optional(Type.Enum(['single-veto', 'majority'])),
@@ -128,6 +124,6 @@ export function misfit(schema: TSchema, value: unknown): { path: string; message
     validators.set(schema, validator);
   }
   if (validator.Check(value)) return;
-  const [first] = problemsIn(validator, value);
+  const [first] = problemsIn(schema, validator.Errors(value)[1]);
   return { path: first?.field ?? '', message: first?.problem ?? 'is not valid' };
 }

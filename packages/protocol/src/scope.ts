@@ -10,7 +10,6 @@ export const SCOPES = [
   'runs:delete',
   'runs:annotate',
   'artifacts:read',
-  'artifacts:write',
   'approvals:respond',
   'approvals:link',
   'webhooks:manage',

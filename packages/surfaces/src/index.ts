@@ -17,9 +17,11 @@ export type { AnswerKeys } from './calls/sealed-answer.ts';
 export { decodeBase64 } from './calls/spelling.ts';
 export type {
   BudgetStop,
+  CallerWork,
   CallingRun,
   ChangeCall,
   NodeFacts,
+  NodeWaits,
   NumberedCall,
   SubstituteModel,
   WriteCall,
@@ -27,6 +29,7 @@ export type {
 export type { ModelsPort } from './capabilities/ai/surface.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
 export { INERT } from './capabilities/blob/serve-presigned.ts';
+export type { EnvelopesPort } from './capabilities/envelopes/surface.ts';
 export type { HttpCredentials } from './capabilities/http/credential.ts';
 export { implementHttp } from './capabilities/http/surface.ts';
 export type { PromptsPort } from './capabilities/prompts/surface.ts';

@@ -9,6 +9,7 @@ import type { ImplementedSurface } from './calls/define-surface.ts';
 import type { ModelsPort } from './capabilities/ai/surface.ts';
 import type { LinkOptions } from './capabilities/blob/hosted-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
+import type { EnvelopesPort } from './capabilities/envelopes/surface.ts';
 import type { HttpCredentials } from './capabilities/http/credential.ts';
 import { openRawFetch } from './capabilities/http/surface.ts';
 import type { PromptsPort } from './capabilities/prompts/surface.ts';
@@ -50,6 +51,7 @@ export interface SurfacesOptions {
   readonly models?: ModelsPort;
   /** Without it `promptLibrary` is absent. */
   readonly prompts?: PromptsPort;
+  readonly envelopes?: EnvelopesPort;
 }
 
 export interface OpenedSurfaces {

@@ -38,7 +38,7 @@ export function projected(
   });
   switch (outcome.status) {
     case 'accepted':
-      return accepted(type, outcome.redactedPayload, make);
+      return accepted(type, outcome, make);
     case 'gated': {
       const details = { refusedType: type, acceptedTypes: [...outcome.allowedKinds] };
       if (refusalMode === 'discard-and-warn')
@@ -61,12 +61,18 @@ export function projected(
 
 type Make = (events: readonly EmittedEvent[], ending?: Projection['ending']) => Projection;
 
-function accepted(type: string, payload: Json, make: Make): Projection {
+function accepted(type: string, outcome: Extract<Outcome, { status: 'accepted' }>, make: Make): Projection {
+  const { redactedPayload: payload, envelopeId, normalizedMeta } = outcome;
+  const { rendering } = normalizedMeta;
+  const hint = rendering && { rendering: { ...rendering } as JsonObject };
   const members = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : {};
   if (type === 'clarification.request') return make([], { kind: 'ask', questions: members.questions ?? [] });
-  if (type === 'error') return make([logged('error', String(members.message ?? ''), members)]);
+  const received = (level: string, message: string, data: JsonObject): Projection =>
+    make([{ ...logged(level, message, data), sealed: { envelope: type } }]);
+  if (type === 'error') return received('error', String(members.message ?? ''), members);
   const level = isUniversal(type) ? 'debug' : 'info';
-  return make([logged(level, `An envelope of the kind ${type} was accepted.`, { type, payload })]);
+  const data = { type, envelopeId, payload, ...hint };
+  return received(level, `An envelope of the kind ${type} was accepted.`, data);
 }
 
 const logged = (level: string, message: string, data: JsonObject): EmittedEvent => ({

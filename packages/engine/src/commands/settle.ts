@@ -43,6 +43,9 @@ function end(step: Step, node: PlanNode, outcome: Outcome): void {
 const QUESTIONS_MAX = 1_000;
 
 function ask(step: Step, node: PlanNode, suspension: PackSuspension): void {
+  const { awaits } = suspension;
+  // Another came meanwhile: the node runs again and finds it
+  if (awaits && (step.run.envelopes ?? 0) > awaits.seen) return;
   const state = step.run.nodes.get(node.id);
   const asked = state?.status === 'running' ? Object.keys(state.answers ?? {}).length : 0;
   if (asked < QUESTIONS_MAX) {

@@ -65,6 +65,7 @@ export interface Interrupt {
 
 /** Stands for nobody: what the clock decided. */
 export const BY_TIMEOUT = 'host:timeout';
+export const BY_ENVELOPE = 'host:envelope';
 
 /** Who answers. */
 export interface Resolver {

@@ -8,6 +8,8 @@ import type { Interrupt, InterruptRequest } from './interrupt.ts';
 export interface PackSuspension {
   readonly key: string;
   readonly request: JsonObject;
+  /** Goes on with the next envelope of that kind. `seen`: how many the run had when the node looked for one. */
+  readonly awaits?: { readonly envelopeType: string; readonly seen: number };
 }
 
 const TITLE_MAX = 1_000;
@@ -16,7 +18,7 @@ const TIMEOUT_MS_MAX = 366 * 86_400_000;
 const QUORUM_MAX = 1_000;
 
 export function packQuestion(
-  { key, request }: PackSuspension,
+  { key, request, awaits }: PackSuspension,
   nodeId: string,
   now: number,
 ): InterruptRequest {
@@ -24,6 +26,11 @@ export function packQuestion(
   const timeoutMs = timeoutOf(request, now);
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
   const schema = isObject(request.answerSchema) ? { resumeSchema: request.answerSchema } : {};
+  if (awaits) {
+    const { envelopeType } = awaits;
+    const data = { eventType: 'envelope', correlation: { envelopeType } };
+    return { kind: 'external-event', data, memo: { ...memo, envelopeType }, ...limit };
+  }
   switch (wordOf(request)) {
     case 'approval':
       return { kind: 'approval', data: approvalData(request, nodeId), memo, ...limit };

@@ -1,9 +1,18 @@
 /** Nodes that ask a model. The host makes the call; here stands what their config may say. */
 import type { Json } from '@gantry/protocol';
 import { isObject } from '../json.ts';
-import type { NodeType, Preparation } from './node-type.ts';
+import type { Behaviour, NodeType, Preparation } from './node-type.ts';
 
-const TEXTS = ['provider', 'model', 'credentialRef', 'systemPrompt', 'userPrompt', 'prompt', 'promptId'];
+const TEXTS = [
+  'provider',
+  'model',
+  'credentialRef',
+  'systemPrompt',
+  'userPrompt',
+  'prompt',
+  'promptId',
+  'envelopeType',
+];
 
 function checkAsk({ config, issue }: Preparation): void {
   for (const name of TEXTS)
@@ -19,16 +28,18 @@ function checkAsk({ config, issue }: Preparation): void {
 const isBetween = (value: Json, min: number, max: number): boolean =>
   typeof value === 'number' && value >= min && value <= max;
 
+/** The answer to a question of the model is kept with the node, which runs again. */
+const DISPATCHED: Behaviour = { execute: () => ({ kind: 'dispatched' }), answered: () => {} };
+
 export const callPrompt: NodeType = {
   typeId: 'core.ai.callPrompt',
   leavesProcess: true,
-  artifactOutput: 'output',
   yields: true,
   prepare(preparation) {
     checkAsk(preparation);
     if (preparation.config.mcp !== undefined)
       preparation.issue('mcp', 'Prompts that call tools of MCP servers are not served', 'mcp');
-    return () => ({ kind: 'dispatched' });
+    return DISPATCHED;
   },
 };
 
@@ -41,14 +52,13 @@ export const mockAi: NodeType = {
     checkAsk(preparation);
     if (!preparation.definition.id.startsWith('conformance-'))
       preparation.issue('', 'Models are only played so in conformance workflows', 'conformance.mockAgent');
-    return () => ({ kind: 'dispatched' });
+    return DISPATCHED;
   },
 };
 
 export const structuredOutput: NodeType = {
   typeId: 'core.ai.structuredOutput',
   leavesProcess: true,
-  artifactOutput: 'output',
   yields: true,
   prepare(preparation) {
     checkAsk(preparation);
@@ -59,6 +69,6 @@ export const structuredOutput: NodeType = {
     const name = config.responseSchema === undefined ? 'outputSchema' : 'responseSchema';
     if (!isObject(config[name])) issue(name, `${name} must be the JSON Schema of the answer`);
     else schema(name, config[name]);
-    return () => ({ kind: 'dispatched' });
+    return DISPATCHED;
   },
 };

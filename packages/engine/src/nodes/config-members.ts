@@ -100,7 +100,7 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'mockAutoResume',
     'turnCount',
   ],
-  'core.ai.callPrompt': [...ASK, 'promptId', 'expectsStreaming', 'mcp'],
+  'core.ai.callPrompt': [...ASK, 'promptId', 'envelopeType', 'expectsStreaming', 'mcp'],
   'local.sample.demo.mock-ai': ASK,
   'core.ai.structuredOutput': [...ASK, 'outputSchema', 'responseSchema', 'retryOnInvalidJson'],
   'conformance.modelCapability.insufficient': [],

@@ -57,10 +57,6 @@ export interface NodeType {
   readonly leavesProcess?: true;
   /** A pack that brings the type serves it instead: published packs do. */
   readonly yields?: true;
-  /** It asks for approval: artifacts before it that wait for one are stored when it is given. */
-  readonly reviews?: true;
-  /** The output that its artifact is; `artifact` when absent. */
-  readonly artifactOutput?: string;
   /** Given by types that come from a pack. */
   readonly pack?: PackNodeType;
   /** Checks a node's config once, when the definition is compiled, and answers how to run it. */

@@ -1,5 +1,7 @@
 import type { EmittedEvent, JsonObject } from '@gantry/protocol';
 import { tellThreshold } from '../budget/budget.ts';
+import { close } from '../interrupt/close.ts';
+import { BY_ENVELOPE } from '../interrupt/interrupt.ts';
 import { jsonSize } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitCaused, record, type Step } from '../step.ts';
@@ -26,6 +28,16 @@ export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]
     else if (type !== 'agent.toolCalled' || open === undefined)
       record(step, { type, at: step.now, nodeId: node.id, payload: told, ...beside });
     if (type === 'budget.consumed') tellThreshold(step, node, payload);
+    if (beside.sealed) wakeWaiting(step, beside.sealed.envelope);
+  }
+}
+
+/** All that wait for an envelope of that kind look again; who comes first takes it. */
+function wakeWaiting(step: Step, envelopeType: string): void {
+  for (const [nodeId, interrupt] of [...step.run.interrupts]) {
+    const waiting = step.plan.nodes.get(nodeId);
+    if (waiting && interrupt.memo?.envelopeType === envelopeType)
+      close(step, waiting, { interrupt, value: { envelopeType }, by: BY_ENVELOPE });
   }
 }
 

@@ -1,7 +1,9 @@
 /** Models, as this host serves them to nodes. */
 import type { ModelAnswer } from '@gantry/ai';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { NodeCaller } from '@gantry/resources';
 import type { CallingRun, ModelsPort } from '@gantry/surfaces';
+import { logicalInvocationId } from '../runtime/invocation-log.ts';
 import type { NodeWork } from '../runtime/outside-work.ts';
 import { callBudget, checkModel } from './call-budget.ts';
 import { type ChatAsk, chatCall } from './chat.ts';
@@ -128,6 +130,17 @@ const sampling = ({ temperature, maxTokens }: JsonObject): Partial<ChatAsk> => (
   ...(typeof temperature === 'number' && { temperature }),
   ...(typeof maxTokens === 'number' && { maxTokens }),
 });
+
+/** A call of the node by its number, for changes: it is made once, however often the node runs. */
+export function nodeCaller(
+  { owner, runId, nodeId, epoch, tell }: AskingNode,
+  ordinal: number,
+  providerKey: string,
+): NodeCaller {
+  const { tenant } = owner;
+  const invocationId = logicalInvocationId({ tenant, runId, nodeId, ordinal, providerKey });
+  return { kind: 'node', tenant, actor: runId, call: { invocationId, runId, nodeId }, epoch, tell };
+}
 
 /** The node of an executor. */
 export const askingNode = (

@@ -1,17 +1,14 @@
-/** `conformance.envelope`: a node that receives one envelope, tells one event or asks one model, as the public suite wants. */
+/** `conformance.envelope`: a node that receives one envelope, or tells one event, as the public suite asks for it. */
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '@gantry/engine';
-import { type EmittedEvent, type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { NodeCaller } from '@gantry/resources';
-import { logicalInvocationId } from '../runtime/invocation-log.ts';
+import type { EmittedEvent } from '@gantry/protocol';
 import type { Executor } from '../runtime/outside-work.ts';
-import { type AskingNode, askingNode } from './ai.ts';
+import { askingNode, nodeCaller } from './ai.ts';
 import type { Envelopes, Received, Receiving } from './envelopes.ts';
 
 /** What a seam leaves for the node of the run that it starts. It may hold secrets, so it is in no definition. */
 export type EnvelopeTask =
   | { readonly event: EmittedEvent }
-  | { readonly ask: (node: AskingNode) => Promise<JsonObject> }
   | (Pick<Receiving, 'receiver' | 'refusalMode'> & {
       readonly envelope: unknown;
       done(received: Received): void;
@@ -35,26 +32,15 @@ export class EnvelopeTasks {
 }
 
 export function envelopeNode(envelopes: Envelopes, tasks: EnvelopeTasks): Executor {
-  return async ({ tenant, runId }, { nodeId, config, ordinalBase: ordinal }, signal, work) => {
+  return async ({ runId }, { nodeId, config, ordinalBase }, signal, work) => {
     const task = tasks.take(config.task);
     if (!task) return failed('not_found', 'The seam that started this run is over.');
     if ('event' in task) {
       await work.emit([task.event]);
       return { ok: true, outputs: {} };
     }
-    if ('ask' in task) {
-      const asked = task.ask(askingNode(work, nodeId, { signal, ordinalBase: ordinal }));
-      return asked.then((outputs): Outcome => ({ ok: true, outputs }), refused);
-    }
-    const invocationId = logicalInvocationId({ tenant, runId, nodeId, ordinal, providerKey: 'envelope' });
-    const caller: NodeCaller = {
-      kind: 'node',
-      tenant,
-      actor: runId,
-      call: { invocationId, runId, nodeId },
-      epoch: work.epoch,
-      tell: work.tell,
-    };
+    const node = askingNode(work, nodeId, { signal, ordinalBase });
+    const caller = nodeCaller(node, ordinalBase, 'envelope');
     const received = await envelopes.receive(caller, task.envelope, { ...task, runId, nodeId });
     task.done(received);
     return outcomeOf(received);
@@ -81,9 +67,3 @@ const failed = (code: string, message: string): Outcome => ({
   retryable: false,
   error: { code, message },
 });
-
-/** A repeat would not find its task. */
-function refused(error: unknown): Outcome {
-  if (error instanceof OpenwopError) return failed(error.code, error.message);
-  throw error;
-}

@@ -4,28 +4,27 @@
  * Prompts that are named go before what the config says: `system`, then hints and examples, then the messages, with a
  * prompt of the kind `user` at their end.
  */
-import type { Requirements } from '@gantry/ai';
+import { envelopeDirective, objectFaults, type Requirements } from '@gantry/ai';
 import type { EmittedEvent, Invocation, Outcome } from '@gantry/engine';
 import { ERRORS, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import type { Executor, NodeWork } from '../runtime/outside-work.ts';
-import { type Ai, type AskingNode, askingNode, type Chatted } from './ai.ts';
+import { type AskingNode, askingNode, type Chatted } from './ai.ts';
 import { stopOf } from './call-budget.ts';
 import { type ChatAsk, type ChatMessage, chatAnswer } from './chat.ts';
+import { type EnvelopeAsk, type EnvelopeDeps, envelopeTurns } from './envelope-turns.ts';
 import type { MockPrograms } from './mock-programs.ts';
 import { type ModelGate, ModelInsufficient } from './model-gate.ts';
 import { BudgetExhausted, type CallPlace } from './planned-call.ts';
-import { structuredCall } from './structured.ts';
+import { nameOf, schemaFaults } from './structured.ts';
 
 const SERIES = 'core.ai';
 
-export interface CoreAiDeps {
-  readonly ai: Pick<Ai, 'chat'>;
+export interface CoreAiDeps extends EnvelopeDeps {
   readonly modelGate: ModelGate;
   readonly prompts: () => PromptLibrary;
   readonly programs: MockPrograms;
-  readonly now: () => number;
 }
 
 interface Asking {
@@ -34,6 +33,8 @@ interface Asking {
   readonly ask: ChatAsk;
   readonly first: readonly EmittedEvent[];
   readonly config: JsonObject;
+  /** What people answered to the model so far. */
+  readonly answers: JsonObject;
 }
 
 export const coreAiExecutors = (deps: CoreAiDeps): Record<string, Executor> => ({
@@ -54,14 +55,21 @@ function executor(
   needs: Requirements = {},
 ): Executor {
   return async (_key, invocation, signal, work) => {
-    const { nodeId, config, inputs, ordinalBase } = invocation;
+    const { nodeId, config, inputs, ordinalBase, answers = {} } = invocation;
     const node = deps.programs.for(askingNode(work, nodeId, { signal, ordinalBase }), config);
     const place = { ordinal: ordinalBase, series: SERIES, method, fingerprint: '' };
     try {
       // First: another model may want other prompts
       await deps.modelGate(node, needs, { ...config, ...inputs });
       const { prompts, events: first } = await promptsOf(deps, invocation, work);
-      return await perform({ node, place, ask: withPrompts(askOf(config, inputs), prompts), first, config });
+      return await perform({
+        node,
+        place,
+        ask: withPrompts(askOf(config, inputs), prompts),
+        first,
+        config,
+        answers,
+      });
     } catch (error) {
       if (error instanceof BudgetExhausted) return { exhausted: stopOf(error) };
       if (!(error instanceof OpenwopError)) throw error;
@@ -161,7 +169,11 @@ const played = (asking: Asking): Asking => {
   return { ...asking, ask: { ...ask, provider: 'scripted', messages } };
 };
 
-async function textOutput({ ai }: CoreAiDeps, { node, place, ask, first }: Asking): Promise<Outcome> {
+async function textOutput(deps: CoreAiDeps, asking: Asking): Promise<Outcome> {
+  const { node, place, ask, first, config } = asking;
+  const { ai } = deps;
+  const envelopeType = text(config.envelopeType);
+  if (envelopeType !== undefined) return envelopeOutput(deps, asking, envelopeType);
   const chatted = await ai.chat(node, { ...place, first }, ask);
   const { text: output, ...told } = outputsOf(chatted, false);
   return { ok: true, outputs: { output: output!, content: output!, ...told } };
@@ -172,13 +184,53 @@ const outputsOf = ({ answer, provider }: Chatted, structured: boolean): JsonObje
   return { text: text ?? '', usage: usage!, finishReason: finishReason!, model: model! };
 };
 
-async function structuredOutput({ ai, programs }: CoreAiDeps, asking: Asking): Promise<Outcome> {
-  const { node, place, ask, first, config } = asking;
+async function structuredOutput(deps: CoreAiDeps, asking: Asking): Promise<Outcome> {
+  const { node, config } = asking;
   const schema = (config.responseSchema ?? config.outputSchema) as JsonObject;
-  const onAsked = (maxTokens: number): void => programs.asked(node, maxTokens);
-  const done = await structuredCall(ai, node, place, { ask, schema, first, onAsked });
-  if (!('value' in done)) return done;
-  const { usage, model } = outputsOf(done.chatted, false);
-  const outputs = { output: done.value, data: done.value, usage: usage!, model: model! };
-  return { ok: true, outputs, untold: done.events };
+  const envelopeType = nameOf(schema);
+  return generatedOutput(deps, asking, {
+    envelopeType,
+    isReceived: false,
+    faultsOf: schemaFaults(schema),
+    sends: schema,
+    onAsked: (maxTokens) => deps.programs.asked(node, maxTokens),
+  });
+}
+
+/** The answer is an envelope of that kind, and other nodes of the run may wait for it. */
+function envelopeOutput(deps: CoreAiDeps, asking: Asking, envelopeType: string): Promise<Outcome> {
+  const asked = { envelopeType, isReceived: true, faultsOf: objectFaults };
+  const { systemPrompt = '' } = asking.ask;
+  const texts = [systemPrompt, envelopeDirective(asked)].filter((part) => part !== '');
+  const ask = { ...asking.ask, systemPrompt: texts.join('\n\n') };
+  return generatedOutput(deps, { ...asking, ask }, asked);
+}
+
+type OfNode = Pick<EnvelopeAsk, 'envelopeType' | 'isReceived' | 'faultsOf' | 'sends' | 'onAsked'>;
+
+async function generatedOutput(deps: CoreAiDeps, asking: Asking, asked: OfNode): Promise<Outcome> {
+  const { node, place, ask, first, answers } = asking;
+  const generated = await envelopeTurns(deps, node, place, {
+    ...asked,
+    ask,
+    first,
+    trust: node.run.trust,
+    answerOf: (key) => (Object.hasOwn(answers, key) ? answers[key] : undefined),
+  });
+  if (generated.kind === 'ask') return { suspend: generated.suspend, cause: generated.cause };
+  if (generated.kind === 'failed') {
+    const { error, untold, cause } = generated;
+    return { ok: false, retryable: false, error, untold, ...(cause && { cause }) };
+  }
+  const { payload, envelopeType, envelopeId, rendering, chatted, untold } = generated;
+  const { usage, model } = outputsOf(chatted, false);
+  const isAnswer = envelopeType === asked.envelopeType;
+  const outputs = {
+    ...(isAnswer && { output: payload, data: payload }),
+    ...(envelopeId !== undefined && { envelopeType, envelopeId, payload }),
+    ...(rendering && { rendering }),
+    usage: usage!,
+    model: model!,
+  };
+  return { ok: true, outputs, untold };
 }

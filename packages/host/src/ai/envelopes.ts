@@ -5,21 +5,49 @@
  * I2  An envelope of a correlation that was judged before gets the outcome of then, in whatever process.
  */
 import { hash } from 'node:crypto';
-import type { Receiver, RefusalMode } from '@gantry/ai';
-import { accept, type Envelope, type Outcome, type Prior, type Projection, projected } from '@gantry/ai';
-import type { JsonObject } from '@gantry/protocol';
-import type { Caller, Changes, RecordKind } from '@gantry/resources';
+import {
+  A2UI_KIND,
+  accept,
+  type CounterName,
+  type Envelope,
+  type Outcome,
+  type Prior,
+  type Projection,
+  projected,
+  type Receiver,
+  type RefusalMode,
+  UNIVERSAL_KINDS,
+} from '@gantry/ai';
+import type { EmittedEvent, Json, JsonObject } from '@gantry/protocol';
+import { type Caller, type Changes, fromEntry, type NodeCaller, type RecordKind } from '@gantry/resources';
+import type { EntryReads } from '@gantry/store';
+
+/** Also advertised: `limits`. */
+export const ENVELOPE_LIMITS = { clarificationRounds: 3, schemaRounds: 2, envelopesPerTurn: 5 } as const;
+
+/** Of the kinds that every run here receives; also advertised: `schemaVersions`. */
+export const SCHEMA_VERSIONS: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(UNIVERSAL_KINDS).map(([name, { version }]) => [name, version]),
+);
 
 /** Longer than any run is kept. */
 const KEPT_MS = 400 * 86_400_000;
+/** Of one kind in one run that nobody took yet. */
+const OPEN_MAX = 1_000;
 
 interface Judged extends Prior {
   readonly runId: string;
+  readonly at: number;
+  /** Accepted, and taken by no wait. */
+  readonly isOpen: boolean;
 }
+
+const openOf = (runId: string, envelopeType: string): string => JSON.stringify([runId, envelopeType]);
 
 const judged: RecordKind<Judged> = {
   kind: 'envelope',
   idPrefix: 'env',
+  index: { open: ({ runId, envelopeType, isOpen }) => (isOpen ? openOf(runId, envelopeType) : null) },
   endsWithRun: ({ runId }) => runId,
   expiresAt: (_, now) => now + KEPT_MS,
 };
@@ -29,34 +57,100 @@ export interface Receiving {
   readonly nodeId: string;
   readonly receiver: Omit<Receiver, 'priorOf'>;
   readonly refusalMode?: RefusalMode;
+  /** Told first, in the same commit. */
+  readonly before?: readonly EmittedEvent[];
+  /** It is for the node that receives it, not for others of the run. */
+  readonly isTaken?: true;
 }
 
 export interface Received extends Pick<Projection, 'ending' | 'cause'> {
   readonly outcome: Outcome;
 }
 
+export interface AcceptedEnvelope {
+  readonly envelopeType: string;
+  readonly envelopeId: string;
+  readonly payload: Json;
+}
+
+/** Thrown in a change to end it without a record. */
+const NOTHING = new Error('There is no such envelope');
+
 export class Envelopes {
   readonly #changes: Pick<Changes, 'run'>;
+  readonly #entries: EntryReads;
 
-  constructor(changes: Pick<Changes, 'run'>) {
+  constructor(changes: Pick<Changes, 'run'>, entries: EntryReads) {
     this.#changes = changes;
+    this.#entries = entries;
   }
 
   async receive(caller: Caller, envelope: unknown, receiving: Receiving): Promise<Received> {
-    const { runId, receiver } = receiving;
+    const { runId, receiver, before = [], isTaken = false } = receiving;
     const { type = '', correlationId = '' } = namesOf(envelope);
-    const recordId = hash('sha256', `${runId}\0${correlationId}`, 'hex');
+    const recordId = idOf(runId, correlationId);
     const outcome = await this.#changes.run(caller, async (change): Promise<Outcome> => {
       const prior = await change.find(judged, recordId);
       const judgement = accept(envelope, { ...receiver, priorOf: () => prior?.record });
+      change.tell(...before);
       if (prior || isMalformed(judgement)) return judgement;
-      change.create(judged, { runId, envelopeType: type, outcome: judgement }, recordId);
+      const isOpen = !isTaken && judgement.status === 'accepted' && type !== 'clarification.request';
+      const record = { runId, envelopeType: type, outcome: judgement, at: change.now, isOpen };
+      change.create(judged, record, recordId);
       change.tell(...projected({ type, correlationId }, judgement, receiving).events);
       return judgement;
     });
     const { ending, cause } = projected({ type, correlationId }, outcome, receiving);
     return { outcome, ending, cause };
   }
+
+  /** What was accepted under that correlation before. */
+  async accepted(
+    { tenant, runId }: { readonly tenant: string; readonly runId: string },
+    envelopeType: string,
+    correlationId: string,
+  ): Promise<AcceptedEnvelope | null> {
+    const entry = await this.#entries.get({ kind: judged.kind, tenant, id: idOf(runId, correlationId) });
+    const record = entry && fromEntry(judged, entry).record;
+    return record?.envelopeType === envelopeType ? projectionOf(record) : null;
+  }
+
+  /** The oldest of a kind that nobody took. A repeat of the call gets the same. */
+  async take(caller: NodeCaller, runId: string, envelopeType: string): Promise<AcceptedEnvelope | null> {
+    const index = { name: 'open', value: openOf(runId, envelopeType) };
+    try {
+      return await this.#changes.run(caller, async (change) => {
+        const entries = await this.#entries.list(judged.kind, caller.tenant, { index, limit: OPEN_MAX });
+        const open = entries.map((entry) => fromEntry(judged, entry));
+        const [oldest] = open.sort((left, right) => left.record.at - right.record.at);
+        const found = oldest && (await change.find(judged, oldest.id));
+        const projection = found && projectionOf(found.record);
+        if (!projection) throw NOTHING;
+        change.update(found, { isOpen: false });
+        return projection;
+      });
+    } catch (error) {
+      if (error === NOTHING) return null;
+      throw error;
+    }
+  }
+
+  /** Once, however often the node runs. */
+  async tell(caller: NodeCaller, events: readonly EmittedEvent[]): Promise<void> {
+    await this.#changes.run(caller, async (change) => {
+      change.tell(...events);
+      return {};
+    });
+  }
+}
+
+const idOf = (runId: string, correlationId: string): string =>
+  hash('sha256', `${runId}\0${correlationId}`, 'hex');
+
+function projectionOf({ envelopeType, outcome }: Judged): AcceptedEnvelope | null {
+  if (outcome.status !== 'accepted') return null;
+  const { envelopeId, redactedPayload: payload } = outcome;
+  return { envelopeType, envelopeId, payload };
 }
 
 /** Nothing in it can be relied on, not even its correlation. */
@@ -71,3 +165,29 @@ function namesOf(envelope: unknown): Partial<Pick<Envelope, 'type' | 'correlatio
     ...(typeof correlationId === 'string' && { correlationId }),
   };
 }
+
+interface ReceiverTerms extends Pick<Receiver, 'redactor' | 'trust'> {
+  /** The kind that the node wants. */
+  readonly envelopeType: string;
+  readonly counts: Partial<Record<CounterName, number>>;
+}
+
+/** What runs of this host receive. A surface is kept for whoever can show it. */
+export const runReceiver = ({
+  envelopeType,
+  counts,
+  ...terms
+}: ReceiverTerms): Omit<Receiver, 'priorOf'> => ({
+  ...terms,
+  isSupported: true,
+  supported: [...Object.keys(UNIVERSAL_KINDS), A2UI_KIND, envelopeType],
+  versions: SCHEMA_VERSIONS,
+  strictness: 'warn',
+  counters: Object.fromEntries(
+    Object.entries(counts).map(([name, current]) => [
+      name,
+      { current, cap: ENVELOPE_LIMITS[name as CounterName] },
+    ]),
+  ),
+  isApproval: false,
+});

@@ -7,9 +7,8 @@
 import { isScripted, type ModelName, modelGate, type Requirements, SCRIPTED_CAPABILITIES } from '@gantry/ai';
 import { type EmittedEvent, type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
 import type { Changes } from '@gantry/resources';
-import { logicalInvocationId } from '../runtime/invocation-log.ts';
 import type { WorkingRun } from '../runtime/outside-work.ts';
-import { type AskingNode, withRunOptions } from './ai.ts';
+import { type AskingNode, nodeCaller, withRunOptions } from './ai.ts';
 import type { ModelSource } from './model-source.ts';
 import { hasProvider } from './providers/advertisement.ts';
 import type { Providers } from './providers/providers.ts';
@@ -67,7 +66,7 @@ export function createModelGate({ source, providers, changes, testSeams }: Model
     if (outcome.route === 'refuse')
       throw new ModelInsufficient(outcome.event, outcome.missingCapabilities, active);
     const { model, event } = outcome;
-    await changes.run(callerOf(node), async (change) => {
+    await changes.run(nodeCaller(node, node.ordinalBase, 'model-gate'), async (change) => {
       change.tell(event);
       return { substituted: true };
     });
@@ -93,10 +92,4 @@ async function activeModel(source: ModelSource, node: AskingNode, given: JsonObj
       return { provider: NO_MODEL, model: NO_MODEL };
     throw error;
   }
-}
-
-function callerOf({ owner, runId, nodeId, ordinalBase: ordinal, epoch, tell }: AskingNode) {
-  const { tenant } = owner;
-  const invocationId = logicalInvocationId({ tenant, runId, nodeId, ordinal, providerKey: 'model-gate' });
-  return { kind: 'node', tenant, actor: runId, call: { invocationId, runId, nodeId }, epoch, tell } as const;
 }

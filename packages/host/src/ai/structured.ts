@@ -19,7 +19,11 @@ const OUTPUT_TOKENS_MAX = 131_072;
 
 export interface StructuredAsk {
   readonly ask: ChatAsk;
-  readonly schema: JsonObject;
+  readonly envelopeType: string;
+  /** What is wrong with an answer. */
+  faultsOf(value: Json): readonly Fault[];
+  /** The schema that the model is given. */
+  readonly sends?: JsonObject;
   /** Told before anything is sent. */
   readonly first: readonly EmittedEvent[];
   /** The bound of each request. */
@@ -30,6 +34,8 @@ export interface Structured {
   readonly value: Json;
   readonly chatted: Chatted;
   readonly events: readonly EmittedEvent[];
+  /** Requests that it took. */
+  readonly attempts: number;
 }
 
 type Failed = Extract<Outcome, { readonly ok: false }>;
@@ -38,12 +44,11 @@ export async function structuredCall(
   ai: Pick<Ai, 'chat'>,
   node: AskingNode,
   place: CallPlace,
-  { ask, schema, first, onAsked }: StructuredAsk,
+  { ask, envelopeType, faultsOf, sends, first, onAsked }: StructuredAsk,
 ): Promise<Structured | Failed> {
-  const faultsOf = checkOf(schema);
   const call = {
     nodeId: node.nodeId,
-    envelopeType: nameOf(schema),
+    envelopeType,
     limits: { ...STRUCTURED_LIMITS, outputMax: OUTPUT_TOKENS_MAX },
   };
   let asked = firstAsk(ask.maxTokens ?? OUTPUT_TOKENS_DEFAULT);
@@ -52,7 +57,7 @@ export async function structuredCall(
     const at = { ...place, ordinal: place.ordinal + asked.attempt - 1, first: told };
     const chatted = await ai.chat(node, at, {
       ...ask,
-      responseSchema: schema,
+      ...(sends && { responseSchema: sends }),
       maxTokens: asked.maxOutputTokens,
       messages: corrected(ask.messages, asked.correction),
     });
@@ -67,7 +72,8 @@ export async function structuredCall(
       recovered,
       faults: recovered.ok ? faultsOf(recovered.value) : [],
     });
-    if (next.kind === 'done') return { value: next.value, chatted, events: next.events };
+    if (next.kind === 'done')
+      return { value: next.value, chatted, events: next.events, attempts: asked.attempt };
     if (next.kind === 'failed') {
       const { code, details, events } = next;
       return {
@@ -94,9 +100,9 @@ const corrected = (
 ): readonly ChatMessage[] =>
   correction === undefined ? messages : [...messages, { role: 'user', content: correction }];
 
-const nameOf = ({ title, $id }: JsonObject): string => String(title ?? $id ?? 'structured-output');
+export const nameOf = ({ title, $id }: JsonObject): string => String(title ?? $id ?? 'structured-output');
 
-function checkOf(schema: JsonObject): (value: Json) => readonly Fault[] {
+export function schemaFaults(schema: JsonObject): (value: Json) => readonly Fault[] {
   const check = compileUserSchema(schema);
   if (typeof check !== 'function')
     throw new OpenwopError('response_schema_invalid', { details: { path: '/responseSchema' } });

@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { type Api, callerOf, notModified } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { findArtifactType } from '../packs/artifact-types/artifact-types.ts';
-import type { PackRecords } from '../packs/pack-records.ts';
+import type { ArtifactTypes } from '../packs/artifact-types/artifact-types.ts';
 
 const READ = {
   summary: 'Read the schema of an artifact type, byte for byte as its pack has it',
@@ -12,13 +11,13 @@ const READ = {
   response: { 200: Type.Record(Type.String(), Type.Unknown()) },
 };
 
-export function artifactSchemaRoute(app: Api, records: PackRecords): void {
+export function artifactSchemaRoute(app: Api, types: ArtifactTypes): void {
   app.get(
     '/schemas/artifacts/:artifactTypeId(^[a-z][a-zA-Z0-9._-]*).schema.json',
     { schema: READ },
     async (request, reply) => {
       const { artifactTypeId } = request.params;
-      const type = await findArtifactType(records, callerOf(request).tenant, artifactTypeId);
+      const type = await types.find(callerOf(request).tenant, artifactTypeId);
       if (!type)
         throw new OpenwopError('not_found', {
           message: 'No pack that is installed here brings this artifact type.',

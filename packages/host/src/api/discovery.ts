@@ -19,8 +19,8 @@ import {
   type JsonObject,
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
-import { modelCapabilityFamily } from '../ai/providers/advertisement.ts';
-import { artifactTypeFacets } from '../packs/artifact-types/artifact-types.ts';
+import { ENVELOPE_LIMITS, SCHEMA_VERSIONS } from '../ai/envelopes.ts';
+import { ENVELOPE_FAMILY, modelCapabilityFamily } from '../ai/providers/advertisement.ts';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
@@ -34,12 +34,10 @@ function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>)
     CONFIGURABLE_RULES;
   return {
     protocolVersion: PROTOCOL_VERSION,
-    supportedEnvelopes: [],
-    schemaVersions: { 'run-event': EVENT_SCHEMA_VERSION },
+    supportedEnvelopes: Object.keys(SCHEMA_VERSIONS),
+    schemaVersions: { 'run-event': EVENT_SCHEMA_VERSION, ...SCHEMA_VERSIONS },
     limits: {
-      clarificationRounds: 3,
-      schemaRounds: 2,
-      envelopesPerTurn: 5,
+      ...ENVELOPE_LIMITS,
       maxNodeExecutions: limits.maxNodeExecutions,
       maxRunDurationMs: limits.maxRunDurationMs,
       maxLoopIterations: limits.maxLoopIterations,
@@ -137,15 +135,13 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
       ...trusted,
       aiProviders,
       ...modelCapabilities,
+      aiEnvelope: ENVELOPE_FAMILY,
+      envelopeStrictness: 'warn',
       oauth: oauthFamily,
     };
     const runtimes = withLoaded(families.nodePackRuntimes, await wasmPacks(packs.records));
-    const types = await artifactTypeFacets(packs.records, DEFAULT_TENANT);
-    const artifactTypes = { ...Object(families.artifactTypes), types };
     const chains = await expansionSeam(deps, packs.records);
-    const body = JSON.stringify(
-      mirrored({ ...discoveryDocument(deps), ...told, artifactTypes, ...runtimes, ...chains }),
-    );
+    const body = JSON.stringify(mirrored({ ...discoveryDocument(deps), ...told, ...runtimes, ...chains }));
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
   };
   const current = async (): Promise<Made> => {

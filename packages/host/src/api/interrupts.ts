@@ -18,7 +18,8 @@ import {
   readPayload,
 } from '@gantry/http';
 import {
-  isErrorCode,
+  ERRORS,
+  type ErrorCode,
   type Json,
   misfit,
   type OpenInterrupt,
@@ -151,6 +152,8 @@ export async function resolve(
       return answerOf(answer, 200, result, now());
   }
 }
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 /** What the engine refused, as the answer to whoever asked. */
 export function refusalError({ code, message, details }: Refusal): OpenwopError {

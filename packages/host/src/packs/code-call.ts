@@ -1,8 +1,9 @@
 /** One call of a pack's code: in the sandbox, or where a remote pack runs. */
 import type { Invocation, PackInvocation } from '@gantry/engine';
-import { OpenwopError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { InvocationOutcome, Sandbox, Invocation as SandboxInvocation } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
+import type { NodeWaits } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { NodeWork } from '../runtime/outside-work.ts';
 import { approval } from '../tools/approval.ts';
@@ -166,7 +167,7 @@ function membersOf(
     effect,
     signal,
     log,
-    work,
+    work: { ...work, waits: waitsOf(pack.answers, stop) },
     recorded: () => work.recorded?.(),
     warn: (message) => feed.log('warn', message),
     pack: { name, version },
@@ -177,6 +178,15 @@ function membersOf(
   const acting = effect === 'pure' ? [] : [sideEffects(guard), subWorkflows(pack.calls, stop)];
   return together([ENDINGS, ...acting, offered]);
 }
+
+const waitsOf = (answers: JsonObject, stop: Stop): NodeWaits => ({
+  answerOf: (key) => (Object.hasOwn(answers, key) ? answers[key] : undefined),
+  wait: (outcome) => {
+    const error = new OpenwopError('envelope_pending');
+    stop.want(outcome, error);
+    throw error;
+  },
+});
 
 const stoppedByApproval = (): OpenwopError =>
   new OpenwopError('approval_pending', {

@@ -2,7 +2,7 @@
 import type { Outcome } from '@gantry/engine';
 import type { JsonObject, RunError } from '@gantry/protocol';
 import type { InvocationOutcome, NodeError } from '@gantry/sandbox';
-import { isApprovalKey } from '../tools/approval.ts';
+import { isHostKey } from '../tools/approval.ts';
 
 const TEXT_MAX = 4_096;
 
@@ -13,7 +13,7 @@ export function outcomeOf({ result, variables }: Pick<InvocationOutcome, 'result
     case 'error':
       return failed(result.error);
     case 'suspended':
-      if (isApprovalKey(result.key)) return failed(RESERVED_KEY);
+      if (isHostKey(result.key)) return failed(RESERVED_KEY);
       return { suspend: { key: result.key, request: result.request } };
     case 'terminate':
       return { terminate: errorFrom(result.request, 'WORKFLOW_STOPPED', 'The node ended the run.') };
@@ -22,10 +22,10 @@ export function outcomeOf({ result, variables }: Pick<InvocationOutcome, 'result
   }
 }
 
-/** An answer under such a key would approve a call of the node. */
+/** An answer under such a key would approve a call of the node, or speak for a person. */
 const RESERVED_KEY: NodeError = {
   code: 'validation_error',
-  message: 'ctx.suspend: keys that begin with gantry.tool: belong to the host. Choose another key.',
+  message: 'ctx.suspend: keys that begin with gantry. belong to the host. Choose another key.',
   retryable: false,
 };
 

@@ -153,7 +153,6 @@ function nodeRecord(
     ...(configSchema && { configSchema }),
     ...(inputSchema && { inputSchema }),
     ...(outputSchema && { outputSchema }),
-    ...(node.artifact && { artifact: node.artifact }),
     ...(needsAny && { needs: { secrets, credentials, ...(auth && { auth }) } }),
     ...(requiredModelCapabilities?.length && {
       model: { requiredModelCapabilities, ...(fallbackModel && { fallbackModel }) },

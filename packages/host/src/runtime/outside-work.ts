@@ -4,7 +4,6 @@ import {
   type Invocation,
   type Outcome,
   type Run,
-  type RunBudget,
   type RunFacts,
   rootRunId,
 } from '@gantry/engine';
@@ -134,10 +133,10 @@ const refuseReplay: Executor = async (_key, { nodeId }) => ({
   },
 });
 
-/** `budget` is asked when it matters: it may have grown. */
+/** `current` is asked when it matters: the run goes on meanwhile. */
 export const callingRun = (
   facts: RunFacts,
-  budget: () => RunBudget | undefined = () => undefined,
+  current: () => Pick<Run, 'budget' | 'envelopes'> = () => ({}),
 ): WorkingRun => {
   let stop: BudgetStop | undefined;
   let instead: SubstituteModel | undefined;
@@ -145,7 +144,9 @@ export const callingRun = (
     rootRunId: rootRunId(facts),
     workflowId: facts.workflowId,
     configurable: facts.configurable,
-    budget,
+    trust: facts.triggerData ? 'untrusted' : 'trusted',
+    budget: () => current().budget,
+    envelopes: () => current().envelopes ?? 0,
     exhausted: (about) => {
       stop ??= about;
     },
@@ -162,7 +163,7 @@ export const callingRun = (
 };
 
 /** The part of a node's work that is about its run. */
-export const runOf = (
-  facts: RunFacts,
-  budget: () => RunBudget | undefined,
-): Pick<NodeWork, 'facts' | 'run'> => ({ facts, run: callingRun(facts, budget) });
+export const runOf = (facts: RunFacts, current: () => Run): Pick<NodeWork, 'facts' | 'run'> => ({
+  facts,
+  run: callingRun(facts, current),
+});

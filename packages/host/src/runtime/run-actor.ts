@@ -64,7 +64,7 @@ export class RunActor {
       key: this.key,
       executor: executorFor(run, host.executor),
       work: (invocation) => ({
-        ...runOf(run.facts, () => this.#run.budget),
+        ...runOf(run.facts, () => this.#run),
         epoch: host.epoch,
         emit: async (events) => (await this.#tell(invocation, events, [])) !== null,
         tell: (events, writes) => this.#tell(invocation, events, writes),

@@ -22,7 +22,8 @@ export type Approve = (wish: ApprovalWish) => void;
 const PREFIX = 'gantry.tool:';
 const SHOWN_MAX = 16_384;
 
-export const isApprovalKey = (key: string): boolean => key.startsWith(PREFIX);
+/** Of questions that only the host asks. */
+export const isHostKey = (key: string): boolean => key.startsWith('gantry.');
 
 /** `answers` of the node so far, by their keys. */
 export const approval =

@@ -27,12 +27,6 @@ export const AI_ERRORS = {
       'The generation of the video was cancelled.',
       'Start a new run if it is still wanted.',
     ],
-    budget_model_denied: [
-      'The budget of the run does not allow this model.',
-      'Use a model that `modelAllow` and `modelDeny` of the budget permit, or change the budget.',
-    ],
-  }),
-  ...refused(400, {
     speech_synthesis_unsupported: [
       'No model provider of the tenant makes speech.',
       'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
@@ -41,6 +35,20 @@ export const AI_ERRORS = {
       'No model provider of the tenant understands speech.',
       'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
     ],
+    envelope_validation_failed: [
+      'The model kept answering with what is no valid envelope of that kind.',
+      'Say in the prompt what the payload has to hold, or use a stronger model.',
+    ],
+    envelope_pending: [
+      'The node waits for an answer or an envelope.',
+      'Answer the interrupt of the run; the node then runs again.',
+    ],
+    budget_model_denied: [
+      'The budget of the run does not allow this model.',
+      'Use a model that `modelAllow` and `modelDeny` of the budget permit, or change the budget.',
+    ],
+  }),
+  ...refused(400, {
     unsupported_modality: [
       'The model takes no content of this type.',
       'See `details.modalities` for what it takes; leave the part out, or choose another model.',

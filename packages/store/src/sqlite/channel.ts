@@ -1,7 +1,6 @@
 /** Calls from the main thread to a worker thread that owns a database connection. */
-import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode } from '../error.ts';
-import { keepThread, takeThread } from '../kept-threads.ts';
 
 type Operations = Record<string, (...args: never[]) => unknown>;
 type WireError =
@@ -16,38 +15,38 @@ type Reply = readonly [id: number, value: unknown, error?: WireError];
  */
 type Together = Readonly<Record<string, string>>;
 
-/** How it is opened, and how an error is turned into a StoreError where that is possible. */
-interface Service {
-  open(dataDir: string): Operations;
-  explain(error: unknown, dataDir: string): unknown;
-  readonly together?: Together;
-}
+const OPENED = 0;
 
-/** Worker side: answers calls in their order. `open` comes first; after `close` another folder may be opened. */
-export function serve({ open, explain, together = {} }: Service): void {
+/**
+ * Worker side: opens, reports how that went, then answers calls in their order until `close` was called.
+ * `explain` turns what was thrown into a StoreError where it can.
+ */
+export function serve(
+  open: () => Operations,
+  explain: (error: unknown) => unknown,
+  together: Together = {},
+): void {
   const port = parentPort;
   if (!port) throw new Error('serve() runs in a worker thread');
   const answer = (id: number, work: () => unknown): void => {
     try {
       port.postMessage([id, work()] satisfies Reply);
     } catch (error) {
-      port.postMessage([id, undefined, toWire(explain(error, opened))] satisfies Reply);
+      port.postMessage([id, undefined, toWire(explain(error))] satisfies Reply);
     }
   };
-  let opened = '';
-  const opening = (dataDir: string): void => {
-    opened = dataDir;
-    operations = open(dataDir);
-  };
   let operations: Operations = {};
+  answer(OPENED, () => {
+    operations = open();
+  });
   port.on('message', (first: Request) => {
     const waiting = [first, ...queued(port)];
     while (waiting.length > 0) {
       const [id, name, args] = waiting.shift()!;
       const more = together[name] ? takeWhile(waiting, name) : [];
       if (more.length > 0) answerTogether(together[name]!, [[id, name, args], ...more]);
-      else if (name === 'open') answer(id, () => opening(String(args[0])));
       else answer(id, () => operations[name]?.(...args));
+      if (name === 'close') port.close();
     }
   });
 
@@ -57,7 +56,7 @@ export function serve({ open, explain, together = {} }: Service): void {
       const values = operations[name]?.(calls.map(([, , [argument]]) => argument) as never) as unknown[];
       for (const [i, [id]] of calls.entries()) port?.postMessage([id, values[i]] satisfies Reply);
     } catch (error) {
-      const wire = toWire(explain(error, opened));
+      const wire = toWire(explain(error));
       for (const [id] of calls) port?.postMessage([id, undefined, wire] satisfies Reply);
     }
   }
@@ -95,59 +94,49 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Main side: in a thread of its own; rejects with what its `open` threw. */
-export async function connect<T extends Operations>(entry: URL, dataDir: string): Promise<Channel<T>> {
-  const thread = takeThread(entry);
-  const { worker } = thread;
+/** Main side: starts the worker; rejects with what its `open` threw. */
+export async function connect<T extends Operations>(entry: URL, workerData: unknown): Promise<Channel<T>> {
+  const worker = new Worker(entry, { workerData });
   const pending = new Map<number, Pending>();
+  const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   let lost: Error | null = null;
-  let lastId = 0;
+  let lastId = OPENED;
 
   const lose = (error: Error): void => {
     lost ??= error;
     for (const call of pending.values()) call.reject(lost);
     pending.clear();
   };
-  thread.onMessage = ([id, value, error]: Reply) => {
+  worker.on('message', ([id, value, error]: Reply) => {
     const call = pending.get(id);
     pending.delete(id);
     if (error) call?.reject(fromWire(error));
     else call?.resolve(value);
-  };
-  thread.onEnd = (cause) =>
-    lose(
-      cause === null
-        ? new StoreError('io', 'The store is closed.')
-        : new StoreError('io', 'The database thread died.', { cause }),
-    );
+  });
+  worker.on('error', (cause) => lose(new StoreError('io', 'The database thread died.', { cause })));
+  worker.on('exit', () => lose(new StoreError('io', 'The store is closed.')));
 
+  const expect = (id: number): Promise<unknown> =>
+    new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
   const request = (name: string, args: readonly unknown[]): Promise<unknown> => {
     if (lost) return Promise.reject(lost);
     const id = ++lastId;
     worker.postMessage([id, name, args]);
-    return new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
+    return expect(id);
   };
 
   try {
-    await request('open', [dataDir]);
+    await expect(OPENED);
   } catch (error) {
     await worker.terminate();
     throw error;
   }
-  let closed: Promise<void> | undefined;
-  const closing = async (): Promise<void> => {
-    const answer = request('close', []);
-    lost = new StoreError('io', 'The store is closed.');
-    await answer.then(
-      () => keepThread(entry, thread),
-      () => worker.terminate(),
-    );
-  };
   return {
     call: (name, ...args) => request(name, args) as Promise<never>,
     async close() {
-      closed ??= lost ? Promise.resolve() : closing();
-      await closed;
+      if (!lost) void request('close', []).catch(() => {});
+      lost ??= new StoreError('io', 'The store is closed.');
+      await gone;
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The reader thread: every read, on a connection of its own, so that a slow query never delays a commit. */
+import { workerData } from 'node:worker_threads';
 import { serve } from './channel.ts';
 import { openForReading } from './database.ts';
 import { explain } from './errors.ts';
@@ -20,4 +21,8 @@ function openReader(dataDir: string) {
   };
 }
 
-serve({ open: openReader, explain });
+const { dataDir } = workerData as { dataDir: string };
+serve(
+  () => openReader(dataDir),
+  (error) => explain(error, dataDir),
+);

@@ -1,6 +1,7 @@
 /** The writer thread: every commit, lease, claim and deletion. It alone holds the folder's lock. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { workerData } from 'node:worker_threads';
 import type { Batch, ResultCode } from './batch.ts';
 import { prepareBlobWrites } from './blobs.ts';
 import { prepareBodyParts } from './body-parts.ts';
@@ -56,4 +57,9 @@ function prepareOperations(database: DatabaseSync, unlock: () => void) {
   };
 }
 
-serve({ open: openWriter, explain, together: { commit: 'commitAll' } });
+const { dataDir } = workerData as { dataDir: string };
+serve(
+  () => openWriter(dataDir),
+  (error) => explain(error, dataDir),
+  { commit: 'commitAll' },
+);

@@ -2,6 +2,7 @@
 import { aiSurface } from '../capabilities/ai/surface.ts';
 import { blobSurface } from '../capabilities/blob/surface.ts';
 import { cacheSurface } from '../capabilities/cache/surface.ts';
+import { envelopesSurface } from '../capabilities/envelopes/surface.ts';
 import { fsSurface } from '../capabilities/fs/surface.ts';
 import { httpSurface, rawFetchSurface } from '../capabilities/http/surface.ts';
 import { kvSurface } from '../capabilities/kv/surface.ts';
@@ -33,6 +34,7 @@ export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface 
   httpSurface.literal,
   messagingSurface.literal,
   aiSurface.literal,
+  envelopesSurface.literal,
   promptsSurface.literal,
 ];
 

@@ -1,7 +1,7 @@
 /** The caller of a method, and what identifies a call when its node runs again. */
 
 import type { EgressDecision } from '@gantry/egress';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Caller, NodeCaller } from '@gantry/resources';
 import type { Route } from './routes.ts';
 import type { AnswerKey } from './sealed-answer.ts';
@@ -31,7 +31,13 @@ export interface NodeFacts {
   /** Aborted when the node is to stop; its code has a moment left. */
   readonly cancelled?: AbortSignal;
   /** How changes of the node are committed, for surfaces on resources. */
-  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'> & { readonly run?: CallingRun };
+  readonly work?: CallerWork;
+}
+
+/** What a call may ask of the run of its node. */
+export interface CallerWork extends Pick<NodeCaller, 'epoch' | 'tell'> {
+  readonly run?: CallingRun;
+  readonly waits?: NodeWaits;
 }
 
 /** The run of a node, for calls that cost. */
@@ -43,8 +49,27 @@ export interface CallingRun {
   budget(): CallerBudget | undefined;
   /** Nothing is left: the node stops, whatever its code makes of it. */
   exhausted(about: BudgetStop): void;
+  /** Of what the run works on. */
+  readonly trust: 'trusted' | 'untrusted';
+  /** How many envelopes the run has received. */
+  envelopes(): number;
   /** The model that serves the calls of the node which would reach one that lacks something. */
   readonly instead?: SubstituteModel | undefined;
+}
+
+/** How a node waits for something of its run: its code stops, and runs again with the answer. */
+export interface NodeWaits {
+  /** Undefined while nobody has answered. */
+  answerOf(key: string): Json | undefined;
+  wait(outcome: {
+    readonly suspend: {
+      readonly key: string;
+      readonly request: JsonObject;
+      /** Goes on with the next envelope of that kind. `seen`: how many the run had when the node looked. */
+      readonly awaits?: { readonly envelopeType: string; readonly seen: number };
+    };
+    readonly cause?: { readonly causationId?: string; readonly contentTrust?: 'untrusted' };
+  }): never;
 }
 
 export interface SubstituteModel {

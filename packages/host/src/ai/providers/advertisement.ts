@@ -46,12 +46,19 @@ export const SERVED: readonly Task[] = SURFACE_NAMES.some((name) => String(name.
 /** Names of peer dependencies that are satisfied: by a provider that really answers, not by a script alone. */
 export function peersOf(advertised: JsonObject, serves = SERVED): [string, readonly string[]][] {
   if (serves.length === 0 || !hasProvider(advertised)) return [];
-  const flags = flagsOf(advertised);
-  return ['aiProviders', 'host.aiProviders'].flatMap((name): [string, readonly string[]][] => [
-    [name, flags],
-    ...flags.map((flag): [string, readonly string[]] => [`${name}.${flag}`, []]),
-  ]);
+  return Object.entries({ aiProviders: advertised, aiEnvelope: ENVELOPE_FAMILY }).flatMap(
+    ([family, entry]) => {
+      const flags = flagsOf(entry);
+      return [family, `host.${family}`].flatMap((name): [string, readonly string[]][] => [
+        [name, flags],
+        ...flags.map((flag): [string, readonly string[]] => [`${name}.${flag}`, []]),
+      ]);
+    },
+  );
 }
+
+/** Made by models, or by the script that plays one; whether a pack can rely on it is said by `peersOf`. */
+export const ENVELOPE_FAMILY = { supported: true, await: true };
 
 /** `modelCapabilities`, while nodes are held to what they declare to need: what some model here can do. */
 export function modelCapabilityFamily(

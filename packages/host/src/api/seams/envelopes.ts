@@ -216,7 +216,7 @@ function priorIn({ priorCorrelations = [] }: AcceptBody): Receiver['priorOf'] {
   };
 }
 
-export function remember(aliases: Aliases, name: string, run: { key: RunKey; causationId: string }): void {
+function remember(aliases: Aliases, name: string, run: { key: RunKey; causationId: string }): void {
   aliases.set(name, run);
   const [oldest] = aliases.keys();
   if (aliases.size > ALIASES_MAX && oldest !== undefined) aliases.delete(oldest);

@@ -5,11 +5,8 @@ import type { Static, TSchema } from 'typebox';
 /** By their path below `/v1/host/sample/`, with what each does. */
 const SEAMS = {
   'agentloop/run': 'Let a supervisor take its turns',
-  'ai/call': 'Ask a model from a node of a run',
-  'ai/call-speech-synthesizer': 'Let a node of a run make speech',
   'artifacttypes/install': 'Install an artifact-type pack from its manifest and schemas',
-  'artifacttypes/produce': 'Let a run produce an artifact',
-  'artifacttypes/runproduce': 'Let a run produce some artifact of a type',
+  'artifacttypes/produce': 'Judge an artifact',
   'authorization/decide': 'Whether a principal may do something',
   'budget/run': 'Let a run use up its budget, or ask for a model that it denies',
   'chain/deferred-expand': 'Expand a chain for later',
@@ -34,7 +31,6 @@ const SEAMS = {
   'subrun/attest': 'Merge the outputs of a child',
   'test/idempotency/concurrent-claim': 'Let several executors reach one effect',
   'test/capability-toggle': 'Take a capability away for a moment',
-  'test/emit-provider-usage': 'Let a run tell what a model used',
   'test/emit-envelope-reliability': 'Let a run tell an event of envelopes',
   'test/evaluate-model-capability-gate': 'Whether a model can do what a node needs',
   'test/llm-cache-key': 'The cache key of a request to a model',

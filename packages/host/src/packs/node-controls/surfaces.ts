@@ -1,7 +1,6 @@
 import type { PackEffect } from '@gantry/engine';
-import type { NodeCaller } from '@gantry/resources';
 import type { RunKey } from '@gantry/store';
-import type { CallingRun } from '@gantry/surfaces';
+import type { CallerWork } from '@gantry/surfaces';
 import type { InvocationLog } from '../../runtime/invocation-log.ts';
 import type { CallListeners } from '../../surfaces/call-journal.ts';
 import type { Approve } from '../../tools/approval.ts';
@@ -24,7 +23,7 @@ export interface SurfaceFacts extends CallListeners {
   readonly signal: AbortSignal;
   readonly log: InvocationLog;
   /** How changes of the node are committed; none outside of a run. */
-  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'> & { readonly run?: CallingRun };
+  readonly work?: CallerWork;
   /** How a person is asked before a tool is called; none outside of a run. */
   readonly approve?: Approve;
 }
