@@ -28,6 +28,8 @@ export interface Claimed {
   readonly outputTokens: number;
   /** Of the family, with this reservation. */
   readonly total: Amounts;
+  /** What the run did not take with the claim, since it was paused: the record brings it. */
+  readonly untold: readonly EmittedEvent[];
 }
 
 export interface CallClaimsOptions {
@@ -61,18 +63,22 @@ export class CallClaims {
     for (let lowered = 0; ; lowered++) {
       const ceilings = (await node.budget?.ceilings()) ?? { run: {}, project: {} };
       const reserved = atMost(call, outputTokens);
+      let untold: readonly EmittedEvent[] = [];
       const claim = await this.#log.claim(
         { ...effectOf(node, place, tried), fingerprint: place.fingerprint, reserves: wordOf(reserved) },
         [leaseOf(node, now()), ...reserving(account, reserved, ceilings)],
         async (group) => {
-          const told = closing.length > 0 ? await node.tell(closing, group) : null;
-          return told ?? pipeline.commit(group);
+          if (closing.length === 0) return pipeline.commit(group);
+          const told = await node.tell(closing, group);
+          if (told) return told;
+          untold = closing;
+          return pipeline.commit(group.map(withEventsPending));
         },
       );
       if (claim.kind === 'claimed') {
         const { invocationId, values } = claim;
         const total = values ? runTotals(values) : await this.#ledger.ofRun(owner.tenant, rootRunId);
-        return { invocationId, tried, account, reserved, outputTokens, total };
+        return { invocationId, tried, account, reserved, outputTokens, total, untold };
       }
       if (claim.kind !== 'lost' || claim.write === 0) throw leaseLost();
       const fits = await this.#lowered({ ...call, outputTokens }, account, ceilings);
@@ -110,6 +116,10 @@ export class CallClaims {
     return new BudgetExhausted({ dimension, scope, limit: ceilings[scope][dimension] ?? 0, observed });
   }
 }
+
+/** A process that finds the claim alone knows that its events are in no log. */
+const withEventsPending = (write: Write): Write =>
+  write.kind === 'claimInvocation' ? { ...write, record: { ...write.record, eventsPending: true } } : write;
 
 const effectOf = ({ owner, runId, nodeId }: CallingNode, { ordinal, series }: CallPlace, tried: number) => ({
   tenant: owner.tenant,

@@ -46,7 +46,13 @@ interface Ending {
 type Known =
   | { readonly kind: 'recorded'; readonly record: RecordedCall }
   /** The next try, and whether the one before it was lost. */
-  | { readonly kind: 'open'; readonly tried: number; readonly lost: boolean };
+  | {
+      readonly kind: 'open';
+      readonly tried: number;
+      readonly lost: boolean;
+      /** The first events of the call are not in the log yet. */
+      readonly isFirstUntold: boolean;
+    };
 
 type Recorded = { readonly ok: true; readonly outputs: { readonly call: RecordedCall } };
 
@@ -85,12 +91,15 @@ export class ModelCalls {
     const known = await this.#known(node, place);
     if (known.kind === 'recorded') return known.record;
     const call = await plan();
-    let { tried, lost } = known;
+    let { tried, lost, isFirstUntold } = known;
     if (lost && call.once) throw inDoubt(call);
     for (let broken = 0; ; tried++) {
-      const closing =
-        lost && call.streams ? [closed(node, place, tried - 1)] : tried === 0 ? (place.first ?? []) : [];
+      const closing = [
+        ...(isFirstUntold ? (place.first ?? []) : []),
+        ...(lost && call.streams ? [closed(node, place, tried - 1)] : []),
+      ];
       const claimed = await this.#claims.claim(node, place, call, { tried, closing });
+      isFirstUntold &&= claimed.untold.length > 0;
       const ended = await this.#attempt(node, place, call, claimed, broken);
       if (ended !== 'broken') return ended;
       broken++;
@@ -102,10 +111,12 @@ export class ModelCalls {
   async #known(node: CallingNode, place: CallPlace): Promise<Known> {
     const { tenant } = node.owner;
     let lost = false;
+    let isFirstUntold = true;
     for (let tried = 0; tried < TRIES_KNOWN_MAX; tried++) {
       const invocationId = idOf(node, place, tried);
       const before = await this.#options.store.records.invocation(tenant, invocationId);
-      if (!before) return { kind: 'open', tried, lost };
+      if (!before) return { kind: 'open', tried, lost, isFirstUntold };
+      isFirstUntold &&= before.outcome === null && before.eventsPending;
       if (before.outcome !== null) {
         this.#unrecorded.delete(invocationId);
         const { pending, outputs } = JSON.parse(before.outcome) as Recorded & { pending?: EmittedEvent[] };
@@ -219,8 +230,9 @@ export class ModelCalls {
 
   /** One commit; without its events while the run takes none, which then wait in the record. */
   async #record(node: CallingNode, ending: Ending): Promise<RecordedCall> {
-    const { claimed, record, events, writes = [] } = ending;
+    const { claimed, record, writes = [] } = ending;
     const { invocationId, account, reserved } = claimed;
+    const events = [...claimed.untold, ...ending.events];
     const { tenant } = node.owner;
     this.#unrecorded.set(invocationId, ending);
     const after = [
