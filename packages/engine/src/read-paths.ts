@@ -1,4 +1,4 @@
-/** Paths that conditions and mappings read, compared with what is declared: variables, and outputs of pack nodes. */
+/** Paths that conditions and mappings read, compared with what is declared: variables, and outputs of nodes whose type says which it has. */
 import { didYouMean, type Json, type WorkflowEdge } from '@gantry/protocol';
 import type { Compilation } from './compilation.ts';
 import type { Condition } from './condition.ts';
@@ -66,13 +66,15 @@ export function checkOutput(
   else compilation.warn(path, message);
 }
 
-/** What its pack declares; undefined where it says nothing of names. */
+/** What its type declares; undefined where it says nothing of names. */
 function outputsOf(
   compilation: Compilation,
   nodeId: string,
 ): { readonly names: readonly string[]; readonly isClosed: boolean } | undefined {
   const node = compilation.nodes.get(nodeId);
-  const schema: Json | undefined = node && compilation.typeOf(node.typeId)?.pack?.outputSchema;
+  const type = node && compilation.typeOf(node.typeId);
+  if (type?.outputs) return { names: type.outputs, isClosed: false };
+  const schema: Json | undefined = type?.pack?.outputSchema;
   if (!isObject(schema) || !isObject(schema.properties)) return;
   return { names: Object.keys(schema.properties), isClosed: schema.additionalProperties === false };
 }

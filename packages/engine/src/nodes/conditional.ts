@@ -5,6 +5,7 @@ import { completed, failed, type NodeType } from './node-type.ts';
 
 export const conditional: NodeType = {
   typeId: 'core.conditional',
+  outputs: ['result'],
   prepare({ config, condition }) {
     const compiled = condition(config);
     return ({ inputs, run }) => {

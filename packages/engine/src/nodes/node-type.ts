@@ -59,6 +59,8 @@ export interface NodeType {
   readonly yields?: true;
   /** Given by types that come from a pack. */
   readonly pack?: PackNodeType;
+  /** All that it has, where that is known. */
+  readonly outputs?: readonly string[];
   /** Checks a node's config once, when the definition is compiled, and answers how to run it. */
   readonly prepare: (preparation: Preparation) => Execute | Behaviour;
 }

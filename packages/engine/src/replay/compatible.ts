@@ -46,11 +46,13 @@ function channelConflict(from: Plan, to: Plan, events: readonly RunEvent[]): str
   return changed === undefined ? undefined : `channel ${changed} was written and is declared otherwise`;
 }
 
-/** The record as if the run had begun with the variables that are new in `to`, at their defaults. */
+/** The record as if the run had begun with the defaults that are new in `to`; what it was given stays. */
 export function withNewVariables(from: Plan, to: Plan, events: readonly RunEvent[]): RunEvent[] {
   const [started, ...rest] = events;
   const added = [...to.variables.values()].flatMap(({ name, defaultValue }) =>
-    defaultValue === undefined || from.variables.has(name) ? [] : [[name, asJson(defaultValue)] as const],
+    defaultValue === undefined || from.variables.get(name)?.defaultValue !== undefined
+      ? []
+      : [[name, asJson(defaultValue)] as const],
   );
   if (started?.type !== 'run.started' || added.length === 0) return [...events];
   const { sealed, payload } = started;

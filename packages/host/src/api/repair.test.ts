@@ -95,11 +95,26 @@ test('a repaired run has the variables that are new in the corrected version, at
       ? { ...node, config: { ...node.config, inputMapping: { amount: 'amount', account: 'fallback' } } }
       : node,
   );
+  let unset = '';
   const fallback = { name: 'fallback', type: 'string', defaultValue: 'DE02' } as const;
-  await register({ ...payout, version: '2.0.0', nodes, variables: [...payout.variables, fallback] });
-  const repaired = await post(`/v1/host/gantry/runs/${runId}:repair`, {});
-  assert.equal(repaired.status, 201, JSON.stringify(repaired.body));
-  assert.equal((await ended(repaired.body.runId)).status, 'completed');
+  const { defaultValue: _, ...undefaulted } = fallback;
+  // A variable that is new, and one that got a default: 3.0.0 is the correction of 2.0.0
+  for (const [version, added] of [
+    ['2.0.0', fallback],
+    ['2.1.0', undefaulted],
+    ['3.0.0', fallback],
+  ] as const) {
+    await register({ ...payout, version, nodes, variables: [...payout.variables, added] });
+    const failed = version === '3.0.0' ? unset : runId;
+    if (version === '2.1.0') {
+      unset = await start(noAccount);
+      assert.equal((await ended(unset)).status, 'failed');
+      continue;
+    }
+    const repaired = await post(`/v1/host/gantry/runs/${failed}:repair`, {});
+    assert.equal(repaired.status, 201, JSON.stringify(repaired.body));
+    assert.equal((await ended(repaired.body.runId)).status, 'completed', version);
+  }
   await register(payout);
 });
 

@@ -53,6 +53,21 @@ test('unknown inputs, event types, settings of nodes and names of configurable',
   );
 });
 
+test('the condition of an edge that leaves a condition reads its one output', async () => {
+  const api = await openApi();
+  const reading = (left: string) =>
+    workflow('branching', [node('big', 'core.conditional', { expression: 'true' }), node('b', 'core.noop')], {
+      edges: [edge('big', 'b', { condition: { type: 'truthy', left } })],
+    });
+  const warningOf = async (left: string) =>
+    (await api.post(`${WORKFLOWS}?replace=true`, reading(left))).headers['gantry-warning'];
+  assert.match(
+    String(await warningOf('outputs.reslt')),
+    /big declares no output reslt\. Did you mean result\?/,
+  );
+  assert.equal(await warningOf('outputs.result'), undefined);
+});
+
 test('paths of conditions and mappings are compared with declared variables and outputs', async () => {
   const api = await openApi();
   const properties = { total: { type: 'integer' } };
