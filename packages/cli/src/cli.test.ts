@@ -72,6 +72,7 @@ test('a failure of a --json command is one object on stderr, with its code', asy
 test('usage errors exit 2, name the nearest, and leave stdout empty', async () => {
   const cases: [string[], RegExp][] = [
     [['rnus'], /no command "rnus"\. Did you mean runs\?/],
+    [['--ulr', 'http://x', 'runs'], /no flag --ulr before a command\. Did you mean --url\?/],
     [['frobnicate'], /no command "frobnicate"\. See `gantry help`/],
     [['runs', '--limt', '5'], /no option --limt\. Did you mean --limit\?/],
     [['runs', '--limit', 'many'], /--limit must be a whole number from 1 to 100, not "many"/],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ApiError, createClient } from '@gantry/client';
 import { didYouMean } from '@gantry/protocol';
 import { readArgs, splitCommand } from './args.ts';
-import type { Command } from './command.ts';
+import { COMMON_OPTIONS, type Command } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { commandHelp, overview } from './help.ts';
 import { EXIT, type Io, UsageError } from './io.ts';
@@ -25,7 +25,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const { name, rest } = splitCommand(argv);
   if (name === undefined) return withoutCommand(rest, io);
   if (name === 'help') return help(rest[0], io);
-  const command = commandNamed(name);
+  const command = commandNamed(name, argv[0]);
   if (rest.includes('--help') || rest.includes('-h')) return help(name, io);
   const args = readArgs(command, rest);
   const settings = readSettings(args, io);
@@ -77,9 +77,15 @@ function help(name: string | undefined, io: Io): number {
   return EXIT.ok;
 }
 
-function commandNamed(name: string): Command {
+/** `first`: of the line. A flag that nobody knows in front of a word is what is wrong, not the word. */
+function commandNamed(name: string, first = ''): Command {
   const found = COMMANDS.find((command) => command.name === name);
   if (found) return found;
+  const [, flag = 'help'] = /^--?([^=]+)/.exec(first) ?? [];
+  if (!Object.hasOwn(COMMON_OPTIONS, flag))
+    throw new UsageError(
+      `There is no flag ${first} before a command.${didYouMean(flag, Object.keys(COMMON_OPTIONS), '--') || ' See `gantry help`.'}`,
+    );
   const names = [...COMMANDS.map((command) => command.name), 'help'];
   throw new UsageError(`There is no command "${name}".${didYouMean(name, names) || ' See `gantry help`.'}`);
 }
