@@ -17,8 +17,8 @@ import { authorizations } from './oauth/authorization.ts';
 import { oauthClients } from './oauth/oauth-client.ts';
 import { refreshContext } from './oauth/token-versions.ts';
 import { givenSecrets } from './redaction/given-secrets.ts';
-import { secretContext as triggerContext, triggers } from './triggers/trigger.ts';
-import { secretContext as webhookContext, webhooks } from './webhooks/webhook.ts';
+import { triggers } from './triggers/trigger.ts';
+import { webhooks } from './webhooks/webhook.ts';
 
 export interface RekeyOptions {
   readonly masterKey: KeyRing;
@@ -77,19 +77,8 @@ const KINDS: readonly SealedKind[] = [
       }),
     })),
   })),
-  sealedKind(webhooks, ({ tenant, id, record }, again) => {
-    const { secretSealed, previousSecret: old } = record;
-    const context = webhookContext(tenant, id);
-    return {
-      ...record,
-      secretSealed: again(secretSealed, context),
-      ...(old && { previousSecret: { ...old, sealed: again(old.sealed, context) } }),
-    };
-  }),
-  sealedKind(triggers, ({ tenant, id, record }, again) => ({
-    ...record,
-    secretSealed: again(record.secretSealed, triggerContext(tenant, id)),
-  })),
+  sealedKind(webhooks),
+  sealedKind(triggers),
   sealedKind(oauthClients),
   sealedKind(authorizations),
   sealedKind(givenSecrets),

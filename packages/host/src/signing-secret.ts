@@ -1,31 +1,23 @@
-/** Secrets that sign what is sent or received. They are shown once, and kept only sealed. */
+/** Secrets that sign what is sent or received: a secret field of a record, shown once. */
+import { openSecret, type Stored } from '@gantry/resources';
 import type { MasterKey } from './master-key.ts';
 
 const SECRET_BYTES = 32;
 
-export interface SigningSecret {
-  /** Shown once. */
-  readonly secret: string;
-  readonly secretSealed: string;
-  readonly secretFingerprint: string;
+export interface SecretOptions {
+  readonly masterKey: MasterKey;
+  readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** `context` names the record that the secret belongs to: it opens for no other. */
-export function mintSecret(
-  { masterKey, randomBytes }: { masterKey: MasterKey; randomBytes: (count: number) => Uint8Array },
-  context: string,
-  fingerprintOf: (secret: string) => string,
-): SigningSecret {
-  const secret = Buffer.from(randomBytes(SECRET_BYTES)).toString('hex');
-  return {
-    secret,
-    secretSealed: masterKey.seal(secret, context),
-    secretFingerprint: fingerprintOf(secret),
-  };
-}
+export const newSecret = ({ randomBytes }: Pick<SecretOptions, 'randomBytes'>): string =>
+  Buffer.from(randomBytes(SECRET_BYTES)).toString('hex');
 
-export function openSecret(masterKey: MasterKey, sealed: string, context: string): string {
-  const secret = masterKey.open(sealed, context);
+export function secretOf<R extends object>(
+  masterKey: Pick<MasterKey, 'open'>,
+  stored: Stored<R>,
+  field: keyof R & string,
+): string {
+  const secret = openSecret(masterKey, stored, field);
   if (secret === null)
     throw new Error('the secret was sealed with another key; start with its GANTRY_MASTER_KEY');
   return secret;

@@ -176,7 +176,7 @@ test('the secret is shown once: in no list, no record, no log and not at rest', 
   for (const text of [...answers, ...world.logged, again.body, JSON.stringify(stored)]) {
     assert.ok(!text.includes(secret), text);
   }
-  assert.ok(JSON.parse(stored[0]?.body ?? '').secretSealed);
+  assert.ok(JSON.parse(stored[0]?.body ?? '').secret.sealed);
 });
 
 test('a deleted subscription gets nothing more, and a second delete finds nothing', async (t) => {

@@ -13,12 +13,12 @@ import { type IngestAnswer, OpenwopError, TRIGGER_LIMITS, type TriggerEvent } fr
 import type { Change, Changes } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
-import { openSecret } from '../signing-secret.ts';
+import { secretOf } from '../signing-secret.ts';
 import { dueWith, wantAttachments } from './attachments.ts';
 import { type Content, contentOf, type IngestRequest } from './content.ts';
 import { type DeliveryState, deliveries, markId, marks } from './delivery.ts';
 import { triggerCaller } from './dispatch.ts';
-import { findTrigger, type IngestTrigger, secretContext } from './trigger.ts';
+import { findTrigger, type IngestTrigger, type TriggerRecord } from './trigger.ts';
 import { type Signature, signatureOf } from './verification.ts';
 
 const EVENTS = { perSecond: 50, burst: 200 };
@@ -152,12 +152,13 @@ const recordRefusal = ({ changes, retentionMs }: IngestOptions, { tenant, id }: 
 
 function verify(
   masterKey: MasterKey,
-  { tenant, id, record }: IngestTrigger,
+  trigger: IngestTrigger,
   request: IngestRequest,
   at: number,
 ): Signature | null {
+  const { record } = trigger;
   if (record.verification === 'none') return null;
-  const secret = openSecret(masterKey, record.secretSealed, secretContext(tenant, id));
+  const secret = secretOf<TriggerRecord>(masterKey, trigger, 'secret');
   return signatureOf(record.scheme, { ...request, secret }, at);
 }
 

@@ -112,7 +112,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   const shared = { store, pipeline, now, randomBytes, redactions: createRedactions() };
   const triggers = createTriggers({
     ...shared,
-    changes: new Changes(shared),
+    changes: new Changes({ ...shared, sealer: masterKey }),
     workflows,
     masterKey,
     log: LOG,

@@ -11,9 +11,8 @@ import {
 } from '@gantry/protocol';
 import { type Caller, type Changes, fromEntry, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import type { MasterKey } from '../master-key.ts';
 import type { Workflows } from '../runtime/runtime.ts';
-import { mintSecret, type SigningSecret } from '../signing-secret.ts';
+import { newSecret, type SecretOptions } from '../signing-secret.ts';
 import { deliveries } from './delivery.ts';
 import { triggerCaller } from './dispatch.ts';
 import { mappingProblem } from './input-mapping.ts';
@@ -29,7 +28,6 @@ import {
   newTrigger,
   purposeOf,
   readTrigger,
-  secretContext,
   type Trigger,
   type TriggerReads,
   type TriggerRecord,
@@ -41,11 +39,6 @@ import {
 const RELEASE_PAGE = 256;
 const REGISTERING_MAX = 64;
 const FINGERPRINT_LENGTH = 16;
-
-export interface SecretOptions {
-  readonly masterKey: MasterKey;
-  readonly randomBytes: (count: number) => Uint8Array;
-}
 
 export interface TriggerServiceOptions extends SecretOptions {
   readonly store: Pick<Store, 'entries' | 'records'>;
@@ -103,7 +96,7 @@ export class TriggerService extends ResourceService<
       await this.#checkStartable(tenant, wanted);
       let secret = '';
       const trigger = change.createFor(triggers, (id) => {
-        const minted = mintTriggerSecret(this.#options, tenant, id);
+        const minted = newTriggerSecret(this.#options, id);
         secret = minted.secret;
         return newTrigger(wanted, minted);
       });
@@ -152,9 +145,9 @@ export class TriggerService extends ResourceService<
       const trigger = await change.get(triggers, id);
       if (isQueue(trigger))
         throw conflict('It listens to a queue, so nothing is sent to it, and nothing is signed.');
-      const { secret, ...sealed } = mintTriggerSecret(this.#options, caller.tenant, id);
+      const minted = newTriggerSecret(this.#options, id);
       change.answerOnce(SHOWN_ONCE);
-      return bindingOf(change.replace(trigger, { ...trigger.record, ...sealed }), secret, origin);
+      return bindingOf(change.replace(trigger, { ...trigger.record, ...minted }), minted.secret, origin);
     });
   }
 
@@ -196,10 +189,11 @@ export class TriggerService extends ResourceService<
 }
 
 /** Its fingerprint is keyed by the host: nobody can try out secrets against it. */
-export const mintTriggerSecret = (options: SecretOptions, tenant: string, id: string): SigningSecret =>
-  mintSecret(options, secretContext(tenant, id), (secret) =>
-    options.masterKey.hmac('trigger-secret')(`${id}\0${secret}`).toString('hex').slice(0, FINGERPRINT_LENGTH),
-  );
+export function newTriggerSecret(options: SecretOptions, id: string) {
+  const secret = newSecret(options);
+  const fingerprint = options.masterKey.hmac('trigger-secret')(`${id}\0${secret}`).toString('hex');
+  return { secret, secretFingerprint: fingerprint.slice(0, FINGERPRINT_LENGTH) };
+}
 
 function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted {
   const { source, workflowId, dedupEnabled = true, retryPolicy, verification, inputMapping = {} } = body;

@@ -1,6 +1,7 @@
 /** Keeps the subscriptions of a workflow equal to the webhook and queue triggers of its current version. */
 import { fromEntry } from '@gantry/resources';
 import canonicalize from 'canonicalize';
+import type { SecretOptions } from '../signing-secret.ts';
 import {
   runTenantOf,
   SUBSCRIPTION_SYNC,
@@ -10,7 +11,7 @@ import {
 } from './definition-sync.ts';
 import { wantedSubscriptions } from './definition-triggers.ts';
 import { finderRemoval, finderWrite, newTrigger, triggers, type Wanted } from './trigger.ts';
-import { mintTriggerSecret, type SecretOptions } from './trigger-service.ts';
+import { newTriggerSecret } from './trigger-service.ts';
 
 const LISTED_MAX = 1_000;
 /** Definitions are not refused for their number of webhook triggers, so none of them is left out. */
@@ -36,7 +37,7 @@ export const syncSubscriptions = (
     for (const [id, each] of wanted) {
       const before = await change.find(triggers, id);
       if (!before) {
-        const record = newTrigger(each, mintTriggerSecret(options, tenant, id));
+        const record = newTrigger(each, newTriggerSecret(options, id));
         change.add(finderWrite(change.create(unlimited, record, id)));
       } else if (askedFor(before.record) !== askedFor(each)) {
         change.replace(before, { ...before.record, ...each });

@@ -12,10 +12,9 @@ import {
   triggerSubscriptionsWire,
   type VERIFICATION_MODES,
 } from '@gantry/protocol';
-import { fromEntry, resource, type Stored } from '@gantry/resources';
+import { fromEntry, resource, type Secret, type Stored } from '@gantry/resources';
 import type { EntryKey, EntryReads, Write } from '@gantry/store';
 import type { ConsumerGroup } from '@gantry/surfaces';
-import type { SigningSecret } from '../signing-secret.ts';
 import { SHARED } from '../workflows/shared.ts';
 import { deliveries, deliveryView } from './delivery.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -67,8 +66,13 @@ export interface WantedQueue extends WantedOfAny {
 /** What was asked for. */
 export type Wanted = WantedIngest | WantedQueue;
 
+export interface TriggerSecret {
+  readonly secret: Secret;
+  readonly secretFingerprint: string;
+}
+
 /** A queue has a secret too, which is never shown: nothing is sent to it. */
-interface Course extends Pick<SigningSecret, 'secretSealed' | 'secretFingerprint'> {
+interface Course extends TriggerSecret {
   readonly state: TriggerState;
   /** Deliveries in a row whose attempts were used up. */
   readonly exhaustedInARow: number;
@@ -93,6 +97,7 @@ export const triggers = resource<typeof triggerSubscriptionsWire, TriggerRecord,
     kind: 'trigger',
     idPrefix: 'sub',
     max: TRIGGER_LIMITS.perTenantMax,
+    secret: ['secret'],
     ref: ({ workflowId }) => workflowId,
     create: (_, record) => record,
     verbs: {
@@ -167,17 +172,9 @@ export const exhausted: Transition = (trigger, now) => {
 /** Its workflow is gone. */
 export const ended: Transition = (trigger, now) => inState(trigger, 'dead-lettered', now, 'source-removed');
 
-/** What the secret is sealed for: it opens nowhere else. */
-export const secretContext = (tenant: string, subscriptionId: string): string =>
-  `${triggers.kind}/${tenant}/${subscriptionId}`;
-
-export const newTrigger = (
-  wanted: Wanted,
-  { secretSealed, secretFingerprint }: SigningSecret,
-): TriggerRecord => ({
+export const newTrigger = (wanted: Wanted, secret: TriggerSecret): TriggerRecord => ({
   ...wanted,
-  secretSealed,
-  secretFingerprint,
+  ...secret,
   state: 'active',
   exhaustedInARow: 0,
   changes: [],

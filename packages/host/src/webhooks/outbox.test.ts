@@ -28,7 +28,7 @@ const subscription = ({ id = 'wh_1', tenant = 'acme', ...more }: Given = {}): We
     events: ['*'],
     tags: null,
     durable: false,
-    secretSealed: '',
+    secret: { sealed: '' },
     secretFingerprint: '',
     state: 'active',
     health: HEALTHY,

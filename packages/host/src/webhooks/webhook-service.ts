@@ -10,11 +10,10 @@ import {
 import { type Caller, type Changes, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { findDelivery } from '../deliveries/delivery-list.ts';
-import type { MasterKey } from '../master-key.ts';
+import { newSecret, type SecretOptions } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
 import {
   laneOf,
-  mintWebhookSecret,
   namesOf,
   type WebhookKey,
   type WebhookReads,
@@ -27,15 +26,13 @@ import {
 /** Says nothing about the address itself: the receiver may be up when there is something to deliver. */
 const PASSING: ReadonlySet<EgressReason> = new Set(['resolve_failed', 'timeout']);
 
-export interface WebhookServiceOptions {
+export interface WebhookServiceOptions extends SecretOptions {
   readonly store: Pick<Store, 'entries'>;
   readonly changes: Changes;
   readonly egress: Pick<Egress, 'check'>;
-  readonly masterKey: MasterKey;
   /** What it is now has been committed. */
   readonly onChanged: (key: WebhookKey) => Promise<void>;
   readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 export class WebhookService extends ResourceService<
@@ -72,12 +69,8 @@ export class WebhookService extends ResourceService<
     const { tenant } = caller;
     const made = await this.#options.changes.run(caller, async (change) => {
       await this.#checkUrl(wanted.url, tenant);
-      let secret = '';
-      const { id, record, createdAt } = change.createFor(webhooks, (webhookId) => {
-        const minted = mintWebhookSecret(this.#options, tenant, webhookId);
-        secret = minted.secret;
-        return webhookOf(wanted, { ...minted, mayLink });
-      });
+      const secret = newSecret(this.#options);
+      const { id, record, createdAt } = change.create(webhooks, webhookOf(wanted, { secret, mayLink }));
       change.answerOnce(REGISTERED_ONCE);
       return {
         ...namesOf(id, record.events),

@@ -7,12 +7,12 @@ import {
   WEBHOOKS_PER_TENANT_MAX,
   webhooksWire,
 } from '@gantry/protocol';
-import { resource, type Stored } from '@gantry/resources';
+import { resource, type Secret, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { listDeliveries } from '../deliveries/delivery-list.ts';
 import type { LaneKey } from '../deliveries/lanes.ts';
 import type { MasterKey } from '../master-key.ts';
-import { mintSecret, openSecret, type SigningSecret } from '../signing-secret.ts';
+import { newSecret, type SecretOptions, secretOf } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
 import { circuitOf, HEALTHY, type Health, recentFailures } from './health.ts';
 
@@ -29,10 +29,9 @@ export interface WebhookKey {
 /** Where its deliveries wait. */
 export const laneOf = ({ tenant, webhookId }: WebhookKey): LaneKey => ({ tenant, ref: webhookId });
 
-type SealedSecret = Pick<SigningSecret, 'secretSealed' | 'secretFingerprint'>;
-
 /** What a subscription is made with beside the request. */
-export interface WebhookTerms extends SealedSecret {
+export interface WebhookTerms {
+  readonly secret: string;
   /** Whoever registers it may make links for people. */
   readonly mayLink: boolean;
 }
@@ -40,15 +39,18 @@ export interface WebhookTerms extends SealedSecret {
 /** Named by itself: a subscription to everything is for those who count or store events. */
 const LINKED_EVENT = 'interrupt.requested';
 
-export interface WebhookRecord extends SealedSecret {
+export interface WebhookRecord {
+  readonly secret: Secret;
+  readonly secretFingerprint: string;
   readonly url: string;
   readonly events: readonly string[];
   readonly tags: readonly string[] | null;
   readonly durable: boolean;
   /** Interrupts come with links for the people whom they name. */
   readonly interruptLinks?: true;
-  /** Signs beside the current one until then, sealed like it. */
-  readonly previousSecret?: { readonly sealed: string; readonly until: number };
+  /** Signs beside the current one until then. */
+  readonly previousSecret?: Secret;
+  readonly previousUntil?: number;
   /** `failed` takes no more deliveries but those asked for one by one, until it is resumed. */
   readonly state: 'active' | 'failed';
   readonly health: Health;
@@ -57,16 +59,14 @@ export interface WebhookRecord extends SealedSecret {
 export type Webhook = Stored<WebhookRecord>;
 
 /** What it needs of the host. */
-export interface WebhookReads {
+export interface WebhookReads extends SecretOptions {
   readonly entries: Store['entries'];
-  readonly masterKey: MasterKey;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly now: () => number;
 }
 
 export function webhookOf(
   { url, events, tags, durable = false }: RegisterWebhookRequest,
-  { secretSealed, secretFingerprint, mayLink }: WebhookTerms,
+  { secret, mayLink }: WebhookTerms,
 ): WebhookRecord {
   return {
     url,
@@ -74,8 +74,8 @@ export function webhookOf(
     tags: tags ?? null,
     durable,
     ...(mayLink && events.includes(LINKED_EVENT) && { interruptLinks: true as const }),
-    secretSealed,
-    secretFingerprint,
+    secret,
+    secretFingerprint: fingerprintOf(secret),
     state: 'active',
     health: HEALTHY,
   };
@@ -88,6 +88,7 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerm
     idPrefix: 'wh',
     missing: 'subscription_not_found',
     max: WEBHOOKS_PER_TENANT_MAX,
+    secret: ['secret', 'previousSecret'],
     create: webhookOf,
     verbs: {
       /** With a clean record: nothing is held back any longer. What happened since it failed is not made up for. */
@@ -96,13 +97,17 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerm
     acts: {
       /** The old secret signs too for a while. */
       async 'rotate-secret'(before, { overlapSeconds = OVERLAP_SECONDS }, change, services) {
-        const { tenant, id: webhookId } = before;
-        const { secret, ...sealed } = mintWebhookSecret(services, tenant, webhookId);
-        const overlap = { now: change.now, overlapMs: overlapSeconds * 1_000 };
-        const after = change.replace(before, withSecret(before.record, sealed, overlap));
+        const { previousSecret: _ended, previousUntil: _over, ...kept } = before.record;
+        const secret = newSecret(services);
+        const secretFingerprint = fingerprintOf(secret);
+        const previous = overlapSeconds > 0 && {
+          previousSecret: secretOf(services.masterKey, before, 'secret'),
+          previousUntil: change.now + overlapSeconds * 1_000,
+        };
+        change.replace(before, { ...kept, secret, secretFingerprint, ...previous });
         change.answerOnce(ROTATED_ONCE);
-        const { secretFingerprint, previousSecretUntil: until } = viewOf(after, change.now);
-        return { webhookId, secret, secretFingerprint, ...(until && { previousSecretUntil: until }) };
+        const until = previous && { previousSecretUntil: isoTime(previous.previousUntil) };
+        return { webhookId: before.id, secret, secretFingerprint, ...until };
       },
     },
     reads: {
@@ -113,39 +118,17 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerm
   },
 );
 
-/** What the secret is sealed for: it opens nowhere else. */
-export const secretContext = (tenant: string, webhookId: string): string =>
-  `${webhooks.kind}/${tenant}/${webhookId}`;
-
-export const mintWebhookSecret = (
-  options: Pick<WebhookReads, 'masterKey' | 'randomBytes'>,
-  tenant: string,
-  webhookId: string,
-): SigningSecret =>
-  mintSecret(options, secretContext(tenant, webhookId), (secret) =>
-    hash('sha256', secret, 'hex').slice(0, FINGERPRINT_LENGTH),
-  );
+const fingerprintOf = (secret: string): string => hash('sha256', secret, 'hex').slice(0, FINGERPRINT_LENGTH);
 
 const ROTATED_ONCE = new OpenwopError('conflict', {
   message: 'This request already made a secret, which was shown once. Rotate it again to get a new one.',
 });
 
-/** The secret that is replaced signs too for `overlapMs`. An earlier one ends at once. */
-export function withSecret(
-  webhook: WebhookRecord,
-  { secretSealed, secretFingerprint }: SealedSecret,
-  { now, overlapMs }: { readonly now: number; readonly overlapMs: number },
-): WebhookRecord {
-  const { previousSecret: _ended, ...kept } = webhook;
-  const previousSecret = { sealed: webhook.secretSealed, until: now + overlapMs };
-  return { ...kept, secretSealed, secretFingerprint, ...(overlapMs > 0 && { previousSecret }) };
-}
-
 /** What signs now, the current secret first. */
-export function openSecrets(masterKey: MasterKey, { tenant, id, record }: Webhook, now: number): string[] {
-  const { secretSealed, previousSecret } = record;
-  const signing = previousSecret && now < previousSecret.until ? [previousSecret.sealed] : [];
-  return [secretSealed, ...signing].map((sealed) => openSecret(masterKey, sealed, secretContext(tenant, id)));
+export function openSecrets(masterKey: MasterKey, webhook: Webhook, now: number): string[] {
+  const { previousUntil = 0 } = webhook.record;
+  const fields = now < previousUntil ? (['secret', 'previousSecret'] as const) : (['secret'] as const);
+  return fields.map((field) => secretOf(masterKey, webhook, field));
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();
@@ -158,7 +141,7 @@ export const namesOf = (id: string, events: readonly string[]) => ({
 });
 
 export function viewOf({ id, createdAt, record }: Webhook, now: number) {
-  const { url, events, tags, durable, interruptLinks, secretFingerprint, previousSecret, state, health } =
+  const { url, events, tags, durable, interruptLinks, secretFingerprint, previousUntil, state, health } =
     record;
   const circuit: CircuitState = circuitOf(health, now);
   return {
@@ -169,8 +152,8 @@ export function viewOf({ id, createdAt, record }: Webhook, now: number) {
     durable,
     ...(interruptLinks && { interruptLinks }),
     secretFingerprint,
-    ...(previousSecret &&
-      now < previousSecret.until && { previousSecretUntil: isoTime(previousSecret.until) }),
+    ...(previousUntil !== undefined &&
+      now < previousUntil && { previousSecretUntil: isoTime(previousUntil) }),
     state,
     circuit,
     ...(circuit === 'open' && { circuitOpenUntil: isoTime(health.openUntil ?? now) }),

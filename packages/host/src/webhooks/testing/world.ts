@@ -77,7 +77,13 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
   });
   const processes: Webhooks[] = [];
   const another: World['another'] = (more = {}) => {
-    const inputs = { egress, masterKey, log, linksOf, ...changesOn({ store, now, randomBytes, ...more }) };
+    const inputs = {
+      egress,
+      masterKey,
+      log,
+      linksOf,
+      ...changesOn({ store, now, randomBytes, sealer: masterKey, ...more }),
+    };
     const webhooks = createWebhooks(inputs);
     processes.push(webhooks);
     return webhooks;
