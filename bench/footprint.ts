@@ -25,14 +25,14 @@ export async function coldStart(settings: Settings): Promise<Report> {
 
 export function idle(settings: Settings): Promise<Report> {
   return withHost(settings.dataDir, async (server) => {
-    await sleep(settings.settleMs);
+    await sleep(settings.idleAfterMs);
     const before = activity(server.pid);
     await sleep(settings.idleMs);
     const after = activity(server.pid);
     const perSecond = (of: (a: NonNullable<typeof before>) => number): number | null =>
       before && after ? round((of(after) - of(before)) / (settings.idleMs / 1000)) : null;
     return {
-      title: 'Idle',
+      title: `Idle, ${settings.idleAfterMs / 1000} s after the start`,
       rows: [
         {
           'memory MiB': round(residentMiB(server.pid)),

@@ -21,6 +21,8 @@ export interface Settings {
   readonly cpuWarmUpRuns: number;
   readonly fanOutClients: number;
   readonly coldStarts: number;
+  /** From the start: what is done once, such as trying out the sandbox, is over by then. */
+  readonly idleAfterMs: number;
   readonly idleMs: number;
   readonly settleMs: number;
   readonly waitingRuns: number;
@@ -47,6 +49,7 @@ const FULL = {
   cpuWarmUpRuns: 5_000,
   fanOutClients: 1000,
   coldStarts: 5,
+  idleAfterMs: 60_000,
   idleMs: 5000,
   settleMs: 2000,
   waitingRuns: 10_000,
@@ -68,6 +71,7 @@ const QUICK = {
   cpuRuns: 1_000,
   cpuWarmUpRuns: 500,
   coldStarts: 1,
+  idleAfterMs: 500,
   idleMs: 1000,
   settleMs: 500,
   waitingRuns: 1000,

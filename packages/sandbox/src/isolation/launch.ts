@@ -78,8 +78,15 @@ export const INSIDE = {
   filter: '/filter',
 } as const;
 
-/** The shared libraries of this very Node, which the child's Node is too. */
+let libraries: readonly string[] | undefined;
+
+/** The shared libraries of this very Node, which the child's Node is too. A report takes 30 ms. */
 function sharedLibraries(): readonly string[] {
+  libraries ??= librariesInReport();
+  return libraries;
+}
+
+function librariesInReport(): readonly string[] {
   const report: unknown = Object.assign(process.report, { excludeNetwork: true }).getReport();
   const objects =
     typeof report === 'object' && report !== null && 'sharedObjects' in report ? report.sharedObjects : [];

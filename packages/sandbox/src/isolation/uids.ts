@@ -18,10 +18,14 @@ export const DEFAULT_UIDS: UidRange = { first: 61_184, last: 65_519 };
 const taken = new Set<number>();
 
 /** A rootless container has few uids: `inside outside count` in each line. */
-const exists = (id: number, map: string): boolean =>
-  [...map.matchAll(/^\s*(\d+)\s+\d+\s+(\d+)/gm)].some(
-    ([, inside, count]) => id >= Number(inside) && id < Number(inside) + Number(count),
-  );
+const rangesIn = (map: string): readonly UidRange[] =>
+  [...map.matchAll(/^\s*(\d+)\s+\d+\s+(\d+)/gm)].map(([, inside, count]) => ({
+    first: Number(inside),
+    last: Number(inside) + Number(count) - 1,
+  }));
+
+const exists = (id: number, ranges: readonly UidRange[]): boolean =>
+  ranges.some(({ first, last }) => id >= first && id <= last);
 
 /** From its status: the folder of a process that has just changed its uid belongs to root. */
 function uidOf(pid: string): number | undefined {
@@ -41,7 +45,7 @@ export class Uids {
   #next: number;
 
   constructor({ first, last }: UidRange) {
-    const maps = ['uid', 'gid'].map((kind) => readFileSync(`/proc/self/${kind}_map`, 'utf8'));
+    const maps = ['uid', 'gid'].map((kind) => rangesIn(readFileSync(`/proc/self/${kind}_map`, 'utf8')));
     const all = Array.from({ length: last - first + 1 }, (_, index) => first + index);
     this.#uids = all.filter((id) => maps.every((map) => exists(id, map)));
     if (this.#uids.length === 0)
