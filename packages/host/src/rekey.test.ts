@@ -92,7 +92,6 @@ test('another process opens what the new key sealed, and a move that was cut off
   const settings = { masterKey: 'k'.repeat(32), dataDir: '/nowhere' };
   const open = async () => {
     const store = await openPostgres({ url: database.url });
-    t.after(() => store.close());
     const masterKey = await openMasterKey({ settings, store, now: clock });
     const pipeline = new CommitPipeline(store);
     const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -101,11 +100,14 @@ test('another process opens what the new key sealed, and a move that was cut off
     const options = { masterKey, store, changes, now: clock, log, noticeMs: 30_000, journalsMs: DAY_MS };
     const rekey = createRekey(options);
     await rekey.start();
-    t.after(() => rekey.stop());
+    t.after(async () => {
+      await rekey.stop();
+      await store.close();
+    });
     return { masterKey, rekey, changes, store };
   };
-  t.after(database.drop);
   const [one, two] = [await open(), await open()];
+  t.after(database.drop); // hooks run in this order: the stores are closed by then
   const caller = { kind: 'system', tenant: 'acme', actor: 'test' } as const;
   const place = { tenant: 'acme', id: 'crm' };
   const material = { sealed: one.masterKey.seal(VALUE, contextOf(place, 1)) };

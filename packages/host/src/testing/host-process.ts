@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -55,18 +56,18 @@ export async function startHostProcess(options: {
     // Not when it exits: what it said last may still be on its way
     child.once('close', () => reject(new Error(`the host did not start: ${errors.join('')}`)));
   });
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    const [code] = await ended;
+    // Processes that it leaves behind may hold its pipes: they must not keep this one alive
+    for (const pipe of [child.stdout, child.stderr]) if (pipe instanceof Socket) pipe.unref();
+    return code;
+  };
   return {
     url,
     child,
-    async kill() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-    async stop() {
-      child.kill('SIGTERM');
-      const [code] = await ended;
-      return code;
-    },
+    kill: async () => void (await end('SIGKILL')),
+    stop: () => end('SIGTERM'),
   };
 }
 
