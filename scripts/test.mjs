@@ -91,7 +91,7 @@ const GROUPS = [
   /^packages\//,
   /^(bench|test)\//,
 ];
-const FILES_PER_PROCESS_MAX = 30;
+const FILES_PER_PROCESS_MAX = 48;
 const ALONE =
   /(crash|escapes|host-death|memory|process|restart|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
 const LONGEST = /(crash|escapes|restart|scans|two-processes|walls)[^/]*\.test\.ts$/;
