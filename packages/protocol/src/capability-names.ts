@@ -106,6 +106,13 @@ export function surfacesNamedBy(peers: readonly string[]): string[] {
   ).map(({ capability }) => capability);
 }
 
+/**
+ * Whether a pack with these peer dependencies may call nothing but what they name. Published packs name `aiProviders` to
+ * be sure of a model, and call other surfaces that they do not name: it alone holds them to nothing.
+ */
+export const isHeldToNamed = (peers: readonly string[]): boolean =>
+  surfacesNamedBy(peers).some((capability) => capability !== 'aiProviders');
+
 export const isKnownCapability = (name: string): boolean =>
   surfacesNamedBy([name]).length > 0 || OTHERS.some((other) => isPartOf(capabilityName(name), other));
 

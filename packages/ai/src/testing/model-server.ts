@@ -15,6 +15,8 @@ export interface ModelServer {
   readonly requests: ServedRequest[];
   /** What each model says from now on; a turn for each request. */
   play(model: string, script: Script): void;
+  /** Resolves with the next request. */
+  asked(): Promise<void>;
   /** How many requests came with each `Idempotency-Key`. */
   readonly counts: ReadonlyMap<string, number>;
   /** What images, speech and the like are answered with. */
@@ -34,6 +36,7 @@ export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
   const requests: ServedRequest[] = [];
   const counts = new Map<string, number>();
   const media: MediaAnswers = {};
+  let arrived = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -42,6 +45,8 @@ export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
     const path = new URL(request.url ?? '/', 'http://unused').pathname;
     const body = isJson ? JSON.parse(raw.toString('utf8')) : { raw: raw.toString('latin1') };
     requests.push({ path, body, headers: request.headers });
+    arrived.resolve();
+    arrived = Promise.withResolvers<void>();
     const key = String(request.headers['idempotency-key'] ?? '');
     counts.set(key, (counts.get(key) ?? 0) + 1);
     const model = dialect.modelOf({ path, body });
@@ -56,6 +61,7 @@ export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
   return {
     baseUrl: `http://127.0.0.1:${port}${dialect.base}`,
     requests,
+    asked: () => arrived.promise,
     counts,
     media,
     play: (model, script) => void scripts.set(model, [...script]),

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
+import { gemini } from '../../../ai/src/testing/gemini.ts';
 import { startModelServer } from '../../../ai/src/testing/model-server.ts';
 import { openaiChat } from '../../../ai/src/testing/openai-chat.ts';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
@@ -120,3 +121,32 @@ for (const [kind, open] of Object.entries(DATABASES))
     if (typeof database === 'string') return t.skip(database);
     await killInRounds(t, database);
   });
+
+/** What the log and the server say is the same whichever database holds it. */
+test('kill -9 while a video is made: it is begun once, and the next process waits for it', async (t) => {
+  const server = await startModelServer(gemini);
+  t.after(() => server.close());
+  const places = await hostPlaces(t, {});
+  const file = `${places.workflowsDir}/../ai.json`;
+  await writeFile(file, JSON.stringify({ endpoints: [{ id: 'gemini', url: server.baseUrl }] }));
+  const env = { ...places.env, GANTRY_AI: file, GEMINI_API_KEY: 'gm-canary-0003' };
+  const begin = () => startHostProcess({ ...places, env });
+  let host: HostProcess = await begin();
+  t.after(() => host.kill());
+  const body = `return (await ctx.callVideoGenerator({ provider: 'gemini', prompt: 'waves' })).video;`;
+  const pack = { nodes: { [TYPE]: { body, role: 'side-effect' } } };
+  await caller(host.url).install([pack], [workflow('films', [node('a', TYPE)])]);
+  server.media.pending = Number.POSITIVE_INFINITY;
+  const started = await caller(host.url).send('/v1/runs', JSON.stringify({ workflowId: 'films' }));
+  const runId = String(started.runId);
+  const polls = () => server.requests.filter(({ path }) => path.includes('/operations/')).length;
+  while (polls() < 1) await server.asked();
+  await host.kill();
+  server.media.pending = 0;
+  host = await begin();
+  const events = await until(caller(host.url).poll(runId), (_, ended) => ended);
+  const last = events.at(-1)!;
+  assert.equal(last.type, 'run.completed', JSON.stringify(last));
+  assert.equal(server.requests.filter(({ path }) => path.endsWith(':predictLongRunning')).length, 1);
+  assert.equal(ofType(events, 'provider.usage').length, 1);
+});

@@ -7,6 +7,7 @@ import { gemini } from '../../../ai/src/testing/gemini.ts';
 import { type ModelServer, startModelServer } from '../../../ai/src/testing/model-server.ts';
 import { ollama } from '../../../ai/src/testing/openai-chat.ts';
 import { openaiResponses } from '../../../ai/src/testing/openai-responses.ts';
+import { packArchive } from '../packs/testing/pack-archive.ts';
 import { sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { payloadsOf } from '../testing/fixture-host.ts';
@@ -292,4 +293,25 @@ test('a video that the provider fails, cancels or leaves unanswered', async () =
   servers.gemini.media.failure = { status: 504, body: {} };
   assert.equal(await told(), 'effect_in_doubt');
   delete servers.gemini.media.failure;
+});
+
+test('a pack that names models alone calls other surfaces as far as they are granted', async () => {
+  const { api } = await shared();
+  const body = `
+    const { embedding } = await ctx.callAI.embeddings({ text: 'a red boat' });
+    await ctx.db.vector.upsert({ collection: 'docs', records: [{ id: '1', vector: embedding, metadata: {} }] });
+    const { hits } = await ctx.db.vector.query({ collection: 'docs', vector: embedding, topK: 1 });
+    return { id: hits[0].id, denied: await ctx.storage.kv.get({ key: 'x' }).catch((error) => error.code) };`;
+  const manifest = { peerDependencies: { aiProviders: 'supported' } };
+  const pack = { nodes: { [TYPE]: { role: 'side-effect', body } }, manifest };
+  const { bytes } = await packArchive({ ...pack, version: '2.0.0' });
+  const installed = await api.upload(bytes, '?grant=host.vectorStore');
+  assert.match(installed.body, /host\.kvStorage/);
+  const both = await api.upload(bytes, '?grant=host.vectorStore,host.kvStorage');
+  assert.equal(both.statusCode, 201, both.body);
+  await api.registered(workflow('search', [node('a', TYPE)]));
+  const ended = await api.ended(
+    await api.start('search', { configurable: { ai: { provider: 'scripted' } } }),
+  );
+  assert.equal((ended.outputs as JsonObject | undefined)?.id, '1', JSON.stringify(ended));
 });

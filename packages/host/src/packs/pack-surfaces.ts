@@ -1,6 +1,6 @@
 /** What of the host the code of a pack may call; the call gate of the surfaces judges its calls by the same rule. */
 import { surfaceGrant } from '@gantry/packs';
-import { type PackSurfaces, surfacesNamedBy } from '@gantry/protocol';
+import { isHeldToNamed, type PackSurfaces, surfacesNamedBy } from '@gantry/protocol';
 import type { VersionRecord } from './pack-record.ts';
 
 type Surfacing = Pick<VersionRecord, 'code' | 'peers' | 'nodes' | 'surfaceUnknowns'>;
@@ -15,8 +15,8 @@ export function surfacesOf(
 ): PackSurfaces | undefined {
   if (!code || !CALLING.includes(code.language)) return;
   const named = surfacesNamedBy(peers).filter((capability) => offered.includes(capability));
-  const declared = named.length > 0;
-  const allowed = offered.filter((capability) => granted.includes(surfaceGrant(capability)));
+  const declared = isHeldToNamed(named);
+  const allowed = offered.filter((one) => named.includes(one) || granted.includes(surfaceGrant(one)));
   return {
     access: nodes.every(({ effect }) => effect === 'pure') ? 'read' : 'write',
     capabilities: declared ? named : allowed,

@@ -91,6 +91,13 @@ test('Python is searched for names, and that is said', () => {
   assert.match(unknown.join(), /Python/);
 });
 
+test('a manifest that names a model is asked for what else it calls', () => {
+  const code = `export const nodes = { '${TYPE}': (c) => c.callAI({}).then(() => c.db.vector.query({})) };`;
+  const files = new Map([['index.mjs', Buffer.from(code)]]);
+  const { asks } = surfaceAsks(pack('javascript', { aiProviders: 'supported' }), files);
+  assert.deepEqual(asks, ['host.vectorStore']);
+});
+
 test('a manifest that names surfaces is asked for none', () => {
   const files = new Map([['index.mjs', Buffer.from('')]]);
   assert.deepEqual(surfaceAsks(pack('javascript', { 'host.kvStorage': 'required' }), files), {

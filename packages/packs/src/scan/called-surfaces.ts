@@ -1,5 +1,5 @@
 /** Finds which surfaces of the host the code of a pack calls, without running it. */
-import { surfacesNamedBy } from '@gantry/protocol';
+import { isHeldToNamed, surfacesNamedBy } from '@gantry/protocol';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { scanJavaScript } from './javascript.ts';
 import { SURFACE_PATHS } from './value.ts';
@@ -70,10 +70,6 @@ function searchPython(sources: readonly { file: string; source: string }[]): Cal
 /** The permission to call a surface. */
 export const surfaceGrant = (capability: string): string => `host.${capability}`;
 
-/** Whether the manifest says which surfaces it calls, so that it is held to them. */
-const namesSurfaces = ({ peerDependencies = {} }: PackManifest): boolean =>
-  surfacesNamedBy(Object.keys(peerDependencies)).length > 0;
-
 export interface SurfaceAsks {
   /** Permissions such as `host.kvStorage`, sorted. */
   readonly asks: readonly string[];
@@ -81,9 +77,12 @@ export interface SurfaceAsks {
   readonly unknown: readonly string[];
 }
 
-/** What a host asks for when it installs a pack that names no surface. */
+/** What a host asks for when it installs a pack that is not held to the surfaces that it names. */
 export function surfaceAsks(manifest: PackManifest, files: Files): SurfaceAsks {
-  if (namesSurfaces(manifest)) return { asks: [], unknown: [] };
+  const peers = Object.keys(manifest.peerDependencies ?? {});
+  if (isHeldToNamed(peers)) return { asks: [], unknown: [] };
   const { called, unknown } = calledSurfaces(manifest, files);
-  return { asks: [...called.keys()].map(surfaceGrant).sort(), unknown: [...unknown.keys()] };
+  const named = surfacesNamedBy(peers);
+  const unnamed = [...called.keys()].filter((capability) => !named.includes(capability));
+  return { asks: unnamed.map(surfaceGrant).sort(), unknown: [...unknown.keys()] };
 }

@@ -6,7 +6,7 @@
  *     series by themselves, since a series has one journal, and no journal could see that two of them changed places.
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
-import { type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, isHeldToNamed, OpenwopError } from '@gantry/protocol';
 import { ServerError, stateOf, toReader } from '../backend-errors.ts';
 import {
   type CallJournal,
@@ -102,7 +102,7 @@ export class NodeCalls {
   #dispatch = 0;
   #reads: SeenReads;
   readonly #writes = new Map<string, number>();
-  /** Surfaces that the manifest names; if it names none, the granted ones, or all without grants. */
+  /** Surfaces that the manifest names; if it is not held to them, the granted ones too, or all without grants. */
   readonly #declared: ReadonlySet<ImplementedSurface>;
   readonly #granted: ReadonlySet<ImplementedSurface> | undefined;
 
@@ -173,7 +173,7 @@ export class NodeCalls {
   }
 
   #assertAllowed(route: Route, writes: boolean): void {
-    const declares = this.#declared.size > 0;
+    const declares = isHeldToNamed(this.#facts.peers);
     const allowed = declares ? this.#declared : this.#granted;
     const isNamed = this.#declared.has(route.surface);
     if (!isNamed && (route.surface.literal.onlyDeclared || (allowed && !allowed.has(route.surface))))

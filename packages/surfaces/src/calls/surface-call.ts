@@ -21,7 +21,7 @@ export interface NodeFacts {
   readonly pack: PackRef;
   /** What its manifest asks of the host, by name. */
   readonly peers: readonly string[];
-  /** Where `peers` names no surface: what it was granted, such as `host.kvStorage`. Absent means all. */
+  /** Where `peers` holds it to nothing: what it was granted, such as `host.kvStorage`. Absent means all. */
   readonly granted?: readonly string[];
   /** Where the ordinals of this visit of the node begin. */
   readonly ordinalBase: number;

@@ -15,7 +15,7 @@ import {
   surfaceGrant,
   writeArchive,
 } from '@gantry/packs';
-import { surfacesNamedBy } from '@gantry/protocol';
+import { isHeldToNamed, surfacesNamedBy } from '@gantry/protocol';
 import { UsageError } from '../../io.ts';
 import type { Fault } from './fault.ts';
 import { moduleExports, type PackModule } from './module-exports.ts';
@@ -151,12 +151,12 @@ function undeclaredFaults(manifest: NodePackManifest, file: string, source: stri
 
 /** A pack that names surfaces may call those alone; one that names none has to be granted each. */
 function surfaceFaults(manifest: NodePackManifest, files: Files): Fault[] {
-  const named = surfacesNamedBy(Object.keys(manifest.peerDependencies ?? {}));
+  const peers = Object.keys(manifest.peerDependencies ?? {});
+  const named = surfacesNamedBy(peers);
   const { called } = calledSurfaces(manifest, files);
-  const why =
-    named.length === 0
-      ? 'the operator must grant it at install'
-      : 'a pack that names some capabilities may call those alone';
+  const why = isHeldToNamed(peers)
+    ? 'a pack that names some capabilities may call those alone'
+    : 'the operator must grant it at install';
   return [...called]
     .filter(([capability]) => !named.includes(capability))
     .map(([capability, position]) => ({
