@@ -1,12 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { EmittedEvent } from '@gantry/protocol';
+import { EMPTY_REDACTOR } from '@gantry/protocol/redaction';
 import { type CommitGroup, CommitPipeline, type Store } from '@gantry/store';
 import { backends } from '../../../resources/src/testing/backends.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
 import { type Account, fullCounter, Ledger, reserving, runTotals, settling, wordOf } from './ledger.ts';
+import { MediaStore } from './media-store.ts';
+import { ModelCalls } from './model-calls.ts';
+import type { CallingNode, PlannedCall } from './planned-call.ts';
 
 const NOW = Date.UTC(2026, 10, 17, 23, 59);
 const TENANT = 't';
+const PLANNED: Omit<PlannedCall, 'attempt'> = {
+  provider: 'p',
+  model: 'm',
+  price: null,
+  inputTokens: 1,
+  outputTokens: 1,
+  streams: null,
+  usageOf: () => ({ inputTokens: 1, outputTokens: 0 }),
+};
 
 for (const { name, skip, open, remove } of await backends()) {
   describe(`ledger on ${name}`, { skip }, () => {
@@ -87,6 +102,48 @@ for (const { name, skip, open, remove } of await backends()) {
       ]);
       assert.deepEqual(await ledger.ofRun(TENANT, of.rootRunId), { tokens: 64, cost: 32 });
       assert.deepEqual(await ledger.held('other', of.rootRunId), []);
+    });
+
+    test('events that a paused run did not take with a claim are told later, once', async () => {
+      const epoch = await store.leases.acquire('host', NOW, 60_000);
+      for (const dies of [false, true]) {
+        const { rootRunId, owner, workflowId } = account();
+        const told: string[] = [];
+        let isPaused = true;
+        const tell: CallingNode['tell'] = async (events, writes) => {
+          if (isPaused) return null;
+          const [result] = await store.commit([writes]);
+          if (result?.won) told.push(...events.map(({ type }) => type));
+          return result!;
+        };
+        const { signal } = new AbortController();
+        const node = { owner, runId: rootRunId, nodeId: 'n', rootRunId, workflowId, epoch, tell, signal };
+        const first: EmittedEvent[] = [{ type: 'prompt.composed', payload: {} }];
+        const place = { ordinal: 0, series: 'ai', method: 'chat', fingerprint: '', first };
+        const perform = (attempt: PlannedCall['attempt']) =>
+          new ModelCalls({
+            store,
+            pipeline: new CommitPipeline(store),
+            now: () => NOW,
+            redactions: { of: () => EMPTY_REDACTOR },
+            clock: systemClock,
+            media: new MediaStore({ store, address: { known: async () => '' }, now: () => NOW }),
+          }).perform(node, place, async () => ({ ...PLANNED, attempt }));
+        const answer = async () => ({ answer: 'Hello', usage: { inputTokens: 1, outputTokens: 1 } });
+        const asked = Promise.withResolvers<void>();
+        const never = () => {
+          asked.resolve();
+          return new Promise<never>(() => {});
+        };
+        if (dies) void perform(never);
+        else await perform(answer);
+        if (dies) await asked.promise;
+        assert.deepEqual(told, []);
+        isPaused = false;
+        await perform(answer);
+        await perform(answer);
+        assert.deepEqual(told, ['prompt.composed', 'provider.usage']);
+      }
     });
 
     test('what several claim at once never passes the limit', async () => {
