@@ -135,6 +135,8 @@ export const ACCESS: AccessRules = {
   'POST /v1/host/sample/authorization/decide': ['keys:manage'],
   'POST /v1/host/sample/test/idempotency/concurrent-claim': ['runs:create'],
   'POST /v1/host/sample/test/llm-cache-key': ['runs:read'],
+  'POST /v1/host/sample/a2ui/emit-surface': ['runs:create'],
+  'GET /v1/host/sample/a2ui/materialized': ['runs:read'],
   'POST /v1/host/sample/envelope/accept': ['runs:create'],
   'POST /v1/host/sample/test/capability-toggle': ['runs:create'],
   'POST /v1/host/sample/test/emit-envelope-reliability': ['runs:create'],

@@ -8,7 +8,6 @@ const NOT_HONOURED_PREFIXES = [
   'conformance-agent-memory-',
   'conformance-agent-pack-',
   'conformance-version-fold',
-  'conformance-phase4-',
 ];
 
 const startsWithOneOf = (id: string, prefixes: readonly string[]): boolean =>
@@ -21,6 +20,7 @@ const WITH_SEAMS = [
   'conformance-envelope-',
   'conformance-prompt-',
   'conformance-model-capability-',
+  'conformance-phase4-',
 ];
 
 /** Suites run every fixture that is listed, so only what works is. */

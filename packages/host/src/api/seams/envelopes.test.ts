@@ -101,6 +101,30 @@ test('a correlation keeps its outcome, also for other processes', async () => {
   assert.equal(conflict.reason, 'envelope_correlation_conflict');
 });
 
+test('a correlation that came with another kind is a conflict', async () => {
+  const api = await shared();
+  assert.equal((await api.drive('envelope/accept', { envelope: ask('c-two') })).status, 'accepted');
+  assert.equal((await api.drive('envelope/accept', { envelope: ask('c-two') })).status, 'accepted');
+  const other = envelope('error', { code: 'x', message: 'y' }, 'c-two');
+  const { reason } = await api.drive('envelope/accept', { envelope: other });
+  assert.equal(reason, 'envelope_correlation_conflict');
+});
+
+test('a surface of the catalogue is kept in full, another is refused', async () => {
+  const api = await shared();
+  const surface = (component: string) => ({
+    catalogVersion: '0.9.1',
+    surface: { components: [{ component, text: 'Hello' }] },
+  });
+  for (const component of ['heading', 'text'])
+    await api.drive('a2ui/emit-surface', { runId: 'r-ui', surface: surface(component) });
+  const kept = (await api.get('/v1/host/sample/a2ui/materialized?runId=r-ui')).json();
+  assert.deepEqual(kept.surface, surface('text'));
+  const url = '/v1/host/sample/a2ui/emit-surface';
+  const refused = await api.post(url, { runId: 'r-ui', surface: surface('iframe') });
+  assert.equal(refused.statusCode, 400, refused.body);
+});
+
 test('without the capability nothing is judged', async () => {
   const api = await shared();
   await api.drive('test/capability-toggle', { name: 'host.aiEnvelope.supported', value: false });

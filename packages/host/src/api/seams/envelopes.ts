@@ -3,8 +3,10 @@ import {
   accept,
   type Counter,
   type CounterName,
+  type Envelope,
   modelGate,
   type Outcome,
+  type Prior,
   programScript,
   type Receiver,
   UNIVERSAL_KINDS,
@@ -17,6 +19,7 @@ import Type, { type Static } from 'typebox';
 import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
 import type { Envelopes, Received } from '../../ai/envelopes.ts';
 import type { MockPrograms } from '../../ai/mock-programs.ts';
+import { a2uiSeams } from './a2ui.ts';
 import { definition, node, seamId } from './definition.ts';
 import type { Drive } from './drive.ts';
 import { seam } from './seam.ts';
@@ -87,6 +90,7 @@ const SUPPORTED = 'host.aiEnvelope.supported';
 
 export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, aliases: Aliases): void {
   const overlay = new Map<string, boolean>();
+  const kinds = new Map<string, Prior>();
 
   async function inRun(caller: Caller, body: AcceptBody, to: Static<typeof Project>): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Received>();
@@ -111,11 +115,24 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
       definition(seamId('envelope'), [node(nodeId, 'conformance.envelope', { config: { task } })]),
     ]);
 
+  /** Beside what the caller knows, another kind under the same correlation is a conflict. */
+  function judged({ tenant }: Caller, body: AcceptBody, receiver: Omit<Receiver, 'priorOf'>): Outcome {
+    const { type, correlationId } = Object(body.envelope) as Partial<Envelope>;
+    const name = aliasOf(tenant, String(correlationId));
+    const before = kinds.get(name);
+    const told = priorIn(body);
+    const priorOf = (id: string) => told(id) ?? (before?.envelopeType === type ? undefined : before);
+    const outcome = accept(body.envelope, { ...receiver, priorOf });
+    if (!before && outcome.status === 'accepted')
+      remember(kinds, name, { envelopeType: String(type), outcome });
+    return outcome;
+  }
+
   seam(app, 'envelope/accept', [Accept, Values], async (caller, body) => {
     const { envelope, persistedDedup, projectTo } = body;
     if (projectTo) return { ...(await inRun(caller, body, projectTo)) };
     const receiver = receiverOf(body, overlay.get(SUPPORTED) ?? true);
-    if (!persistedDedup) return { ...accept(envelope, { ...receiver, priorOf: priorIn(body) }) };
+    if (!persistedDedup) return { ...judged(caller, body, receiver) };
     const system = { kind: 'system', tenant: caller.tenant, actor: 'conformance' } as const;
     const at = { runId: persistedDedup.runId, nodeId: 'node', receiver };
     return { ...(await deps.envelopes.receive(system, envelope, at)).outcome };
@@ -133,6 +150,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
   seam(app, 'test/reset', [Type.Object({}), Values], async () => {
     overlay.clear();
     aliases.clear();
+    kinds.clear();
     return { ok: true };
   });
 
@@ -146,6 +164,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
     return { event };
   });
 
+  a2uiSeams(app, drive, aliases, inRun);
   modelGateSeam(app, deps);
   mockSeams(app, deps);
 }
@@ -190,7 +209,7 @@ function modelGateSeam(app: Api, deps: Pick<EnvelopeSeamDeps, 'capabilitiesOf'>)
   });
 }
 
-type AcceptBody = Static<typeof Accept>;
+export type AcceptBody = Static<typeof Accept>;
 
 function receiverOf(body: AcceptBody, isSupported: boolean): Omit<Receiver, 'priorOf'> {
   const { hostSupportedEnvelopes, nodeAllowedKinds, schemaVersionFloor, byokCanaries = [] } = body;
@@ -216,10 +235,10 @@ function priorIn({ priorCorrelations = [] }: AcceptBody): Receiver['priorOf'] {
   };
 }
 
-function remember(aliases: Aliases, name: string, run: { key: RunKey; causationId: string }): void {
-  aliases.set(name, run);
-  const [oldest] = aliases.keys();
-  if (aliases.size > ALIASES_MAX && oldest !== undefined) aliases.delete(oldest);
+function remember<T>(kept: Map<string, T>, name: string, value: T): void {
+  kept.set(name, value);
+  const [oldest] = kept.keys();
+  if (kept.size > ALIASES_MAX && oldest !== undefined) kept.delete(oldest);
 }
 
 const RELIABILITY: Readonly<Record<string, readonly string[]>> = {

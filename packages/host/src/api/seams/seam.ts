@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox';
 
 /** By their path below `/v1/host/sample/`, with what each does. */
 const SEAMS = {
+  'a2ui/emit-surface': 'Let a run receive a surface',
   'agentloop/run': 'Let a supervisor take its turns',
   'artifacttypes/install': 'Install an artifact-type pack from its manifest and schemas',
   'artifacttypes/produce': 'Judge an artifact',
