@@ -157,7 +157,7 @@ function holderOf(claims: TokenClaims, caller: Caller | null): Holder {
 const resolutionOf = (
   { tenant, runId, nodeId, interruptId }: TokenClaims,
   { by }: Holder,
-): Omit<Resolution, 'resumeValue'> => ({ key: { tenant, runId }, nodeId, interruptId, by });
+): Omit<Resolution, 'resumeValue'> => ({ key: { tenant, runId }, nodeId, interruptId, by, ifCancelled: 409 });
 
 const isBrowser = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true;
 

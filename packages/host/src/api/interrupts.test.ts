@@ -129,7 +129,9 @@ test('an answer is idempotent by its key, and refused once the run is cancelled'
   await other.post(`/v1/runs/${other.runId}/cancel`, {});
   const late = await other.post(`/v1/runs/${other.runId}/interrupts/gate`, ACCEPT);
   assertError(late, 422, 'interrupt_cancelled');
-  assert.ok((await other.bare('POST', token, ACCEPT)).statusCode >= 400);
+  const bare = await other.post(`/v1/runs/${other.runId}/approvals/gate`, ACCEPT.resumeValue);
+  for (const lost of [bare, await other.bare('POST', token, ACCEPT)])
+    assertError(lost, 409, 'interrupt_already_resolved');
 });
 
 test('another tenant sees neither the question nor the run', async (t) => {

@@ -83,8 +83,9 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
     body: AnswerBody,
     response: { 200: ResolveInterruptResponse },
   };
-  for (const url of [`${RUN_URL}/interrupts/:nodeId`, `${RUN_URL}/approvals/:nodeId`]) {
-    app.post(url, { schema }, (request, reply) => {
+  const statusIfCancelled = { interrupts: 422, approvals: 409 } as const;
+  for (const name of ['interrupts', 'approvals'] as const) {
+    app.post(`${RUN_URL}/${name}/:nodeId`, { schema }, (request, reply) => {
       const { runId, nodeId } = request.params;
       const caller = callerOf(request);
       const key = { tenant: caller.tenant, runId };
@@ -93,6 +94,7 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
         nodeId,
         resumeValue: resumeValueIn(request.body),
         by: resolverOf(caller),
+        ifCancelled: statusIfCancelled[name],
       };
       const operation = `POST /v1/runs/${runId}/interrupts/${nodeId}`;
       return idempotency.answer(request, reply, operation, (record) => resolve(deps, resolution, record));
@@ -126,11 +128,13 @@ export interface Resolution {
   readonly interruptId?: string;
   readonly resumeValue: Json;
   readonly by: Resolver;
+  /** What answers a run that was cancelled: the protocol has one status for its own route, another for all others. */
+  readonly ifCancelled: 409 | 422;
 }
 
 export async function resolve(
   { runtime, now }: Pick<ApiDeps, 'runtime' | 'now'>,
-  { key, ...resolution }: Resolution,
+  { key, ifCancelled, ...resolution }: Resolution,
   record: RecordAnswer | undefined,
 ): Promise<Answer | 'duplicate'> {
   const answer = { type: 'resolved', nodeId: resolution.nodeId } as const;
@@ -145,6 +149,8 @@ export async function resolve(
     case 'not_found':
       throw new OpenwopError('interrupt_not_found');
     case 'refused':
+      if (result.refusal?.code === 'interrupt_cancelled' && ifCancelled === 409)
+        throw new OpenwopError('interrupt_already_resolved', { message: result.refusal.message });
       if (result.refusal) throw refusalError(result.refusal);
       // A vote that was counted before: nothing changed, and nothing is wrong.
       return { status: 200, body: answerBody({ ...answer, changed: false }, result, now()), recorded: false };
