@@ -70,6 +70,12 @@ export class OpenwopError extends Error {
     this.headers = options.headers ?? {};
   }
 
+  /** Whether trying again can help; `details` may know better than the catalogue. */
+  get retriable(): boolean {
+    const { retriable } = this.details ?? {};
+    return typeof retriable === 'boolean' ? retriable : ERRORS[this.code].retriable;
+  }
+
   /** A run-level code that escapes to HTTP is the host's own fault. */
   get status(): number {
     return ERRORS[this.code].status || 500;

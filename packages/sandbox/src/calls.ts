@@ -1,6 +1,6 @@
 /** Answers what a child calls: primitives here, surfaces by the invocation. */
 import { type Egress, EgressError } from '@gantry/egress';
-import { ERRORS, OpenwopError } from '@gantry/protocol';
+import { OpenwopError } from '@gantry/protocol';
 import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
 import { fileOperation, filePrimitive, OutsideFolder } from './primitives/files.ts';
@@ -123,7 +123,7 @@ const of = ({ message, code, details }: ErrorForPack | OpenwopError, retryable: 
 /** What the pack may know of an error of the host: only what was written for it. */
 function shownOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   if (error instanceof ErrorForPack) return of(error, error.retryable);
-  if (error instanceof OpenwopError) return of(error, ERRORS[error.code].retriable);
+  if (error instanceof OpenwopError) return of(error, error.retriable);
   if (error instanceof EgressError) return { message: error.message, code: error.code ?? error.reason };
   return undefined;
 }

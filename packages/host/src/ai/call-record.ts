@@ -1,7 +1,7 @@
 /** What is kept and told of a call that was made. */
-import { costOf, type ModelFailure } from '@gantry/ai';
+import { type AfterFailure, costOf, type ModelFailure } from '@gantry/ai';
 import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
-import type { ErrorCode, JsonObject } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
 import type { ChunkFeed } from './chunk-feed.ts';
 import { type Amounts, NANO_USD } from './ledger.ts';
@@ -33,7 +33,7 @@ export function settlement(
 export function failureOf(
   { provider, model, credentialRef: ref, fails }: PlannedCall,
   failure: ModelFailure,
-  { code, retryAfterMs }: { readonly code: ErrorCode; readonly retryAfterMs?: number },
+  { code, retriable, retryAfterMs }: Extract<AfterFailure, { readonly kind: 'failed' }>,
 ): NonNullable<RecordedCall['failure']> {
   const isKey = failure.kind === 'key-rejected' && ref !== undefined;
   const next = isKey
@@ -43,7 +43,13 @@ export function failureOf(
   return {
     code: fails?.(failure) ?? code,
     message: `${provider} (${model}): ${failure.message}${next}`,
-    details: { provider, model, ...(failure.status !== undefined && { status: failure.status }), ...retry },
+    details: {
+      provider,
+      model,
+      retriable,
+      ...(failure.status !== undefined && { status: failure.status }),
+      ...retry,
+    },
   };
 }
 

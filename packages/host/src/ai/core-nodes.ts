@@ -6,7 +6,7 @@
  */
 import { envelopeDirective, objectFaults, type Requirements } from '@gantry/ai';
 import type { EmittedEvent, Invocation, Outcome } from '@gantry/engine';
-import { ERRORS, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import type { Executor, NodeWork } from '../runtime/outside-work.ts';
@@ -73,8 +73,7 @@ function executor(
     } catch (error) {
       if (error instanceof BudgetExhausted) return { exhausted: stopOf(error) };
       if (!(error instanceof OpenwopError)) throw error;
-      const { code, message, details } = error;
-      const { retriable: retryable } = ERRORS[code];
+      const { code, message, details, retriable: retryable } = error;
       const untold = error instanceof ModelInsufficient ? { untold: [error.event] } : {};
       return { ok: false, retryable, error: { code, message, ...(details && { details }) }, ...untold };
     }

@@ -27,7 +27,14 @@ import { failureOf, recordOf, settlement, told } from './call-record.ts';
 import { ChunkFeed } from './chunk-feed.ts';
 import { settling } from './ledger.ts';
 import type { MediaStore } from './media-store.ts';
-import type { Attempted, CallingNode, CallPlace, PlannedCall, RecordedCall } from './planned-call.ts';
+import type {
+  Attempted,
+  AttemptIo,
+  CallingNode,
+  CallPlace,
+  PlannedCall,
+  RecordedCall,
+} from './planned-call.ts';
 
 export interface ModelCallsOptions extends CallClaimsOptions {
   readonly redactions: Pick<Redactions, 'of'>;
@@ -53,6 +60,19 @@ type Known =
       /** The first events of the call are not in the log yet. */
       readonly isFirstUntold: boolean;
     };
+
+/** One claim of a call. */
+interface Try {
+  readonly claimed: Claimed;
+  /** How many broke before it. */
+  readonly broken: number;
+  /** About the key, of this try and those before it. */
+  readonly decided: EmittedEvent[];
+}
+
+const decisionsTo = (events: EmittedEvent[]): Pick<AttemptIo, 'onDecision'> => ({
+  onDecision: (decision) => void events.push({ type: 'egress.decided', payload: { ...decision } }),
+});
 
 type Recorded = { readonly ok: true; readonly outputs: { readonly call: RecordedCall } };
 
@@ -93,6 +113,7 @@ export class ModelCalls {
     const call = await plan();
     let { tried, lost, isFirstUntold } = known;
     if (lost && call.once) throw inDoubt(call);
+    const decided: EmittedEvent[] = [];
     for (let broken = 0; ; tried++) {
       const closing = [
         ...(isFirstUntold ? (place.first ?? []) : []),
@@ -100,7 +121,7 @@ export class ModelCalls {
       ];
       const claimed = await this.#claims.claim(node, place, call, { tried, closing });
       isFirstUntold &&= claimed.untold.length > 0;
-      const ended = await this.#attempt(node, place, call, claimed, broken);
+      const ended = await this.#attempt(node, place, call, { claimed, broken, decided });
       if (ended !== 'broken') return ended;
       broken++;
       lost = true;
@@ -139,8 +160,7 @@ export class ModelCalls {
     node: CallingNode,
     place: CallPlace,
     call: PlannedCall,
-    claimed: Claimed,
-    brokenBefore: number,
+    { claimed, broken: brokenBefore, decided }: Try,
   ): Promise<RecordedCall | 'broken'> {
     const { clock } = this.#options;
     const startedAt = clock.elapsedMs();
@@ -158,22 +178,20 @@ export class ModelCalls {
         said += piece;
         feed?.push(piece);
       };
-      const attempted = await this.#once(node, call, claimed, claimed.tried + tried.waits, heard);
+      const io = { asked: claimed.tried + tried.waits, text: heard, ...decisionsTo(decided) };
+      const attempted = await this.#once(node, call, claimed, io);
       if (!(attempted instanceof Error)) {
         const { answer, usage, model = call.model, media = [] } = attempted;
         const { stored, writes } = this.#options.media.keeping(node, media);
         const record = ends({ answer, model, ...(stored.length > 0 && { media: stored }) }, usage);
         const events = call.goesOn ? [] : await told(node, claimed, attempted, record, feed);
-        return this.#record(node, { claimed, record, events, writes });
+        return this.#record(node, { claimed, record, events: [...decided, ...events], writes });
       }
       if (node.signal.aborted) {
         await feed?.stop();
         if (call.once) throw node.signal.reason;
-        await this.#abandon(
-          node,
-          claimed,
-          ends({ aborted: true }, said === '' ? NOTHING : call.usageOf(said)),
-        );
+        const record = ends({ aborted: true }, said === '' ? NOTHING : call.usageOf(said));
+        await this.#abandon(node, { claimed, record, events: decided });
         throw node.signal.reason;
       }
       if (!(attempted instanceof ModelFailure)) throw attempted;
@@ -181,12 +199,18 @@ export class ModelCalls {
       const next = nextAfter(attempted, tried);
       if (next.kind === 'failed') {
         const failure = failureOf(call, attempted, next);
-        if (said !== '' && feed) await node.tell(await feed.end(), []);
+        // Nobody knows what a broken try has cost: it gets no record that would tell of its key
+        const rest = [
+          ...(attempted.kind === 'broken' ? decided : []),
+          ...(said !== '' && feed ? await feed.end() : []),
+        ];
+        if (rest.length > 0) await node.tell(rest, []);
         if (!next.retriable) {
           const record = ends({ failure }, NOTHING);
-          return this.#record(node, { claimed, record, events: [] });
+          return this.#record(node, { claimed, record, events: decided });
         }
-        if (attempted.kind !== 'broken') await this.#abandon(node, claimed, ends({ aborted: true }, NOTHING));
+        if (attempted.kind !== 'broken')
+          await this.#abandon(node, { claimed, record: ends({ aborted: true }, NOTHING), events: decided });
         throw new OpenwopError(failure.code, failure);
       }
       await pause(clock, next.waitMs, node.signal);
@@ -204,12 +228,11 @@ export class ModelCalls {
     { signal }: CallingNode,
     call: PlannedCall,
     { invocationId: idempotencyKey, outputTokens }: Claimed,
-    asked: number,
-    text: (piece: string) => void,
+    io: Pick<AttemptIo, 'asked' | 'text' | 'onDecision'>,
   ): Promise<Attempted | Error> {
     this.#streams++;
     try {
-      return await call.attempt({ signal, idempotencyKey, asked, outputTokens, text });
+      return await call.attempt({ ...io, signal, idempotencyKey, outputTokens });
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     } finally {
@@ -264,9 +287,9 @@ export class ModelCalls {
   }
 
   /** What was served is paid for; what was not is given back. A process that cannot do it leaves the claim open. */
-  async #abandon(node: CallingNode, claimed: Claimed, record: RecordedCall): Promise<void> {
-    await this.#record(node, { claimed, record, events: [] }).catch(() => {
-      this.#unrecorded.delete(claimed.invocationId);
+  async #abandon(node: CallingNode, ending: Ending): Promise<void> {
+    await this.#record(node, ending).catch(() => {
+      this.#unrecorded.delete(ending.claimed.invocationId);
     });
   }
 }

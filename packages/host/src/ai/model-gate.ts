@@ -15,7 +15,7 @@ import type { Providers } from './providers/providers.ts';
 
 export interface ModelGateOptions {
   readonly source: ModelSource;
-  readonly providers: Pick<Providers, 'advertised' | 'canUse' | 'factsOf'>;
+  readonly providers: Pick<Providers, 'advertised' | 'factsOf' | 'lacks'>;
   readonly changes: Pick<Changes, 'run'>;
   /** The suite has the gate judge the provider that stands in for models. */
   readonly testSeams: boolean;
@@ -54,7 +54,8 @@ export function createModelGate({ source, providers, changes, testSeams }: Model
     const active = await activeModel(source, node, given);
     const canUse =
       fallback !== undefined &&
-      (isScripted(fallback.provider) || (await providers.canUse(ownerOf(node.owner), fallback.provider)));
+      (isScripted(fallback.provider) ||
+        (await providers.lacks(ownerOf(node.owner), fallback.provider)) === null);
     const outcome = modelGate(needs, {
       nodeId: node.nodeId,
       active,

@@ -13,6 +13,7 @@ import {
   type Task,
 } from '@gantry/ai';
 import { type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
+import type { Io } from './providers/reach.ts';
 
 export interface ModelQuery {
   readonly owner: RunOwner;
@@ -48,7 +49,7 @@ export interface ChosenModel {
   readonly capabilities: readonly string[];
   /** Whether each piece of text is told by itself. */
   readonly streams: 'merged' | 'each';
-  reach(io: Pick<Reach, 'signal' | 'idempotencyKey'>): Reach;
+  reach(io: Io): Reach;
 }
 
 export interface ModelSource {
@@ -77,8 +78,9 @@ export const scriptedSource: ModelSource = {
       modalities: ['text'],
       capabilities: SCRIPTED_CAPABILITIES,
       streams: 'each',
-      reach: (io) => ({
-        ...io,
+      reach: ({ signal, idempotencyKey }) => ({
+        signal,
+        idempotencyKey,
         baseUrl: '',
         fetch: () => Promise.reject(new Error('A script has no network')),
       }),

@@ -5,6 +5,7 @@ import type { ErrorCode, Json, JsonObject, RunOwner } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import type { Amounts, Ceilings } from './ledger.ts';
 import type { StoredMedia } from './media-store.ts';
+import type { Io } from './providers/reach.ts';
 
 /** A node at work, and the run that pays. */
 export interface CallingNode {
@@ -67,6 +68,8 @@ export interface AttemptIo {
   readonly asked: number;
   readonly outputTokens: number;
   text(piece: string): void;
+  /** What was decided about the key of a request: the payload of `egress.decided`. */
+  readonly onDecision: NonNullable<Io['onDecision']>;
 }
 
 export interface Attempted {

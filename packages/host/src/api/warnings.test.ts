@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
-import { PACK_NAME } from '../packs/testing/pack-archive.ts';
+import { PACK_NAME, packArchive } from '../packs/testing/pack-archive.ts';
 import { packTest } from '../packs/testing/pack-test.ts';
 import { edge, node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
@@ -149,4 +149,39 @@ test('a gate that no key of the tenant could answer', async () => {
   const made = await api.post('/v1/host/gantry/keys', { name: 'auditor', scopes });
   assert.equal(made.statusCode, 201, made.body);
   assert.equal(await warningOf('somebody', groups), undefined);
+});
+
+test('nodes that would ask a model which nobody serves', async () => {
+  const api = await openApi();
+  const warningOf = async (config: JsonObject): Promise<string> => {
+    const response = await api.post(
+      `${WORKFLOWS}?replace=true`,
+      workflow('asks', [node('a', 'core.ai.callPrompt', config)]),
+    );
+    assert.equal(response.statusCode, 201, response.body);
+    return String(response.headers['gantry-warning'] ?? '');
+  };
+  assert.equal(await warningOf({ provider: 'scripted', prompt: 'x' }), '');
+  assert.match(
+    await warningOf({ provider: 'anthropic', prompt: 'x' }),
+    /^\/nodes\/0: Runs will fail here with provider_unavailable\. There is no key for anthropic.*gantry credentials add anthropic/,
+  );
+  assert.match(await warningOf({ prompt: 'x' }), /There is no model provider for chat\. Add a key/);
+  const { error } = (await api.ended(await api.start('asks'))) as { error: JsonObject };
+  assert.equal(error.code, 'provider_unavailable');
+  assert.match(String(error.message), /gantry credentials add.*ollama.*scripted/);
+});
+
+test('a pack that needs a model is refused while there is only a script', async () => {
+  const api = await openApi();
+  const manifest = { peerDependencies: { aiProviders: 'supported' } };
+  const { bytes } = await packArchive({
+    name: 'vendor.acme.needs-model',
+    nodes: { [TYPE]: { body: 'return {};' } },
+    manifest,
+  });
+  const refused = await api.upload(bytes);
+  assert.equal(refused.statusCode, 400, refused.body);
+  assert.equal(refused.json().error, 'pack_peer_dependency_missing');
+  assert.match(refused.body, /aiProviders/);
 });

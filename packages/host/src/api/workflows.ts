@@ -7,7 +7,7 @@ import {
   readPayload,
   warn,
 } from '@gantry/http';
-import { OpenwopError, optional, Values, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
+import { OpenwopError, optional, ownerOf, Values, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
 import { Check } from 'typebox/schema';
@@ -15,6 +15,7 @@ import { workflowSchema } from '../workflows/workflow-schema.ts';
 import { SHARED } from '../workflows/workflows.ts';
 import type { ApiDeps } from './context.ts';
 import { unanswerableGates } from './unanswerable-gates.ts';
+import { unservedModels } from './unserved-models.ts';
 
 const WorkflowParams = Type.Object({ workflowId: Type.String({ minLength: 1, maxLength: 128 }) });
 const VersionParams = Type.Object({
@@ -105,6 +106,11 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
         warn(reply, [
           ...record.warnings.map(({ path, message }) => `${path}: ${message}`),
           ...(await unanswerableGates(deps.store.records, at, request.body as WorkflowDefinition)),
+          ...(await unservedModels(
+            deps.services.providers,
+            ownerOf({ tenant, principal: keyId }),
+            request.body as WorkflowDefinition,
+          )),
         ]);
         const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
         return { status: 201, body, recorded: false };

@@ -9,7 +9,7 @@
  */
 import type { Outcome } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
-import { ERRORS, OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
+import { OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import { askingNode } from '../ai/ai.ts';
@@ -56,12 +56,9 @@ export const packExecutor =
       return await (ready.acts ? once(task, ready.run) : repeatedly(task, ready.run));
     } catch (error) {
       if (!(error instanceof OpenwopError)) throw error;
-      const { code, message, details } = error;
+      const { code, message, details, retriable } = error;
       const untold = error instanceof ModelInsufficient ? { untold: [error.event] } : {};
-      return {
-        ...refused({ code, message, ...(details && { details }) }, ERRORS[code].retriable),
-        ...untold,
-      };
+      return { ...refused({ code, message, ...(details && { details }) }, retriable), ...untold };
     }
   };
 

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import type { JsonObject } from '@gantry/protocol';
+import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { anthropicMessages } from '../../../../ai/src/testing/anthropic.ts';
 import { gemini } from '../../../../ai/src/testing/gemini.ts';
 import { type ModelServer, startModelServer } from '../../../../ai/src/testing/model-server.ts';
 import { ollama, openaiChat } from '../../../../ai/src/testing/openai-chat.ts';
 import { openaiResponses } from '../../../../ai/src/testing/openai-responses.ts';
-import { apiTest } from '../../api/testing.ts';
+import { apiTest, assertPublic } from '../../api/testing.ts';
 import { node, workflow } from '../../testing/definitions.ts';
+import { payloadsOf } from '../../testing/fixture-host.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { type Lifetime, onePerFile } from '../../testing/one-per-file.ts';
 import { peersOf } from './advertisement.ts';
@@ -134,6 +135,31 @@ test('a rejected key names the credential, and is not tried again', async () => 
   assert.equal(server.requests.length - before, 1);
   assert.match(JSON.stringify(ended.error), /gantry credentials rotate anthropic/);
   assert.doesNotMatch(JSON.stringify(ended), /canary/);
+});
+
+test('what a provider rejects for good is not asked again, and what was decided about the key is told', async () => {
+  const { api, servers } = await shared();
+  const settings = { maxRetries: 3, backoffMs: 1 };
+  await api.registered(workflow('insist', [node('a', 'core.ai.callPrompt', { prompt: 'x' }, { settings })]));
+  const server = servers.anthropic;
+  const events = async (fault?: '400' | '401'): Promise<RunEventDoc[]> => {
+    server.play('claude-sonnet-5-5', [{ text: 'Yes.', ...(fault && { fault }) }]);
+    const runId = await api.start('insist', { configurable: { ai: { provider: 'anthropic' } } });
+    await api.ended(runId);
+    return (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json().events;
+  };
+  const before = server.requests.length;
+  const rejected = await events('400');
+  assert.equal(server.requests.length - before, 1);
+  const [{ error }] = payloadsOf(rejected, 'node.failed') as [JsonObject];
+  const { code, details } = error as { code: string; details: object };
+  assert.deepEqual([code, details], ['provider_unavailable', { ...details, retriable: false, status: 400 }]);
+  for (const log of [rejected, await events('401'), await events()]) {
+    const [decided, ...more] = payloadsOf(log, 'egress.decided');
+    assert.deepEqual([decided?.decision, decided?.destination, more], ['allowed', 'anthropic', []]);
+    assert.doesNotMatch(JSON.stringify(decided), /canary|127\.0\.0\.1/);
+    for (const event of log) assertPublic('run-event.schema.json', event);
+  }
 });
 
 test('a key of the tenant is taken where it is named', async () => {

@@ -71,8 +71,8 @@ export interface Providers {
   list(owner: Owner): Promise<AiProvider[]>;
   /** `aiProviders` of the discovery document, as the tenant `default` has it. Ollama is in it once it was named. */
   advertised(): Promise<JsonObject>;
-  /** Without a call: for whether a fallback can be used. */
-  canUse(owner: Owner, provider: string): Promise<boolean>;
+  /** Without a call: why the provider, or any if none is named, cannot be asked for a chat; null when it can. */
+  lacks(owner: Owner, provider: string | undefined): Promise<string | null>;
   factsOf(provider: string, model: string): ModelFacts | null;
   /** Makes credentials of the keys in the environment. */
   start(): Promise<void>;
@@ -162,10 +162,16 @@ class TenantProviders implements Providers {
     return advertised;
   }
 
-  async canUse(owner: Owner, name: string): Promise<boolean> {
-    const provider = this.#find(name);
-    if (!provider || !mayUse(provider, owner.tenant)) return false;
-    return provider.key === 'none' || (await this.#key(owner, provider).catch(() => null)) !== null;
+  async lacks(owner: Owner, name: string | undefined): Promise<string | null> {
+    try {
+      const provider =
+        name === undefined ? await this.#preferred(owner, 'chat') : this.#named(owner, name, 'chat');
+      if (provider.key !== 'none' && !(await this.#key(owner, provider))) throw noKey(provider);
+      return null;
+    } catch (error) {
+      if (error instanceof OpenwopError) return error.message;
+      throw error;
+    }
   }
 
   factsOf(name: string, model: string): ModelFacts | null {
