@@ -27,15 +27,23 @@ const TURNS = {
   slow: { text: 'One two three', usage, fault: 'slow' },
   cached: { text: 'Hit.', usage: { ...usage, cacheReadTokens: 4 } },
   limited: { fault: '429-retry-after' },
+  'limited without a time': { fault: '429' },
   overloaded: { fault: 'overloaded' },
   failed: { fault: '500' },
+  'timed out': { fault: '408' },
   gateway: { fault: 'html-502' },
+  'gateway says no': { fault: 'html-403' },
   'key rejected': { fault: '401' },
   'unknown model': { fault: 'unknown-model' },
   'too long': { fault: 'too-long' },
   rejected: { fault: '400' },
   cut: { text: 'one two three four', usage, fault: 'cut' },
+  empty: { text: 'one two three four', usage, fault: 'empty' },
+  garbled: { text: 'one two three four', usage, fault: 'garbled' },
 };
+
+/** Where an SDK takes for an answer what is a failed try here: a stream without its end. */
+const LENIENT = { google: ['empty'] };
 
 const tool = { name: 'search', parameters: { type: 'object', properties: { q: { type: 'string' } } } };
 const content = 'Hello';
@@ -172,7 +180,7 @@ try {
     const server = await startModelServer(dialect);
     const family = await loadFamily(name);
     for (const [what, turn] of Object.entries(TURNS)) {
-      if (turn.fault && dialect.cannot[turn.fault]) continue;
+      if (dialect.cannot[turn.fault] || LENIENT[dialect.name]?.includes(turn.fault)) continue;
       server.play('m', [turn]);
       const theirs = await outcome(asks[dialect.name](sdks, server.baseUrl));
       server.play('m', [turn]);

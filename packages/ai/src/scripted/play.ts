@@ -89,13 +89,19 @@ export function refusalOf({ fault, retryAfterMs }: ScriptTurn): ModelFailure | u
         status: 429,
         retryAfterMs: retryAfterMs ?? RETRY_AFTER_MS,
       });
+    case '429':
+      return new ModelFailure('limited', 'The provider limits requests (429).', { status: 429 });
     case 'overloaded':
       return new ModelFailure('limited', 'The provider is overloaded (529).', { status: 529 });
+    case '408':
     case '500':
     case 'html-502':
-      return new ModelFailure('broken', 'The provider failed.', { status: fault === '500' ? 500 : 502 });
+      return new ModelFailure('broken', 'The provider failed.', { status: Number(fault.slice(-3)) });
     case '401':
-      return new ModelFailure('key-rejected', 'The provider rejected the key (401).', { status: 401 });
+    case 'html-403':
+      return new ModelFailure('key-rejected', 'The provider rejected the key.', {
+        status: Number(fault.slice(-3)),
+      });
     case 'quota':
       return new ModelFailure('quota', 'The account at the provider has nothing left to spend.', {
         status: 429,
@@ -116,10 +122,13 @@ export function breaks(fault: FaultName | undefined): string | undefined {
   switch (fault) {
     case 'cut':
       return 'The connection to the provider broke within the answer.';
+    case 'empty':
     case 'end-without-stop':
       return 'The answer of the provider ended early.';
     case 'silent':
       return 'The provider sent nothing for 60 s.';
+    case 'garbled':
+      return 'The provider sent an answer that cannot be read.';
     case 'overloaded-mid-stream':
       return 'The provider reported an error within the answer.';
     default:

@@ -13,10 +13,13 @@ const Count = Type.Integer({ minimum: 0 });
 /** What may go wrong in a turn. Each turn serves one attempt, so the next attempt gets the next turn. */
 export const FAULTS = {
   '429-retry-after': 'limited, with the time to wait',
+  '429': 'limited, nobody says for how long',
   overloaded: '529 or 503 before the stream',
   'overloaded-mid-stream': 'an error within the stream',
   '500': 'a server error',
+  '408': 'the server waited too long for the request',
   'html-502': 'a gateway answers with a page',
+  'html-403': 'a gateway does not let the request pass',
   '401': 'the key is rejected',
   quota: 'the account has nothing left to spend',
   'unknown-model': 'no such model',
@@ -25,6 +28,8 @@ export const FAULTS = {
   cut: 'the connection breaks within the stream',
   'end-without-stop': 'the stream ends cleanly, but early',
   silent: 'nothing comes after the first half',
+  empty: 'the stream ends before it begins',
+  garbled: 'what comes after the first half is no JSON',
   'no-usage': 'an answer without usage',
   refusal: 'the model declines; the text says so',
   'args-broken': 'the arguments of tool calls are no JSON',

@@ -29,7 +29,16 @@ const MID_STREAM: ReadonlySet<FaultName> = new Set([
   'end-without-stop',
   'silent',
   'overloaded-mid-stream',
+  'garbled',
 ]);
+
+/** What stands before a provider answers the same for all. */
+const GATEWAY: Partial<Record<FaultName, number>> = {
+  '408': 408,
+  '429': 429,
+  'html-403': 403,
+  'html-502': 502,
+};
 
 export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
   const scripts = new Map<string, ScriptTurn[]>();
@@ -82,19 +91,21 @@ function refuse(response: ServerResponse, answer: ReturnType<Dialect['error']>):
 
 async function answer(dialect: Dialect, turn: ScriptTurn, model: string, response: ServerResponse) {
   const { fault } = turn;
-  if (fault === 'html-502') {
-    response.writeHead(502, { 'content-type': 'text/html' });
-    return response.end('<html><body><h1>502 Bad Gateway</h1></body></html>');
+  const gateway = fault && GATEWAY[fault];
+  if (gateway) {
+    response.writeHead(gateway, { 'content-type': 'text/html' });
+    return response.end(fault.startsWith('html') ? `<html><body><h1>${gateway}</h1></body></html>` : '');
   }
   const error = fault && dialect.error(fault, turn.retryAfterMs ?? RETRY_AFTER_MS);
   if (error) return refuse(response, error);
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-  const frames = dialect.frames(turn, model);
+  const frames = fault === 'empty' ? [] : dialect.frames(turn, model);
   const breaks = fault !== undefined && MID_STREAM.has(fault);
   const told = breaks ? frames.slice(0, Math.ceil(frames.length / 2)) : frames;
   for (const frame of told) await send(response, frame, fault);
   if (fault === 'cut') return response.destroy();
   if (fault === 'silent') return;
+  if (fault === 'garbled') return response.end('data: {"garbled": \n\n');
   response.end(fault === 'overloaded-mid-stream' ? dialect.errorFrame : undefined);
 }
 
