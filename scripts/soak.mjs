@@ -23,7 +23,8 @@ const SOAKS = {
     rounds: 200,
   },
   ai: {
-    about: 'kills the host between the steps of model calls, on both databases',
+    about:
+      'kills the host between any two steps of model calls, on both databases; GANTRY_SOAK_FIRST is the first round (0)',
     files: 'packages/host/src/ai/ai-crash.test.ts',
     rounds: 200,
   },

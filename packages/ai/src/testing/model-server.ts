@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type FaultName, RETRY_AFTER_MS, type Script, type ScriptTurn } from '../scripted/script.ts';
 import type { Asked, Dialect } from './dialect.ts';
 import { answerMedia, type MediaAnswers } from './media-answers.ts';
@@ -10,6 +11,8 @@ export interface ServedRequest extends Asked {
   readonly headers: IncomingMessage['headers'];
 }
 
+export type Step = 'asked' | 'half' | 'answered';
+
 export interface ModelServer {
   readonly baseUrl: string;
   readonly requests: ServedRequest[];
@@ -17,6 +20,8 @@ export interface ModelServer {
   play(model: string, script: Script): void;
   /** Resolves with the next request. */
   asked(): Promise<void>;
+  /** Hears of each request: that it came, that half of the answer is sent, that all of it is. */
+  onStep: ((step: Step) => void) | undefined;
   /** How many requests came with each `Idempotency-Key`. */
   readonly counts: ReadonlyMap<string, number>;
   /** What images, speech and the like are answered with. */
@@ -58,16 +63,18 @@ export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
     arrived = Promise.withResolvers<void>();
     const key = String(request.headers['idempotency-key'] ?? '');
     counts.set(key, (counts.get(key) ?? 0) + 1);
+    served.onStep?.('asked');
     const model = dialect.modelOf({ path, body });
     if (model === undefined) return answerMedia(media, { path, body }, response);
     const turn = scripts.get(model)?.shift();
     if (!turn) return refuse(response, dialect.error('unknown-model', 0));
-    await answer(dialect, turn, model, response);
+    await answer(dialect, turn, model, response, (step) => served.onStep?.(step));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return {
+  const served: ModelServer = {
+    onStep: undefined,
     baseUrl: `http://127.0.0.1:${port}${dialect.base}`,
     requests,
     asked: () => arrived.promise,
@@ -81,6 +88,7 @@ export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
       await closed;
     },
   };
+  return served;
 }
 
 function refuse(response: ServerResponse, answer: ReturnType<Dialect['error']>): void {
@@ -89,7 +97,13 @@ function refuse(response: ServerResponse, answer: ReturnType<Dialect['error']>):
   response.end(JSON.stringify(body));
 }
 
-async function answer(dialect: Dialect, turn: ScriptTurn, model: string, response: ServerResponse) {
+async function answer(
+  dialect: Dialect,
+  turn: ScriptTurn,
+  model: string,
+  response: ServerResponse,
+  onStep: (step: Step) => void,
+) {
   const { fault } = turn;
   const gateway = fault && GATEWAY[fault];
   if (gateway) {
@@ -102,11 +116,16 @@ async function answer(dialect: Dialect, turn: ScriptTurn, model: string, respons
   const frames = fault === 'empty' ? [] : dialect.frames(turn, model);
   const breaks = fault !== undefined && MID_STREAM.has(fault);
   const told = breaks ? frames.slice(0, Math.ceil(frames.length / 2)) : frames;
-  for (const frame of told) await send(response, frame, fault);
+  for (const [at, frame] of told.entries()) {
+    if (at === told.length >> 1) onStep('half');
+    if (turn.delayMs) await sleep(turn.delayMs);
+    await send(response, frame, fault);
+  }
   if (fault === 'cut') return response.destroy();
   if (fault === 'silent') return;
   if (fault === 'garbled') return response.end('data: {"garbled": \n\n');
   response.end(fault === 'overloaded-mid-stream' ? dialect.errorFrame : undefined);
+  onStep('answered');
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -7,14 +7,10 @@ import { writeFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
-import { openPostgres, openSqlite, type Store } from '@gantry/store';
-import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
-import { caller, hostPlaces, until } from '../packs/testing/host-lives.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { type HostProcess, startHostProcess } from '../testing/host-process.ts';
+import { DATABASES, type Database, killInRounds, ROUNDS } from '../testing/kill-rounds.ts';
 import { onPublicNetwork, publicCertificate, publicServer } from '../testing/public-network.ts';
 
-const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 1);
 const SHORT_FORMS = ['fetch-sqlite', 'safeFetch-postgres'];
 const FORM = process.env.GANTRY_SOAK_FORM;
 const isWanted = (form: string): boolean =>
@@ -48,7 +44,7 @@ interface Server {
   readonly origin: string;
   /** By path: how often it was asked for. */
   readonly seen: Map<string, number>;
-  blow: (Blow & { strike(): Promise<void> }) | undefined;
+  blow: (Blow & { strike(): void }) | undefined;
 }
 
 async function openServer(t: TestContext): Promise<Server> {
@@ -58,29 +54,13 @@ async function openServer(t: TestContext): Promise<Server> {
     const { blow } = opened;
     if (!blow || !url.endsWith(`/${blow.call}`)) return void response.end(url);
     opened.blow = undefined;
-    if (blow.afterMs === null) return void blow.strike();
+    if (blow.afterMs === null) return blow.strike();
     response.end(url);
     await delay(blow.afterMs);
-    await blow.strike();
+    blow.strike();
   });
   return Object.assign(opened, { origin });
 }
-
-interface Database {
-  /** Settings of the host. */
-  readonly env: Readonly<Record<string, string>>;
-  open(dataDir: string): Promise<Store>;
-}
-
-const DATABASES: Readonly<Record<string, (t: TestContext) => Promise<Database | string>>> = {
-  sqlite: async () => ({ env: {}, open: (dataDir) => openSqlite({ dataDir }) }),
-  async postgres(t) {
-    const database = await freshDatabase();
-    if ('skip' in database) return database.skip;
-    t.after(database.drop);
-    return { env: { GANTRY_DATABASE_URL: database.url }, open: () => openPostgres({ url: database.url }) };
-  },
-};
 
 /** Holds of the log of every run, whatever became of it. */
 function assertSound(round: number, runId: string, events: readonly RunEventDoc[], server: Server): string[] {
@@ -101,39 +81,31 @@ function assertSound(round: number, runId: string, events: readonly RunEventDoc[
   return ids;
 }
 
-async function killInRounds(t: TestContext, tool: string, database: Database): Promise<void> {
+async function killCalls(t: TestContext, tool: string, database: Database): Promise<void> {
   const server = await openServer(t);
-  const env = { GANTRY_PACK_TIMEOUT_SECONDS: '250', ...database.env };
-  const places = await hostPlaces(t, env);
-  const NODE_EXTRA_CA_CERTS = `${places.workflowsDir}/../server.pem`;
-  await writeFile(NODE_EXTRA_CA_CERTS, publicCertificate);
-  const begin = () => startHostProcess({ ...places, env: { ...env, NODE_EXTRA_CA_CERTS } });
-  let host: HostProcess = await begin();
-  t.after(() => host.kill());
-  const flow = workflow('calls', [node('a', TYPE, { origin: server.origin })]);
-  const pack = { requires: ['net.outbound'], nodes: { [TYPE]: { body: bodyOf(tool), role: 'side-effect' } } };
-  await caller(host.url).install([pack], [flow]);
   const told: string[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const struck = Promise.withResolvers<void>();
-    const strike = async (): Promise<void> => {
-      await host.kill();
-      struck.resolve();
-    };
-    server.blow = { ...blowOf(round), strike };
-    const runId = await caller(host.url).start('calls');
-    await struck.promise;
-    host = await begin();
-    const events = await until(caller(host.url).poll(runId), (_, ended) => ended);
-    told.push(...assertSound(round, runId, events, server));
-  }
-  await host.stop();
-  const store = await database.open(places.dataDir);
-  t.after(() => store.close());
-  for (const callId of told) {
-    const record = await store.records.invocation('default', callId);
-    assert.ok(record?.outcome, `${callId} stands in a log without its record`);
-  }
+  const pack = { requires: ['net.outbound'], nodes: { [TYPE]: { body: bodyOf(tool), role: 'side-effect' } } };
+  await killInRounds(t, database, {
+    async settings({ workflowsDir }) {
+      const NODE_EXTRA_CA_CERTS = `${workflowsDir}/../server.pem`;
+      await writeFile(NODE_EXTRA_CA_CERTS, publicCertificate);
+      return { NODE_EXTRA_CA_CERTS };
+    },
+    install: (calls) =>
+      calls.install([pack], [workflow('calls', [node('a', TYPE, { origin: server.origin })])]),
+    async start(round, calls) {
+      const struck = Promise.withResolvers<void>();
+      server.blow = { ...blowOf(round), strike: struck.resolve };
+      return { runId: await calls.start('calls'), struck: struck.promise };
+    },
+    sound: (round, runId, events) => void told.push(...assertSound(round, runId, events, server)),
+    async kept(store) {
+      for (const callId of told) {
+        const record = await store.records.invocation('default', callId);
+        assert.ok(record?.outcome, `${callId} stands in a log without its record`);
+      }
+    },
+  });
 }
 
 await onPublicNetwork(import.meta, () => {
@@ -144,7 +116,7 @@ await onPublicNetwork(import.meta, () => {
         test(`kill -9 in ${ROUNDS} rounds: ${form}`, async (t) => {
           const database = await open(t);
           if (typeof database === 'string') return t.skip(database);
-          await killInRounds(t, tool, database);
+          await killCalls(t, tool, database);
         });
     }
 });

@@ -43,8 +43,18 @@ export function caller(url: string) {
     assert.ok(response.ok, await response.clone().text());
     return response.json() as Promise<JsonObject>;
   };
+  const read = async <Body>(path: string): Promise<Body> => {
+    const response = await fetch(url + path, { headers });
+    assert.ok(response.ok, await response.clone().text());
+    return response.json() as Promise<Body>;
+  };
   return {
     send,
+    read,
+    async remove(path: string): Promise<void> {
+      const response = await fetch(url + path, { method: 'DELETE', headers });
+      assert.ok(response.ok, await response.text());
+    },
     /** Grants the network, files and the surfaces that the code calls. */
     async install(packs: readonly TestPack[], flows: readonly WorkflowDefinition[]): Promise<void> {
       for (const pack of packs) {
@@ -57,14 +67,10 @@ export function caller(url: string) {
     start: async (workflowId: string): Promise<string> =>
       String((await send('/v1/runs', JSON.stringify({ workflowId }))).runId),
     deadLetters: async (): Promise<JsonObject[]> =>
-      (
-        (await (await fetch(`${url}/v1/host/gantry/dead-letters`, { headers })).json()) as {
-          deadLetters: JsonObject[];
-        }
-      ).deadLetters,
-    poll: (runId: unknown) => async (cursor: string) => {
-      const response = await fetch(`${url}/v1/runs/${runId}/events/poll?timeout=60${cursor}`, { headers });
-      return response.json() as Promise<{ events: RunEventDoc[]; lastEventSeq: number; isTerminal: boolean }>;
-    },
+      (await read<{ deadLetters: JsonObject[] }>('/v1/host/gantry/dead-letters')).deadLetters,
+    poll: (runId: unknown) => (cursor: string) =>
+      read<{ events: RunEventDoc[]; lastEventSeq: number; isTerminal: boolean }>(
+        `/v1/runs/${runId}/events/poll?timeout=60${cursor}`,
+      ),
   };
 }
