@@ -8,7 +8,7 @@ import type { NodeWork } from '../runtime/outside-work.ts';
 import { callBudget, checkModel } from './call-budget.ts';
 import { type ChatAsk, chatCall } from './chat.ts';
 import { Ledger, type Limits } from './ledger.ts';
-import { type MediaTerms, withMedia } from './media-input.ts';
+import { type MediaTerms, mediaRoom, withMedia } from './media-input.ts';
 import type { MediaStore, StoredMedia } from './media-store.ts';
 import { ModelCalls, type ModelCallsOptions } from './model-calls.ts';
 import type { ChosenModel, ModelQuery, ModelSource } from './model-source.ts';
@@ -88,14 +88,19 @@ export function createAi({ source, egress, projectLimits, ...options }: AiOption
       recorded: { method, fingerprint, isRepeated },
     };
   }
+  const inRoom = mediaRoom();
   const chat: Ai['chat'] = (node, place, asked) => {
     const { provider, model, credentialRef } = asked;
-    return ask(node, place, { task: 'chat', provider, model, credentialRef }, async (chosen) => {
-      const { modalities } = chosen;
-      const terms = { egress, media, tenant: node.owner.tenant, modalities, signal: node.signal };
-      const messages = await withMedia(asked.messages, terms);
-      return chatCall({ ...sampling(node.configurable), ...asked, messages }, chosen);
-    });
+    const { signal, owner } = node;
+    const terms = { egress, media, tenant: owner.tenant, signal };
+    const which = { task: 'chat', provider, model, credentialRef } as const;
+    return inRoom(asked.messages, terms, () =>
+      ask(node, place, which, async (chosen) => {
+        const { modalities } = chosen;
+        const messages = await withMedia(asked.messages, { ...terms, modalities });
+        return chatCall({ ...sampling(node.configurable), ...asked, messages }, chosen);
+      }),
+    );
   };
   const ledger = new Ledger(options.store);
   return { calls, ledger, ask, chat, models: createModelsPort({ ask, chat, media }), media };

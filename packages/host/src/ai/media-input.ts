@@ -4,6 +4,7 @@
  */
 import type { Modality } from '@gantry/ai';
 import { type Egress, EgressError } from '@gantry/egress';
+import { LimiterError, limiter } from '@gantry/limiter';
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { MediaStore } from './media-store.ts';
 
@@ -11,6 +12,12 @@ export const MEDIA_BYTES_MAX = 5 * 1024 * 1024;
 const PARTS_MAX = 20;
 const TIMEOUT_MS = 30_000;
 const REDIRECTS = 3;
+
+/** Bytes of messages in memory at once, over all calls. A request holds them three times: as base64, bytes and JSON. */
+const BYTES_AT_ONCE_MAX = 256 * 1024 * 1024;
+const WAIT_MS = 60_000;
+/** What every call may hold without waiting. */
+const FREE_BYTES = 256 * 1024;
 
 interface WithContent {
   readonly content: Json;
@@ -28,6 +35,36 @@ const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isAddressed = (part: Json): part is JsonObject =>
   isObject(part) && part.type !== 'text' && (part.url !== undefined || part.mediaRef !== undefined);
+
+/** What the media of messages take in memory at most. */
+function bytesOf(messages: readonly WithContent[]): number {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  const inline = parts.reduce<number>((sum, part) => {
+    const { data, dataBase64 = data } = isObject(part) ? part : ({} as JsonObject);
+    return typeof dataBase64 === 'string' ? sum + dataBase64.length : sum;
+  }, 0);
+  return inline + Math.min(parts.filter(isAddressed).length, PARTS_MAX) * MEDIA_BYTES_MAX;
+}
+
+/** Holds room in memory for the media of a call while it is made. */
+export function mediaRoom() {
+  const room = limiter({ max: BYTES_AT_ONCE_MAX, perTenantMax: BYTES_AT_ONCE_MAX / 2, waitMs: WAIT_MS });
+  return async <T>(
+    messages: readonly WithContent[],
+    { tenant, signal }: Pick<MediaTerms, 'tenant' | 'signal'>,
+    call: () => Promise<T>,
+  ): Promise<T> => {
+    const weight = bytesOf(messages);
+    if (weight <= FREE_BYTES) return call();
+    const release = await room.acquire(tenant, { weight, signal }).catch((error: unknown) => {
+      if (!(error instanceof LimiterError)) throw error;
+      throw new OpenwopError('service_unavailable', {
+        message: `The media of this call need ${Math.ceil(weight / 1_048_576)} MiB of memory. ${error.message}`,
+      });
+    });
+    return call().finally(release);
+  };
+}
 
 /** The same messages, with bytes in the place of addresses. */
 export async function withMedia<M extends WithContent>(

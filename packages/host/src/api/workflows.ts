@@ -7,7 +7,15 @@ import {
   readPayload,
   warn,
 } from '@gantry/http';
-import { OpenwopError, optional, ownerOf, Values, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
+import {
+  OpenwopError,
+  type Owner,
+  optional,
+  ownerOf,
+  Values,
+  WorkflowDefinition,
+  WorkflowPacks,
+} from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
 import { Check } from 'typebox/schema';
@@ -102,21 +110,26 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
           await deps.services.packs.service.installPinned(tenant, packs, keyId);
         const terms = { replace: request.query.replace === 'true' };
         const record = await workflows.register(tenant, request.body, terms);
-        const at = { tenant, now: deps.now() };
+        const owner = ownerOf({ tenant, principal: keyId });
         warn(reply, [
           ...record.warnings.map(({ path, message }) => `${path}: ${message}`),
-          ...(await unanswerableGates(deps.store.records, at, request.body as WorkflowDefinition)),
-          ...(await unservedModels(
-            deps.services.providers,
-            ownerOf({ tenant, principal: keyId }),
-            request.body as WorkflowDefinition,
-          )),
+          ...(await foreseenFailures(deps, owner, request.body as WorkflowDefinition)),
         ]);
         const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
         return { status: 201, body, recorded: false };
       }),
   );
 }
+
+/** What is right in itself, and would not work here as things are. */
+const foreseenFailures = async (
+  { store, services, now }: ApiDeps,
+  owner: Owner,
+  definition: WorkflowDefinition,
+): Promise<string[]> => [
+  ...(await unanswerableGates(store.records, { tenant: owner.tenant, now: now() }, definition)),
+  ...(await unservedModels(services.providers, owner, definition)),
+];
 
 const DELETE = {
   summary: 'Delete a workflow with all its versions, unless runs of it are active',
