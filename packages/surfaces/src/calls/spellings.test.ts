@@ -192,7 +192,7 @@ const GIVES: readonly [string, DataObject, DataObject, DataObject][] = [
   ['queueBus.ack', { messageId: 'm' }, { ok: true }, { ok: true, acked: true }],
   ['db.sql.execute', {}, { rowsAffected: 3 }, { rowsAffected: 3, affected: 3 }],
   ['db.search.index', { document: {} }, { indexed: 1 }, { indexed: true }],
-  ['db.vector.query', { vector: [] }, { matches: [] }, { matches: [], hits: [] }],
+  ['db.vector.query', { vector: [] }, { matches: [] }, { hits: [] }],
   [
     'fs.read',
     { encoding: 'base64' },

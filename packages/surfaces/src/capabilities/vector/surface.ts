@@ -10,16 +10,7 @@ import {
   writes,
 } from '../../calls/define-surface.ts';
 import { floatsOf, numbersType } from '../../calls/packed-numbers.ts';
-import {
-  also,
-  either,
-  fill,
-  isList,
-  member,
-  rename,
-  type Spelling,
-  type Step,
-} from '../../calls/spelling.ts';
+import { either, fill, isList, member, rename, type Spelling, type Step } from '../../calls/spelling.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { type OpenDeps, opening, type PortLiteral } from '../../open-port.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../../ports/vectors.ts';
@@ -103,7 +94,7 @@ const SPELLINGS: readonly Spelling[] = [
     when: 'vector',
     to: 'vectorStore.query',
     takes: [namespace, rename({ vector: 'embedding', topK: 'k' }), fill({ k: 10 })],
-    gives: [also({ hits: 'matches' })],
+    gives: [rename({ matches: 'hits' })],
   },
   { path: 'db.vector.delete', when: 'filter', to: 'vectorStore.deleteWhere', takes: [namespace] },
   ...['upsert', 'query', 'delete', 'deleteWhere'].map(
