@@ -10,7 +10,16 @@ import {
   writes,
 } from '../../calls/define-surface.ts';
 import { floatsOf, numbersType } from '../../calls/packed-numbers.ts';
-import { either, fill, isList, member, rename, type Spelling, type Step } from '../../calls/spelling.ts';
+import {
+  also,
+  either,
+  fill,
+  isList,
+  member,
+  rename,
+  type Spelling,
+  type Step,
+} from '../../calls/spelling.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { type OpenDeps, opening, type PortLiteral } from '../../open-port.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../../ports/vectors.ts';
@@ -80,6 +89,16 @@ const toVectors = (from: string): Step =>
   );
 const namespace = rename({ namespace: 'collection' });
 
+/** The schemas of packs that say `collection` are closed. */
+const hits: Step = {
+  says: '`matches` as `hits`, with `namespace` as both',
+  adapt: (value, facts) =>
+    (facts.input.namespace === undefined ? rename({ matches: 'hits' }) : also({ hits: 'matches' })).adapt(
+      value,
+      facts,
+    ),
+};
+
 const SPELLINGS: readonly Spelling[] = [
   ...['records', 'items'].map(
     (name): Spelling => ({
@@ -94,7 +113,7 @@ const SPELLINGS: readonly Spelling[] = [
     when: 'vector',
     to: 'vectorStore.query',
     takes: [namespace, rename({ vector: 'embedding', topK: 'k' }), fill({ k: 10 })],
-    gives: [rename({ matches: 'hits' })],
+    gives: [hits],
   },
   { path: 'db.vector.delete', when: 'filter', to: 'vectorStore.deleteWhere', takes: [namespace] },
   ...['upsert', 'query', 'delete', 'deleteWhere'].map(
