@@ -29,6 +29,7 @@ export const BUILDERS: Readonly<Record<string, string>> = {
   'packages/host/src/store-health.ts': 'the probe of the store',
   'packages/host/src/workflows/': 'workflows and their definitions',
   'packages/host/src/packs/': 'pack records',
+  'packages/host/src/artifacts/artifact-record.ts': 'artifacts, written by the actor of a run',
   'packages/host/src/webhooks/outbox.ts': 'outbox: deliveries, written by the actor of a run',
   'packages/host/src/triggers/channel-writes.ts': 'outbox: notes, written by the actor of a run',
   'packages/host/src/triggers/definition-sync.ts': 'notes, written with a workflow',

@@ -66,7 +66,7 @@ test('doctor: a line for each credential that does not work, with what to type',
   const add = (ref: string, ...more: string[]) => host.piping(VALUE, 'credentials', 'add', ref, ...more);
   const audience = ['--audience', 'api.example.com'];
   ok(await add('good', ...audience));
-  ok(await add('late', ...audience, '--expires', '2001-01-01T00:00:00Z'));
+  ok(await add('late', ...audience, '--kind', 'oauth2', '--expires', '2001-01-01T00:00:00Z'));
   ok(await add('nowhere'));
   ok(await add('absent', ...audience, '--source', 'env:CRM_TOKEN'));
   ok(await add('ended', ...audience));

@@ -113,6 +113,8 @@ test('approvals link prints an address for each person, who votes there in that 
   const made = await host.gantry('approvals', 'link', runId, '--for', 'ada', '--for', 'bob', '--json');
   assert.equal(made.code, 0, made.err);
   const { links } = JSON.parse(made.out);
+  const gone = await host.gantry('approvals', 'link', runId, '--for', 'eve@example.org', '--revoke');
+  assert.equal(gone.out, 'eve@example.org revoked\n', gone.err);
   const shown = await host.gantry('approvals', 'link', runId, 'board', '--for', 'ada');
   assert.match(shown.out, /^ada until \S+\n {2}http:\/\/127\.0\.0\.1:\d+\/v1\/interrupts\/\S+\n$/);
   const body = new URLSearchParams({ action: 'accept' });

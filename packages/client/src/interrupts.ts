@@ -26,6 +26,8 @@ export interface Interrupts {
   ): Promise<ResolveInterruptResponse>;
   /** A link by which this person answers, without a key. Needs `approvals:link`. */
   link(runId: string, nodeId: string, person: string, options?: CallOptions): Promise<InterruptLink>;
+  /** Takes back the links that this person has by now. Needs `approvals:link`. */
+  revokeLinks(runId: string, nodeId: string, person: string, options?: CallOptions): Promise<void>;
   /** With a signed token, which needs no key beside it. */
   getToken(token: string, options?: CallOptions): Promise<OpenInterrupt>;
   resolveToken(
@@ -36,16 +38,19 @@ export interface Interrupts {
 }
 
 export function createInterrupts(transport: Transport): Interrupts {
-  const { read, send } = createCalls(transport);
+  const { read, send, remove } = createCalls(transport);
   const nodePath = (runId: string, nodeId: string) =>
     `/v1/runs/${encodeURIComponent(runId)}/interrupts/${encodeURIComponent(nodeId)}`;
+  const linksPath = (runId: string, nodeId: string) =>
+    `${nodePath(runId, nodeId).replace('/v1/', '/v1/host/gantry/')}/links`;
   const tokenPath = (token: string) => `/v1/interrupts/${encodeURIComponent(token)}`;
   return {
     list: ({ signal, ...query } = {}) => read('/v1/host/gantry/interrupts', query, signal && { signal }),
     get: (runId, nodeId, options) => read(nodePath(runId, nodeId), {}, options),
     resolve: (runId, nodeId, resumeValue, options) => send(nodePath(runId, nodeId), { resumeValue }, options),
-    link: (runId, nodeId, person, options) =>
-      send(`${nodePath(runId, nodeId).replace('/v1/', '/v1/host/gantry/')}/links`, { person }, options),
+    link: (runId, nodeId, person, options) => send(linksPath(runId, nodeId), { person }, options),
+    revokeLinks: (runId, nodeId, person, options) =>
+      remove(`${linksPath(runId, nodeId)}/${encodeURIComponent(person)}`, options),
     getToken: (token, options) => read(tokenPath(token), {}, options),
     resolveToken: (token, resumeValue, options) => send(tokenPath(token), { resumeValue }, options),
   };

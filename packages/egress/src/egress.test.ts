@@ -46,13 +46,6 @@ describe('a request', () => {
     }
   });
 
-  test('measures itself with the given clock', async (t) => {
-    const port = await httpServer(t, (_request, response) => response.end());
-    let time = 1000;
-    const egress = createEgress({ policy: LOOPBACK_POLICY, now: () => (time += 7) });
-    assert.equal((await egress.request(`http://127.0.0.1:${port}/`)).durationMs, 7);
-  });
-
   test('takes no way through a proxy of the environment', async (t) => {
     const proxied: string[] = [];
     const proxy = await httpServer(t, (request, response) => {

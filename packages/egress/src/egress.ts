@@ -24,8 +24,6 @@ export interface EgressOptions {
   readonly lookup?: Lookup;
   /** Name servers to ask instead of those of the machine: `address` or `address:port`. */
   readonly dnsServers?: readonly string[];
-  /** A clock in milliseconds, for `durationMs`. */
-  readonly now?: () => number;
   /** How credentials are judged; without it they go to their audiences alone, by the clock of this machine. */
   readonly credentials?: Partial<CredentialJudge>;
 }
@@ -60,11 +58,10 @@ export interface EgressResponse {
   /** The URL that answered, without fragment. */
   readonly url: string;
   readonly redirected: boolean;
-  readonly durationMs: number;
 }
 
 /** An answer whose body still arrives; reading it rejects with `EgressError`. */
-export interface EgressStream extends Omit<EgressResponse, 'body' | 'durationMs'> {
+export interface EgressStream extends Omit<EgressResponse, 'body'> {
   /** To be read to its end or cancelled: until then, or until the time is over, the connection is in use. */
   readonly body: ReadableStream<Uint8Array>;
 }
@@ -95,7 +92,7 @@ const TENANT_LOOKUPS_MAX = 4;
 
 /** The host's only way out: `createEgress({ policy: PUBLIC_POLICY }).request('https://example.com/')`. */
 export function createEgress(options: EgressOptions): Egress {
-  const { policy, dnsServers: servers, now = () => performance.now() } = options;
+  const { policy, dnsServers: servers } = options;
   const { lookup = nameLookup({ servers }) } = options;
   const namedLookup = options.lookup ?? systemLookup;
   const lookups = limiter({ max: LOOKUPS_MAX, perTenantMax: TENANT_LOOKUPS_MAX });
@@ -108,30 +105,21 @@ export function createEgress(options: EgressOptions): Egress {
     const interrupted = interruption({ timeoutMs: TIMEOUT_MS, ...terms });
     return { ...interrupted, judge, lookup, namedLookup, lookups, lines, tenant, bytesMax, credential };
   };
-  const request = async (url: string, terms: EgressRequest): Promise<EgressResponse> => {
-    const startedAt = now();
-    const message = outgoing(terms);
-    const guard = begin(terms);
-    const read = (answer: Answer) => answer.read();
-    try {
-      const guarded = new GuardedRequest(guard, limitsOf(terms), read);
-      const answered = await guarded.send(url, message);
-      return Object.assign(answered, { durationMs: now() - startedAt });
-    } finally {
-      guard.clear();
-    }
-  };
-  const stream = async (url: string, terms: EgressRequest): Promise<EgressStream> => {
-    const message = outgoing(terms);
-    const guard = begin(terms);
-    const open = async (answer: Answer) => answer.stream(guard.clear);
-    try {
-      return await new GuardedRequest(guard, limitsOf(terms), open).send(url, message);
-    } catch (error) {
-      guard.clear();
-      throw error;
-    }
-  };
+  const sending =
+    <Body>(take: (answer: Answer, done: () => void) => Promise<Body>) =>
+    async (url: string, terms: EgressRequest) => {
+      const message = outgoing(terms);
+      const guard = begin(terms);
+      try {
+        const taken = (answer: Answer) => take(answer, guard.clear);
+        return await new GuardedRequest(guard, limitsOf(terms), taken).send(url, message);
+      } catch (error) {
+        guard.clear();
+        throw error;
+      }
+    };
+  const request = sending((answer, done) => answer.read().finally(done));
+  const stream = sending(async (answer, done) => answer.stream(done));
   return {
     request: (url, terms = {}) => renewing(request, url, terms),
     stream: (url, terms = {}) => renewing(stream, url, terms, ({ body }) => body.cancel()),

@@ -36,7 +36,7 @@ const loadUndici = (): Promise<typeof Undici> => (loading ??= import('undici'));
 /** RFC 9110, 9.2.2: what may be sent again when a kept connection breaks without an answer. */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-type Answered<Body> = Omit<EgressResponse, 'body' | 'durationMs'> & { readonly body: Body };
+type Answered<Body> = Omit<EgressResponse, 'body'> & { readonly body: Body };
 
 /** One request with its redirects. Each hop is judged, resolved and pinned by itself. */
 export class GuardedRequest<Body> {

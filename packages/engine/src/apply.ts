@@ -73,9 +73,19 @@ function foldOther(run: Draft, event: RunEvent, payload: JsonObject): void {
     case 'budget':
       foldBudget(run, event, payload);
       break;
+    case 'artifact':
+      foldArtifact(run, event, payload);
+      break;
     default:
       foldRun(run, event, payload);
   }
+}
+
+function foldArtifact(run: Draft, { type, nodeId }: RunEvent, payload: JsonObject): void {
+  if (type !== 'artifact.created') return;
+  const version = Number(textAt(payload, 'version')) || 1;
+  const visit = run.visits.get(nodeId ?? '') ?? 1;
+  run.artifacts = run.artifacts.with(textAt(payload, 'artifactId'), { version, visit });
 }
 
 function foldRun(run: Draft, event: RunEvent, payload: JsonObject): void {

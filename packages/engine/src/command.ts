@@ -1,4 +1,5 @@
 import type { EmittedEvent, Json, JsonObject, RunError } from '@gantry/protocol';
+import type { EditedArtifact } from './artifacts/artifact.ts';
 import type { Exhaustion } from './budget/budget.ts';
 import type { ChildReport, ChildStart, WorkflowCall } from './children/child.ts';
 import type { Resolver } from './interrupt/interrupt.ts';
@@ -100,6 +101,14 @@ export type Command =
     }
   /** Somebody outside sets variables of the run, as a node would. */
   | { readonly type: 'setVariables'; readonly now: number; readonly variables: JsonObject }
+  /** Somebody stores the artifact of a node, as it is or as they edited it. */
+  | {
+      readonly type: 'registerArtifact';
+      readonly now: number;
+      readonly nodeId: string;
+      readonly by: string;
+      readonly edited?: EditedArtifact;
+    }
   /** Code outside the process asks which version of a change this run follows. */
   | {
       readonly type: 'pinVersion';

@@ -6,10 +6,12 @@ import type {
   WorkflowNode,
   WorkflowVariable,
 } from '@gantry/protocol';
+import type { ArtifactTypes } from './artifacts/node-artifact.ts';
 import type { Condition } from './condition.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import type { Path } from './expression-ast.ts';
 import { asJson } from './json.ts';
+import type { Sha256 } from './mask.ts';
 import { NODE_TYPES } from './nodes/index.ts';
 import type { NodeType } from './nodes/node-type.ts';
 import { type PackTypes, packNode } from './nodes/pack-node.ts';
@@ -46,6 +48,16 @@ const CONDITION_TYPES = ['equals', 'notEquals', 'contains', 'regex', 'truthy', '
 const EXPRESSION_CHARS_MAX = 262_144;
 const REGEXES_MAX = 100;
 
+/** What a definition relies on and does not contain. */
+export interface Brought {
+  readonly compileSchema: CompileSchema;
+  readonly sha256?: Sha256;
+  readonly packTypes?: PackTypes;
+  readonly artifactTypes?: ArtifactTypes;
+}
+
+const NONE = (): undefined => undefined;
+
 /** One definition being compiled: collects what is wrong, compiles each distinct text once. */
 export class Compilation {
   readonly definition: WorkflowDefinition;
@@ -61,13 +73,17 @@ export class Compilation {
   readonly #regexes = new Map<string, Regex>();
   #expressionChars = 0;
 
+  readonly artifactTypes: ArtifactTypes;
+  readonly sha256: Sha256 | undefined;
   readonly #compileSchema: CompileSchema;
   readonly #packTypes: PackTypes;
 
-  constructor(definition: WorkflowDefinition, compileSchema: CompileSchema, packTypes: PackTypes) {
+  constructor(definition: WorkflowDefinition, brought: Brought) {
     this.definition = definition;
-    this.#compileSchema = compileSchema;
-    this.#packTypes = packTypes;
+    this.#compileSchema = brought.compileSchema;
+    this.#packTypes = brought.packTypes ?? NONE;
+    this.artifactTypes = brought.artifactTypes ?? NONE;
+    this.sha256 = brought.sha256;
     this.variables = new Map(definition.variables.map((variable) => [variable.name, variable]));
     this.nodes = new Map(definition.nodes.map((node) => [node.id, node]));
     this.nodeIds = new Set(this.nodes.keys());

@@ -5,6 +5,7 @@ import {
   type PortValue,
   type WorkflowNode,
 } from '@gantry/protocol';
+import { nodeArtifact } from './artifacts/node-artifact.ts';
 import type { Compilation, DefinitionIssue } from './compilation.ts';
 import type { Expression } from './expression.ts';
 import { asJson, isObject, isReservedName, own } from './json.ts';
@@ -34,6 +35,7 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
     else sensitiveOutputs.delete(port);
   }
   const retry = retryPolicy(compilation, node, `${path}/settings`);
+  const artifact = nodeArtifact(compilation, node, type, path);
   return {
     id: node.id,
     typeId: node.typeId,
@@ -42,6 +44,8 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
     behaviour: typeof prepared === 'function' ? { execute: prepared } : prepared,
     leavesProcess: type.leavesProcess === true,
     ...(type.pack && { pack: type.pack }),
+    ...(artifact && { artifact }),
+    reviews: type.reviews === true,
     keepsInputs: type.leavesProcess === true || retry.maxRetries > 0,
     inputs: Object.entries(node.inputs).flatMap(([name, port]) => {
       const compiled = inputPort(compilation, `${path}/inputs/${name}`, name, port);

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import type { ArtifactTypes } from './artifacts/node-artifact.ts';
 import { compileChannels } from './channels/compile-channels.ts';
 import { Compilation } from './compilation.ts';
 import { nodeParts, type OwnParts } from './compile-node.ts';
@@ -19,9 +20,10 @@ export interface CompileOptions {
   readonly compileSchema?: CompileSchema;
   /** Node types beside the host's own. */
   readonly packTypes?: PackTypes;
+  /** Types of artifacts that packs register. */
+  readonly artifactTypes?: ArtifactTypes;
 }
 
-const NO_PACKS: PackTypes = () => undefined;
 const NO_SCHEMAS: CompileSchema = () => 'This host does not check schemas';
 
 type Building<Part> = { -readonly [Key in keyof Part]: Part[Key] };
@@ -32,7 +34,7 @@ type BuildingEdge = Building<Omit<PlanEdge, 'exits'>> & { exits: Loop[] };
 /** Makes a definition ready to run. Throws `DefinitionError` with everything that is wrong with it. */
 export function compile(definition: WorkflowDefinition, options: CompileOptions = {}): Plan {
   const { compileSchema = NO_SCHEMAS } = options;
-  const compilation = new Compilation(definition, compileSchema, options.packTypes ?? NO_PACKS);
+  const compilation = new Compilation(definition, { ...options, compileSchema });
   checkShape(compilation, options.sha256 !== undefined);
   compileChannels(compilation);
   const parts = definition.nodes.flatMap((node, position) =>

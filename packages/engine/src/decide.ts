@@ -1,4 +1,5 @@
 import type { RunEvent } from '@gantry/protocol';
+import { type MadeArtifact, registerArtifact } from './artifacts/artifact.ts';
 import type { Command } from './command.ts';
 import { advance } from './commands/advance.ts';
 import { cancel } from './commands/cancel.ts';
@@ -23,6 +24,8 @@ export interface Decision {
   readonly events: RunEvent[];
   /** The run with the events folded in. */
   readonly run: Run;
+  /** What is to be stored in the commit of the events. */
+  readonly artifacts?: readonly MadeArtifact[];
   /**
    * Why the command was refused, where there is more to say than that it did not apply. A refusal may come
    * with events, which are to be committed all the same: it is on record, or the run's time was over.
@@ -39,8 +42,10 @@ export function decide(plan: Plan, run: Run, command: Command): Decision {
       code: 'run_terminal',
       message: 'The run has exceeded its time limit and takes no answer.',
     };
-  const result = step.events.length > 0 ? { events: step.events, run: step.run } : { events: [], run };
-  return step.refusal ? { ...result, refusal: step.refusal } : result;
+  const { events, artifacts, refusal } = step;
+  const result: Decision = events.length > 0 ? { events, run: step.run } : { events, run };
+  if (artifacts.length === 0 && !refusal) return result;
+  return { ...result, ...(artifacts.length > 0 && { artifacts }), ...(refusal && { refusal }) };
 }
 
 function act(step: Step, command: Command): void {
@@ -74,6 +79,9 @@ function act(step: Step, command: Command): void {
       break;
     case 'setVariables':
       setVariables(step, command.variables);
+      break;
+    case 'registerArtifact':
+      registerArtifact(step, command);
       break;
     case 'pinVersion':
       askVersion(step, command);

@@ -1,5 +1,13 @@
 export type { EmittedEvent } from '@gantry/protocol';
 export { apply, fold } from './apply.ts';
+export {
+  type EditedArtifact,
+  type MadeArtifact,
+  misfitRefusal,
+  pendingArtifacts,
+  shownContent,
+} from './artifacts/artifact.ts';
+export type { ArtifactType, ArtifactTypes, NodeArtifact, SyncOn } from './artifacts/node-artifact.ts';
 export { type Exhaustion, inheritedBudget, type RunBudget } from './budget/budget.ts';
 export { channelTriggers, isFromTrigger, type TriggerFiring, triggersFiredBy } from './channels/triggers.ts';
 export * from './children/child.ts';

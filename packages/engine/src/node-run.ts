@@ -1,6 +1,7 @@
 /** The life of one node: it starts, then completes, fails, waits, or is skipped. */
 import type { JsonObject, RunError } from '@gantry/protocol';
 import { handOver, pinOf } from './agent-pin.ts';
+import { artifactMisfit, tellArtifacts } from './artifacts/artifact.ts';
 import { exhaust, retryExhausts, tellRetry } from './budget/budget.ts';
 import { judgeEdges } from './edge-verdicts.ts';
 import { type ResolvedInputs, resolveInputs } from './inputs.ts';
@@ -102,14 +103,16 @@ export function completeNode(
 ): void {
   const refusal = isTooLarge(outputs)
     ? tooLarge('The outputs of the node')
-    : variables && refusalOf(step.plan, variables);
+    : ((variables && refusalOf(step.plan, variables)) ?? artifactMisfit(node, outputs));
   if (refusal) {
     failNode(step, node, refusal, false);
     return;
   }
   if (variables) changeVariables(step, node, variables);
   const verdicts = judgeEdges(step.plan, node, step.run, { status: 'completed', outputs });
+  const before = step.run.nodes.get(node.id);
   emitCompleted(step, node, outputs, verdicts.conditions);
+  tellArtifacts(step, node, outputs, before);
   if (verdicts.error) failRun(step, verdicts.error, node.id);
 }
 

@@ -7,6 +7,7 @@ import type {
   WorkflowNode,
   WorkflowVariable,
 } from '@gantry/protocol';
+import type { NodeArtifact } from './artifacts/node-artifact.ts';
 import type { Condition } from './condition.ts';
 import type { Expression } from './expression.ts';
 import type { Mask, Sha256 } from './mask.ts';
@@ -51,6 +52,10 @@ export interface PlanNode {
   readonly leavesProcess: boolean;
   /** The pack that its code comes from. */
   readonly pack?: PackNodeType;
+  /** What its outputs are stored as. */
+  readonly artifact?: NodeArtifact;
+  /** It asks for approval of artifacts before it. */
+  readonly reviews: boolean;
   /** Its resolved inputs are part of the log: another process, or another attempt, needs the same. */
   readonly keepsInputs: boolean;
   readonly inputs: readonly InputPort[];

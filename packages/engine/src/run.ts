@@ -1,4 +1,5 @@
 import type { BudgetPolicy, Json, JsonObject, RunError, RunOwner, RunStatus } from '@gantry/protocol';
+import type { ArtifactState } from './artifacts/artifact.ts';
 import type { RunBudget } from './budget/budget.ts';
 import type { CalledRun, NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
@@ -174,6 +175,8 @@ export interface Run {
   readonly asked: Table<number>;
   /** Child runs of each node's latest visit. */
   readonly children: Table<NodeChildren>;
+  /** By artifact id. */
+  readonly artifacts: Table<ArtifactState>;
   readonly channels: { readonly [name: string]: ChannelState };
   readonly orchestrator?: Orchestrator;
   /** Versions that code asked for, fixed at the first question. */
@@ -214,6 +217,7 @@ export const newRun = (facts: RunFacts): Run => ({
   timedOut: Table.of(),
   asked: Table.of(),
   children: Table.of(),
+  artifacts: Table.of(),
   channels: {},
   versions: {},
   nodes: Table.of(),
@@ -230,6 +234,7 @@ const TABLES = [
   'timedOut',
   'asked',
   'children',
+  'artifacts',
   'nodes',
   'visits',
   'loopbacks',

@@ -1,5 +1,6 @@
 import { eventId, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { type Draft, draftOf, foldInto } from './apply.ts';
+import type { MadeArtifact } from './artifacts/artifact.ts';
 import type { Cause } from './command.ts';
 import type { Plan } from './plan.ts';
 import { redactEvent } from './redact.ts';
@@ -10,6 +11,8 @@ export interface Step {
   readonly plan: Plan;
   readonly run: Draft;
   readonly events: RunEvent[];
+  /** What `artifact.created` among the events is about. */
+  readonly artifacts: MadeArtifact[];
   readonly now: number;
   /** Of the events that are recorded now. */
   cause?: Cause | undefined;
@@ -28,6 +31,7 @@ export const openStep = (plan: Plan, run: Run, now: number): Step => ({
   plan,
   run: draftOf(run),
   events: [],
+  artifacts: [],
   now,
 });
 

@@ -11,20 +11,22 @@ import { contextOf, credentials } from './credentials/credential.ts';
 import { openMasterKey } from './master-key.ts';
 import { createRekey } from './rekey.ts';
 import { temporaryFolder } from './testing/host-process.ts';
+import { signed } from './triggers/testing.ts';
 
 const VALUE = 'sk_live_CANARY_4f1c8a2e9b';
 const DAY_MS = 86_400_000;
-const KINDS = ['credential', 'webhook', 'given-secret'];
+const KINDS = ['credential', 'webhook', 'trigger', 'given-secret'];
 
 /** The ids of the keys that sealed something in the records of the host. */
 async function keysIn(store: Store): Promise<string[]> {
   const bodies = await Promise.all(KINDS.map((kind) => store.entries.all(kind, null, 100)));
   const found = bodies.flat().flatMap(({ body }) => [...body.matchAll(/"([0-9a-f]{8})\.[\w-]{40,}"/g)]);
-  assert.equal(found.length, 5);
+  assert.equal(found.length, 6);
   return [...new Set(found.map(([, id]) => id!))];
 }
 
-async function withSecrets(api: ApiTest): Promise<void> {
+/** Answers what signs events of a trigger. */
+async function withSecrets(api: ApiTest): Promise<{ ingestUrl: string; secret: string }> {
   const made = [
     await api.post('/v1/host/gantry/credentials', {
       ref: 'crm',
@@ -33,6 +35,7 @@ async function withSecrets(api: ApiTest): Promise<void> {
     }),
     await api.post('/v1/host/gantry/credentials/crm:rotate', { value: `${VALUE}-2` }),
     await api.post('/v1/webhooks', { url: 'https://hooks.example.com/', events: ['run.completed'] }),
+    await api.post('/v1/trigger-subscriptions', { source: 'webhook', workflowId: 'three' }),
   ];
   for (const { statusCode, body } of made) assert.ok(statusCode < 300, body);
   const rotated = await api.post(`/v1/host/gantry/webhooks/${made[2]!.json().webhookId}:rotate-secret`, {});
@@ -44,6 +47,7 @@ async function withSecrets(api: ApiTest): Promise<void> {
     nodeId: 'a',
     pack: { name: 'vendor.acme.tools', version: '1.0.0' },
   });
+  return made[3]!.json().binding;
 }
 
 test('records are sealed anew, values stay, and old keys are deleted when nothing of them is kept', async (t) => {
@@ -57,16 +61,19 @@ test('records are sealed anew, values stay, and old keys are deleted when nothin
     assert.equal(answer.statusCode, 200, answer.body);
     return answer.json();
   };
-  await withSecrets(api);
+  const trigger = await withSecrets(api);
   const [first] = await keysIn(store);
   const done = await step();
-  assert.deepEqual([done.state, done.resealed, done.unreadable], ['done', 3, 0]);
+  assert.deepEqual([done.state, done.resealed, done.unreadable], ['done', 4, 0]);
   assert.notEqual(done.keyId, first);
   assert.deepEqual(await keysIn(store), [done.keyId]);
   assert.equal(done.endsAt, new Date(now + 31 * DAY_MS).toISOString());
   const open = (ref: string) => api.host.services.credentials.open(ownerOf({ tenant: 'default' }), ref);
   assert.equal((await open('crm')).value, `${VALUE}-2`);
   assert.equal((await open('crm@1')).value, VALUE);
+  const headers = { 'content-type': 'application/json', ...signed(trigger.secret, '{}', now) };
+  const event = { method: 'POST', url: new URL(trigger.ingestUrl).pathname, payload: '{}', headers } as const;
+  assert.equal((await api.request(event)).statusCode, 202);
   for (let keys = 2; keys < 5; keys++) assert.equal((await step()).state, 'done');
   assertError(await api.post('/v1/host/gantry/rekey', {}), 409, 'conflict');
   now += 32 * DAY_MS;

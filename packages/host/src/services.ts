@@ -18,6 +18,8 @@ import { createModelGate, type ModelGate } from './ai/model-gate.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { createProviders, type Providers } from './ai/providers/providers.ts';
 import { modelSource } from './ai/providers/source.ts';
+import { Artifacts } from './artifacts/artifacts.ts';
+import { WorkingCopies } from './artifacts/working-copies.ts';
 import { secretEcho } from './credentials/conformance-secret.ts';
 import { type Credentials, createCredentials } from './credentials/credentials.ts';
 import { externalStores } from './credentials/external-stores.ts';
@@ -25,6 +27,7 @@ import { DAY_MS } from './deliveries/delivery.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import { linksOver } from './interrupts/approval-links.ts';
 import { createInterruptTokens, type InterruptTokens } from './interrupts/interrupt-token.ts';
+import { LinkRevocations } from './interrupts/link-revocations.ts';
 import type { KeyRing } from './master-key.ts';
 import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
@@ -80,6 +83,8 @@ export interface Services {
   readonly messaging: Messaging;
   readonly ai: Ai;
   readonly modelGate: ModelGate;
+  readonly artifacts: Artifacts;
+  readonly workingCopies: WorkingCopies;
   readonly rekey: Rekey;
   readonly providers: Providers;
   readonly packs: Packs;
@@ -113,7 +118,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const mockPrograms = new MockPrograms();
   const oauth = createOAuth({ ...options, changes });
   const credentials = openCredentials(options, changes, oauth);
-  const interruptTokens = interruptTokensOf(options);
+  const interruptTokens = interruptTokensOf(options, changes);
   const webhooks = createWebhooks({
     ...options,
     changes,
@@ -168,8 +173,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const kept = { credentials, oauth, messaging, rekey, ...models };
   const background = { webhooks, triggers, schedules, heartbeats, ...kept };
   const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
+  const artifacts = new Artifacts({ entries: store.entries, runtime });
+  const workingCopies = new WorkingCopies({ entries: store.entries, runtime, artifacts, changes });
   const apart = {
     redactions,
+    artifacts,
+    workingCopies,
     prompts,
     envelopes,
     envelopesPort,
@@ -213,11 +222,15 @@ function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 's
   };
 }
 
-const interruptTokensOf = ({ masterKey, settings, now }: ServicesOptions): InterruptTokens =>
+const interruptTokensOf = (
+  { masterKey, settings, store, now }: ServicesOptions,
+  changes: Changes,
+): InterruptTokens =>
   createInterruptTokens({
     hmac: masterKey.hmac('interrupt-token'),
     now,
     personalMs: settings.interruptLinkDays * DAY_MS,
+    revocations: new LinkRevocations({ changes, store }),
   });
 
 function projectLimits({

@@ -13,7 +13,7 @@ const Tenant = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
 
 const CreateKeyRequest = closedObject({
   name: Type.String({ minLength: 1, maxLength: 128 }),
-  scopes: Type.Array(Type.Union([Scope, RoleScope]), { minItems: 1, uniqueItems: true }),
+  scopes: Type.Array(Type.Union([Scope, RoleScope]), { minItems: 1, maxItems: 256, uniqueItems: true }),
   tenant: Type.Optional(Tenant),
   test: Type.Optional(Type.Boolean()),
   expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_MAX_SECONDS })),

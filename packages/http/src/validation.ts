@@ -67,7 +67,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return { value };
     return {
-      error: validationError(PARTS[httpPart] ?? httpPart, problemsIn(schema, compiled.Errors(value)[1])),
+      error: validationError(PARTS[httpPart] ?? httpPart, problemsIn(compiled, value)),
     };
   };
 };

@@ -26,7 +26,7 @@ let compiled: ReturnType<typeof Compile> | undefined;
 export function budgetProblem(value: unknown): string | null {
   compiled ??= Compile(BudgetPolicy);
   if (compiled.Check(value)) return null;
-  const [first] = problemsIn(BudgetPolicy, compiled.Errors(value)[1]);
+  const [first] = problemsIn(compiled, value);
   return first ? `${first.field || 'it'} ${first.problem}` : 'it is not a budget';
 }
 

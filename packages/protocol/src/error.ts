@@ -42,6 +42,7 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 export interface OpenwopErrorOptions {
   readonly message?: string;

@@ -84,6 +84,17 @@ export const EVENT_PAYLOADS = {
   }),
   'run.paused': Type.Object({ reason: optional(Type.String()), drainPolicy: DrainPolicy }),
   'run.resumed': Type.Object({ reason: optional(Type.String()) }),
+  'artifact.created': Type.Object({
+    artifactId: Text,
+    artifactType: Text,
+    nodeId: optional(Text),
+    version: optional(Text),
+    summary: optional(Type.String()),
+    registered: optional(Type.Boolean()),
+    registrationSource: optional(Type.Enum(['pack', 'host'])),
+    /** Of an artifact that somebody stored: the key that did. */
+    registeredBy: optional(Text),
+  }),
   'node.started': Type.Object({ nodeId: Text, typeId: Text, attempt: optional(Count) }),
   'node.completed': Type.Object({ nodeId: Text, outputs: optional(Values), durationMs: optional(Count) }),
   'node.failed': Type.Object({ nodeId: Text, error: FailedWith, attempts: optional(Positive) }),

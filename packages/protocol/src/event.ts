@@ -40,7 +40,8 @@ export interface EmittedEvent {
     | 'model.capability.substituted'
     | 'model.capability.insufficient'
     | 'agent.promptResolved'
-    | 'prompt.composed';
+    | 'prompt.composed'
+    | 'artifact.created';
   readonly payload: JsonObject;
   readonly causationId?: string;
   readonly contentTrust?: 'untrusted';

@@ -1,5 +1,6 @@
 export * from './act.ts';
 export * from './ai-provider.ts';
+export * from './artifact.ts';
 export * from './backend-health.ts';
 export * from './budget.ts';
 export * from './capability-names.ts';
@@ -35,6 +36,7 @@ export * from './run-options.ts';
 export * from './sandbox-health.ts';
 export * from './schedule.ts';
 export { closedObject, optional, Values } from './schema.ts';
+export { schemaErrors } from './schema-errors.ts';
 export * from './scope.ts';
 export * from './seldom.ts';
 export * from './stream.ts';

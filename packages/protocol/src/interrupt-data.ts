@@ -37,7 +37,11 @@ export const ApprovalData = Type.Object({
   title: Text,
   description: optional(Type.String()),
   artifactData: optional(Type.Unknown()),
-  actions: Type.Array(Type.Enum([...APPROVAL_ACTIONS]), { minItems: 1, uniqueItems: true }),
+  actions: Type.Array(Type.Enum([...APPROVAL_ACTIONS]), {
+    minItems: 1,
+    maxItems: APPROVAL_ACTIONS.length,
+    uniqueItems: true,
+  }),
   requiredApprovals: optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   approversList: optional(Texts),
   rejectionPolicy: optional(Type.Enum(['single-veto', 'majority'])),
@@ -124,6 +128,6 @@ export function misfit(schema: TSchema, value: unknown): { path: string; message
     validators.set(schema, validator);
   }
   if (validator.Check(value)) return;
-  const [first] = problemsIn(schema, validator.Errors(value)[1]);
+  const [first] = problemsIn(validator, value);
   return { path: first?.field ?? '', message: first?.problem ?? 'is not valid' };
 }

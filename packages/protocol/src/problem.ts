@@ -1,65 +1,80 @@
 /** What is wrong with a value by its schema, in words for its sender. Values are never repeated. */
 import type { TSchema } from 'typebox';
 import { nearest } from './did-you-mean.ts';
+import { type AnyValidator, type SchemaError, schemaErrors } from './schema-errors.ts';
 
 /** `field` is a pointer, empty for the value itself; `problem` is as in `must be string`. */
 export type Problem = { readonly field: string; readonly problem: string };
 
-/** As TypeBox reports it. */
-interface SchemaError {
-  readonly keyword: string;
-  readonly schemaPath: string;
-  readonly instancePath: string;
-  readonly params: object;
-  readonly message: string;
-}
-
 /**
- * One for each thing that is wrong. A choice among constants is reported once, with all of them.
- * @example problemsIn(schema, Compile(schema).Errors(value)[1]) // [{ field: '/method', problem: 'must be one of GET, PUT' }]
+ * One for each thing that is wrong with a value that does not fit. A choice among constants is reported once, with
+ * all of them.
+ * @example problemsIn(Compile(schema), value) // [{ field: '/method', problem: 'must be one of GET, PUT' }]
  */
-export function problemsIn(schema: TSchema, errors: Iterable<SchemaError>): Problem[] {
-  const reported = new Map<string, { readonly field: string; readonly problem: string | Set<unknown> }>();
-  for (const error of errors) {
-    if (isRepeated(error)) continue;
-    const { instancePath: field } = error;
-    const message = unknownMembers(schema, error) ?? error.message;
+export function problemsIn(validator: AnyValidator, value: unknown): Problem[] {
+  const schema = validator.Schema() as TSchema;
+  const reported = new Map<string, Reported>();
+  for (const error of schemaErrors(validator, value)) {
+    const { instancePath: field, keyword, message } = error;
+    const unknown = unknownMember(schema, error);
+    // It comes after its members, and not at all after eight of them
+    if (keyword === 'additionalProperties') continue;
     const choices = choicesOf(schema, error);
-    const key = `${field} ${choices ? 'choices' : message}`;
-    const before = reported.get(key)?.problem;
-    if (choices === null) reported.set(key, { field, problem: message });
-    else if (before instanceof Set) for (const choice of choices) before.add(choice);
-    else reported.set(key, { field, problem: new Set(choices) });
+    if (unknown) addTo(reported, unknown.of, 'members', [unknown.member]);
+    else if (choices) addTo(reported, field, 'choices', choices);
+    else reported.set(`${field} ${message}`, { field, problem: message });
   }
+  if (reported.size === 0) return [{ field: '', problem: 'has too many items, or one that does not fit' }];
   return [...reported.values()].map(({ field, problem }) => ({
     field,
-    problem: problem instanceof Set ? inWords([...problem]) : problem,
+    problem: typeof problem === 'string' ? problem : inWords(problem),
   }));
 }
 
-/** Of an unknown member TypeBox reports the member, and then the object that does not have it. */
-const isRepeated = ({ keyword, schemaPath }: SchemaError): boolean =>
-  keyword === 'boolean' && schemaPath.endsWith('/additionalProperties');
+interface Several {
+  readonly what: 'members' | 'choices';
+  readonly all: Set<unknown>;
+}
+type Reported = { readonly field: string; readonly problem: string | Several };
+
+function addTo(
+  reported: Map<string, Reported>,
+  field: string,
+  what: Several['what'],
+  more: readonly unknown[],
+): void {
+  const before = reported.get(`${field} ${what}`)?.problem;
+  const all = typeof before === 'object' ? before.all : new Set();
+  for (const each of more) all.add(each);
+  reported.set(`${field} ${what}`, { field, problem: { what, all } });
+}
 
 const NAME_MAX = 64;
 
-function unknownMembers(schema: TSchema, { keyword, schemaPath, params }: SchemaError): string | undefined {
-  if (keyword !== 'additionalProperties' || !('additionalProperties' in params)) return undefined;
+/** A member that its object does not have, and what was probably meant. */
+function unknownMember(
+  schema: TSchema,
+  { keyword, schemaPath, instancePath }: SchemaError,
+): { readonly of: string; readonly member: string } | undefined {
+  if (keyword !== 'boolean' || !schemaPath.endsWith('/additionalProperties')) return undefined;
   let at: unknown = schema;
-  for (const name of schemaPath.split('/').slice(1)) at = memberOf(at, name);
-  const known = Object.keys(Object(memberOf(at, 'properties')));
-  const named = [params.additionalProperties].flat().map((name) => {
-    const shown = String(name).slice(0, NAME_MAX);
-    const meant = nearest(shown, known);
-    return meant === undefined ? `"${shown}"` : `"${shown}" (did you mean "${meant}"?)`;
-  });
-  return `has no member ${named.join(', ')}`;
+  for (const name of schemaPath.split('/').slice(1, -1)) at = memberOf(at, name);
+  const end = instancePath.lastIndexOf('/');
+  const shown = instancePath
+    .slice(end + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~')
+    .slice(0, NAME_MAX);
+  const meant = nearest(shown, Object.keys(Object(memberOf(at, 'properties'))));
+  const member = meant === undefined ? `"${shown}"` : `"${shown}" (did you mean "${meant}"?)`;
+  return { of: instancePath.slice(0, end), member };
 }
 
-const inWords = (choices: readonly unknown[]): string => {
-  const shown = choices.map((choice) => (typeof choice === 'string' ? choice : JSON.stringify(choice)));
-  return shown.length === 1 ? `must be ${shown[0]}` : `must be one of ${shown.join(', ')}`;
-};
+function inWords({ what, all }: Several): string {
+  const words = [...all].map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  if (what === 'members') return `has no member ${words.join(', ')}`;
+  return words.length === 1 ? `must be ${words[0]}` : `must be one of ${words.join(', ')}`;
+}
 
 /** Null when the error is not about a choice. */
 function choicesOf(schema: TSchema, { keyword, schemaPath, params }: SchemaError): readonly unknown[] | null {

@@ -10,6 +10,7 @@ export const SCOPES = [
   'runs:delete',
   'runs:annotate',
   'artifacts:read',
+  'artifacts:write',
   'approvals:respond',
   'approvals:link',
   'webhooks:manage',

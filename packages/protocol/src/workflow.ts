@@ -138,7 +138,7 @@ export const ChannelDeclaration = closedObject({
     ]),
   ),
   schemaVersion: optional(Positive),
-  compatibleWith: optional(Type.Array(Positive, { uniqueItems: true })),
+  compatibleWith: optional(Type.Array(Positive, { maxItems: 256, uniqueItems: true })),
   sensitive: optional(Type.Boolean()),
 });
 

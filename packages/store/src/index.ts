@@ -4,6 +4,7 @@ import type { PostgresStoreOptions } from './postgres/open.ts';
 export { CommitPipeline, isLarge } from './commit-pipeline.ts';
 export { entryKey, storedEntry, versionAfter } from './entry.ts';
 export { StoreError, type WriteOutcome } from './error.ts';
+export { keepThread, takeThread } from './kept-threads.ts';
 export { writePidFile } from './pid-file.ts';
 export * from './port.ts';
 export { connectS3, readS3Address, type S3Address, type S3Connection } from './s3.ts';

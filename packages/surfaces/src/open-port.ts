@@ -1,4 +1,5 @@
 /** How the port of a surface opens: in the data folder, or on the server that its setting names. */
+
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { codeOf, refused } from './backend-errors.ts';
 import type { ServedBackend } from './backend-health.ts';
 import type { Cursors } from './calls/cursor.ts';
 import type { ImplementedSurface } from './calls/define-surface.ts';
+import { leftBehind } from './left-behind.ts';
 import type { OpenedSurfaces, SurfacesOptions } from './open-surfaces.ts';
 import type { PostgresDatabase } from './postgres/connection.ts';
 import type { PostgresPool } from './postgres-pool.ts';
@@ -136,8 +138,25 @@ export async function openPort<Port>(literal: PortLiteral<Port>, deps: OpenDeps)
   }
   const scheme = isServerUrl(value) ? new URL(value).protocol.slice(0, -1) : null;
   const open = scheme !== null && Object.hasOwn(servers, scheme) ? servers[scheme] : undefined;
+  if (open && setting !== undefined && name === DATABASE_URL)
+    return withLeftBehind(await named(name, open(value, deps)), setting, deps);
   if (open) return named(name, open(value, deps));
   throw new Error(notServed(name, value, Object.keys(servers)));
+}
+
+/** Some backends change their kind when they were looked at, so this is the same object. */
+function withLeftBehind<Port>(
+  opened: OpenedPort<Port>,
+  setting: keyof typeof SETTINGS,
+  { dataDir }: OpenDeps,
+): OpenedPort<Port> {
+  const { warning } = opened;
+  return Object.assign(opened, {
+    async warning() {
+      const found = [await warning?.call(opened), leftBehind(setting, SETTINGS[setting], dataDir)];
+      return found.filter((each) => each).join(' Also, ') || null;
+    },
+  });
 }
 
 /** Where a port is, and which setting says so. Undefined: in the data folder. */

@@ -1,5 +1,5 @@
 /** An envelope: a typed document that a model produced, on its way into a run. */
-import { closedObject, optional } from '@gantry/protocol';
+import { closedObject, optional, schemaErrors } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
 
@@ -59,8 +59,7 @@ export function checkOf(schema: Type.TSchema): Check {
   return (value) => {
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return [];
-    return compiled
-      .Errors(value)[1]
+    return schemaErrors(compiled, value)
       .slice(0, FAULTS_MAX)
       .map(({ instancePath, message }) => ({ instancePath, message }));
   };

@@ -82,5 +82,5 @@ function read<T extends TSchema>(schema: T, value: unknown, make: (value: Static
   const compiled = Compile(schema);
   return compiled.Check(value)
     ? { script: make(value as Static<T>) }
-    : { problems: problemsIn(schema, compiled.Errors(value)[1]) };
+    : { problems: problemsIn(compiled, value) };
 }

@@ -79,9 +79,7 @@ let compiled: ReturnType<typeof compile> | undefined;
 export function readScript(value: unknown): { readonly script: Script } | { readonly problems: Problem[] } {
   // Made with the first script: most hosts see none
   compiled ??= compile();
-  return compiled.Check(value)
-    ? { script: value }
-    : { problems: problemsIn(Script, compiled.Errors(value)[1]) };
+  return compiled.Check(value) ? { script: value } : { problems: problemsIn(compiled, value) };
 }
 
 /** `Hello there` is sent as `Hello`, ` there`. */

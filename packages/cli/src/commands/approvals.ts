@@ -9,20 +9,24 @@ import { duration, printable, type Style } from '../style.ts';
 export const approvals: Command = {
   name: 'approvals',
   summary: 'show what runs wait for people to answer',
-  usage: 'approvals [runId] [--limit N] [--before CURSOR] | link <runId> [node] --for NAME ... [--json]',
+  usage:
+    'approvals [runId] [--limit N] [--before CURSOR] | link <runId> [node] --for NAME ... [--revoke] [--json]',
   details:
     'Approvals, clarifications and every other open interrupt, with what to type to answer it. `link` prints an\n' +
-    'address for each person, who answers there without a key, in that name. It needs the scope approvals:link.',
+    'address for each person, who answers there without a key, in that name; with --revoke it takes back those that the\n' +
+    'person has. It needs the scope approvals:link.',
   options: {
     limit: option('N', 'interrupts of how many runs, 1 to 200 (20)'),
     before: option('CURSOR', 'go on where an earlier page ended'),
     for: option('NAME', 'link: the person who is to answer', { multiple: true }),
+    revoke: flag('link: take back the links of the person'),
     json: flag('print JSON'),
   },
   examples: [
     'gantry approvals',
     'gantry approvals RUN',
     'gantry approvals link RUN --for ada@example.org --for bob@example.org',
+    'gantry approvals link RUN --for ada@example.org --revoke',
   ],
   words: { min: 0, max: 3 },
   async run(call) {
@@ -30,7 +34,8 @@ export const approvals: Command = {
     const [runId, ...others] = args.words;
     if (runId === 'link') return link(call, others);
     if (others.length > 0) throw new UsageError('Name one run, or: gantry approvals link RUN --for NAME');
-    if (args.list('for').length > 0) throw new UsageError('--for is for: gantry approvals link RUN');
+    if (args.list('for').length > 0 || args.flag('revoke'))
+      throw new UsageError('--for and --revoke are for: gantry approvals link RUN');
     const limit = args.whole('limit', 1, 200) ?? 20;
     const page =
       runId === undefined
@@ -49,6 +54,14 @@ async function link(call: Call, [runId, node]: readonly string[]): Promise<void>
   if (runId === undefined || people.length === 0)
     throw new UsageError('Say which run and for whom: gantry approvals link RUN --for NAME');
   const { nodeId } = await openInterrupt(client, runId, node);
+  if (args.flag('revoke')) {
+    for (const person of people) await client.interrupts.revokeLinks(runId, nodeId, person);
+    return print(
+      call,
+      { revoked: people },
+      people.map((person) => `${printable(person)} revoked\n`).join(''),
+    );
+  }
   const links: InterruptLink[] = [];
   for (const person of people) links.push(await client.interrupts.link(runId, nodeId, person));
   const lines = links.map(({ person, url, expiresAt }) => {

@@ -1,5 +1,5 @@
 import { ApiError } from '@gantry/client';
-import { type BackendHealth, profilesOf, type SandboxHealth } from '@gantry/protocol';
+import { type BackendHealth, CONNECTOR_LIMITS, profilesOf, type SandboxHealth } from '@gantry/protocol';
 import { type Call, type Command, flag } from '../command.ts';
 import { clientFindings, connectionFindings } from '../doctor/connections.ts';
 import { credentialFindings } from '../doctor/credentials.ts';
@@ -127,7 +127,7 @@ function sandboxFindings({ isolation, filtered, python, problems }: SandboxHealt
 
 /** Each one connects and logs in, and sends nothing. */
 async function connectorFindings({ client }: Call): Promise<Finding[]> {
-  const { connectors } = await client.connectors.list({ limit: CONNECTORS_CHECKED });
+  const { connectors } = await client.connectors.list({ limit: CONNECTOR_LIMITS.perTenantMax });
   const checks = connectors.map(async ({ connectorId: id, type, state, problem }) => {
     const { ok: works, detail, next } = await client.connectors.check(id, {});
     const about = `${id} (${type}): ${detail}`;
@@ -163,8 +163,6 @@ function findingOf(health: BackendHealth): Finding | null {
   }
 }
 
-/** More would keep the doctor busy for long. */
-const CONNECTORS_CHECKED = 50;
 const CONNECTORS_FORBIDDEN = 'this key may not look at connectors; use one with credentials:manage';
 const STORAGE_FORBIDDEN = 'this key may not look at storage; use one with audit:read';
 const SANDBOX_FORBIDDEN = 'this key may not look at the sandbox; use one of the operator with audit:read';

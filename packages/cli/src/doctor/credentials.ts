@@ -2,13 +2,16 @@ import type { Client } from '@gantry/client';
 import type { Credential } from '@gantry/protocol';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** A line for each credential that does not work, with what to type. Those of connections have lines of their own. */
+/** Those of connections have lines of their own. */
+const isOfConnection = ({ kind, ref }: Credential): boolean => kind === 'oauth2' && ref.startsWith('conn_');
+
+/** A line for each credential that does not work, with what to type. */
 export async function credentialFindings({ credentials }: Pick<Client, 'credentials'>): Promise<Finding[]> {
   const findings: Finding[] = [];
   let working = 0;
   for (let before: string | undefined; ; ) {
     const page = await credentials.list({ limit: 200, ...(before !== undefined && { before }) });
-    for (const credential of page.credentials.filter(({ kind }) => kind !== 'oauth2')) {
+    for (const credential of page.credentials.filter((each) => !isOfConnection(each))) {
       const problem = problemOf(credential);
       if (problem) findings.push(warn('credential', `${credential.ref}: ${problem.what}`, problem.next));
       else working++;

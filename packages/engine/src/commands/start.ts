@@ -5,6 +5,7 @@ import { seededInputs } from '../inputs.ts';
 import { asJson, isObject, own } from '../json.ts';
 import { maskVariables } from '../mask.ts';
 import type { Plan } from '../plan.ts';
+import type { RunFacts } from '../run.ts';
 import { emit, record, type Step } from '../step.ts';
 
 /** Readers see the declared inputs; `sealed` holds the variables where masks or defaults make them differ. */
@@ -26,13 +27,22 @@ export function start(step: Step): void {
     metadata: facts.metadata,
   };
   const sealed = shown === variables ? undefined : { variables };
-  // `run.started` is the first event of every log, so the delivery that it follows from comes next
+  // `run.started` is the first event of every log, so the attempts of the delivery that it follows from come next
   const { runId, delivery } = facts;
-  const causationId = delivery ? eventId(runId, run.nextSeq + 1) : facts.causationId;
+  const causationId = delivery ? eventId(runId, run.nextSeq + delivery.attempt) : facts.causationId;
   const cause = causationId === undefined ? {} : { causationId };
   record(step, { type: 'run.started', at: step.now, payload, ...cause, ...(sealed && { sealed }) });
-  if (delivery) emit(step, 'trigger.delivery.attempted', { ...delivery, outcome: 'delivered', runId });
+  if (delivery) tellAttempts(step, delivery);
   reserveBudget(step);
+}
+
+/** Those before the last found the host without room: there was no log yet. */
+function tellAttempts(step: Step, delivery: NonNullable<RunFacts['delivery']>): void {
+  const { runId } = step.run.facts;
+  for (let attempt = 1; attempt <= delivery.attempt; attempt++) {
+    const outcome = attempt < delivery.attempt ? { outcome: 'retrying' } : { outcome: 'delivered', runId };
+    emit(step, 'trigger.delivery.attempted', { ...delivery, attempt, ...outcome });
+  }
 }
 
 /** Parameters of a workflow chain that were left open: a run sets them in `configurable` by their bare names. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@gantry/protocol';
+import { editRefusal } from '../artifacts/artifact.ts';
 import type { Command } from '../command.ts';
 import { own } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
@@ -28,8 +29,12 @@ export function answerApproval(
     case 'ask':
       ask(step, node, voter, answer.fields);
       return;
+    case 'edit-accept': {
+      const refusal = editRefusal(step, node, answer.fields.editedArtifactData ?? null);
+      if (!refusal) decided(step, node, answer, voter);
+      return refusal;
+    }
     case 'refine':
-    case 'edit-accept':
       decided(step, node, answer, voter);
       return;
     case 'override':

@@ -34,6 +34,7 @@ const DISPATCHED: Behaviour = { execute: () => ({ kind: 'dispatched' }), answere
 export const callPrompt: NodeType = {
   typeId: 'core.ai.callPrompt',
   leavesProcess: true,
+  artifactOutput: 'output',
   yields: true,
   prepare(preparation) {
     checkAsk(preparation);
@@ -59,6 +60,7 @@ export const mockAi: NodeType = {
 export const structuredOutput: NodeType = {
   typeId: 'core.ai.structuredOutput',
   leavesProcess: true,
+  artifactOutput: 'output',
   yields: true,
   prepare(preparation) {
     checkAsk(preparation);

@@ -1,13 +1,17 @@
 import type { JsonObject } from '@gantry/protocol';
+import { reviewed, shownContent } from '../artifacts/artifact.ts';
 import { checkData, resumeSchemaOf, timeoutOf } from '../interrupt/data.ts';
 import type { InterruptRequest } from '../interrupt/interrupt.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import { copyInto, isTooLarge, tooLarge } from '../json.ts';
 import { failNode } from '../node-run.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Step } from '../step.ts';
 import type { NodeType, Result, Visit } from './node-type.ts';
 
 export const approvalGate: NodeType = {
   typeId: 'core.approvalGate',
+  reviews: true,
   prepare(preparation) {
     const { config } = preparation;
     const data = approvalData(preparation.node.name, config);
@@ -44,10 +48,20 @@ function approvalData(name: string, config: JsonObject): JsonObject {
 }
 
 /** The protocol wants every approval to be about an artifact; a gate that is about none names itself. */
-const madeUp = (config: JsonObject, artifactId: string): JsonObject => ({
+const madeUp = (config: JsonObject, artifactId: string, artifactType = 'approval'): JsonObject => ({
   artifactId: config.artifactId ?? artifactId,
-  artifactType: config.artifactType ?? 'approval',
+  artifactType: config.artifactType ?? artifactType,
 });
+
+/** What the question is about: the one artifact before the gate that waits for an approval, if there is one. */
+function subjectOf(step: Step, gate: PlanNode, config: JsonObject): JsonObject {
+  const { plan, run } = step;
+  const [producer, ...others] = reviewed(step, gate);
+  if (!producer || others.length > 0)
+    return madeUp(config, `${run.facts.runId}:${gate.id}:${run.visits.get(gate.id) ?? 1}`);
+  const { id, typeId } = producer.artifact;
+  return { ...madeUp(config, id, typeId), artifactData: shownContent(plan, run, producer) ?? null };
+}
 
 /** What is to be approved may come in as the input `artifactData`. */
 export function askApproval(
@@ -59,8 +73,7 @@ export function askApproval(
   return {
     kind: 'acts',
     act: (step, node) => {
-      const visit = step.run.visits.get(node.id) ?? 1;
-      const data: JsonObject = madeUp(config, `${step.run.facts.runId}:${node.id}:${visit}`);
+      const data = subjectOf(step, node, config);
       copyInto(data, gate);
       if (inputs.artifactData !== undefined) data.artifactData = inputs.artifactData;
       if (isTooLarge(data)) failNode(step, node, tooLarge('The contents of the question'), false);

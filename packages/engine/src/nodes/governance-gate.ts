@@ -10,6 +10,7 @@ import type { NodeType, Preparation } from './node-type.ts';
 /** An approval bound to a role or a scope. A rejection is an outcome like any other: edges say what follows. */
 export const governanceGate: NodeType = {
   typeId: 'core.openwop.governance.approvalGate',
+  reviews: true,
   prepare(preparation) {
     const { config } = preparation;
     const rules = rulesOf(preparation);

@@ -57,6 +57,10 @@ export interface NodeType {
   readonly leavesProcess?: true;
   /** A pack that brings the type serves it instead: published packs do. */
   readonly yields?: true;
+  /** It asks for approval: artifacts before it that wait for one are stored when it is given. */
+  readonly reviews?: true;
+  /** The output that its artifact is; `artifact` when absent. */
+  readonly artifactOutput?: string;
   /** Given by types that come from a pack. */
   readonly pack?: PackNodeType;
   /** All that it has, where that is known. */

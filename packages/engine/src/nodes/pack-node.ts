@@ -1,5 +1,6 @@
 /** Node types that come from packs. Their code runs outside the process; here stands what the engine must know. */
 import type { JsonObject } from '@gantry/protocol';
+import type { SyncOn } from '../artifacts/node-artifact.ts';
 import type { SchemaCheck } from '../schema.ts';
 import { failed, type NodeType, type Preparation, type Visit } from './node-type.ts';
 
@@ -17,6 +18,7 @@ export interface PackNodeType {
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly sensitiveOutputs: readonly string[];
+  readonly artifact?: { readonly typeId?: string; readonly syncOn?: SyncOn };
 }
 
 /** The pack that serves a type in one workflow. */

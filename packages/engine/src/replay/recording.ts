@@ -27,7 +27,7 @@ export class Executions {
 
   /** Counts an event. Undefined when it belongs to no execution. */
   place(event: RunEvent): { key: string; index: number } | undefined {
-    if (!isWellFormed(event) || CONSEQUENCES.has(event.type)) return;
+    if (!isWellFormed(event) || CONSEQUENCES.has(event.type) || isRegistration(event)) return;
     const { nodeId } = event;
     if (nodeId === undefined) return;
     if (event.type === 'node.started') {
@@ -75,7 +75,12 @@ export function recordingOf(events: readonly RunEvent[]): Recording {
   };
 }
 
+/** Somebody stored an artifact of a node that had ended. */
+const isRegistration = ({ type, payload }: RunEvent): boolean =>
+  type === 'artifact.created' && payload.registeredBy !== undefined;
+
 function isFromOutside(event: RunEvent): boolean {
+  if (isRegistration(event)) return true;
   if (event.nodeId !== undefined) return false;
   if (event.type === 'run.cancelled' || event.type === 'run.resumed') return true;
   if (event.type === 'cap.breached') return textAt(event.payload, 'kind') === 'run-duration';

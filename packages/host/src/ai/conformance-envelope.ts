@@ -1,14 +1,15 @@
-/** `conformance.envelope`: a node that receives one envelope, or tells one event, as the public suite asks for it. */
+/** `conformance.envelope`: a node that receives one envelope, tells one event or asks one model, as the public suite wants. */
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '@gantry/engine';
-import type { EmittedEvent } from '@gantry/protocol';
+import { type EmittedEvent, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Executor } from '../runtime/outside-work.ts';
-import { askingNode, nodeCaller } from './ai.ts';
+import { type AskingNode, askingNode, nodeCaller } from './ai.ts';
 import type { Envelopes, Received, Receiving } from './envelopes.ts';
 
 /** What a seam leaves for the node of the run that it starts. It may hold secrets, so it is in no definition. */
 export type EnvelopeTask =
   | { readonly event: EmittedEvent }
+  | { readonly ask: (node: AskingNode) => Promise<JsonObject> }
   | (Pick<Receiving, 'receiver' | 'refusalMode'> & {
       readonly envelope: unknown;
       done(received: Received): void;
@@ -40,6 +41,7 @@ export function envelopeNode(envelopes: Envelopes, tasks: EnvelopeTasks): Execut
       return { ok: true, outputs: {} };
     }
     const node = askingNode(work, nodeId, { signal, ordinalBase });
+    if ('ask' in task) return task.ask(node).then((outputs): Outcome => ({ ok: true, outputs }), refused);
     const caller = nodeCaller(node, ordinalBase, 'envelope');
     const received = await envelopes.receive(caller, task.envelope, { ...task, runId, nodeId });
     task.done(received);
@@ -67,3 +69,9 @@ const failed = (code: string, message: string): Outcome => ({
   retryable: false,
   error: { code, message },
 });
+
+/** A repeat would not find its task. */
+function refused(error: unknown): Outcome {
+  if (error instanceof OpenwopError) return failed(error.code, error.message);
+  throw error;
+}

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto';
 import { type Api, callerOf, notModified } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import type { ArtifactTypes } from '../packs/artifact-types/artifact-types.ts';
+import { findArtifactType } from '../packs/artifact-types/artifact-types.ts';
+import type { PackRecords } from '../packs/pack-records.ts';
 
 const READ = {
   summary: 'Read the schema of an artifact type, byte for byte as its pack has it',
@@ -11,13 +12,13 @@ const READ = {
   response: { 200: Type.Record(Type.String(), Type.Unknown()) },
 };
 
-export function artifactSchemaRoute(app: Api, types: ArtifactTypes): void {
+export function artifactSchemaRoute(app: Api, records: PackRecords): void {
   app.get(
     '/schemas/artifacts/:artifactTypeId(^[a-z][a-zA-Z0-9._-]*).schema.json',
     { schema: READ },
     async (request, reply) => {
       const { artifactTypeId } = request.params;
-      const type = await types.find(callerOf(request).tenant, artifactTypeId);
+      const type = await findArtifactType(records, callerOf(request).tenant, artifactTypeId);
       if (!type)
         throw new OpenwopError('not_found', {
           message: 'No pack that is installed here brings this artifact type.',

@@ -21,6 +21,7 @@ import {
 } from '@gantry/protocol';
 import { ENVELOPE_LIMITS, SCHEMA_VERSIONS } from '../ai/envelopes.ts';
 import { ENVELOPE_FAMILY, modelCapabilityFamily } from '../ai/providers/advertisement.ts';
+import { artifactTypeFacets } from '../packs/artifact-types/artifact-types.ts';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
@@ -140,8 +141,12 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
       oauth: oauthFamily,
     };
     const runtimes = withLoaded(families.nodePackRuntimes, await wasmPacks(packs.records));
+    const types = await artifactTypeFacets(packs.records, DEFAULT_TENANT);
+    const artifactTypes = { ...Object(families.artifactTypes), types };
     const chains = await expansionSeam(deps, packs.records);
-    const body = JSON.stringify(mirrored({ ...discoveryDocument(deps), ...told, ...runtimes, ...chains }));
+    const body = JSON.stringify(
+      mirrored({ ...discoveryDocument(deps), ...told, artifactTypes, ...runtimes, ...chains }),
+    );
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
   };
   const current = async (): Promise<Made> => {

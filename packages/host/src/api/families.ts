@@ -10,6 +10,7 @@ import {
 } from '@gantry/protocol';
 import { STRUCTURED_LIMITS } from '../ai/structured.ts';
 import { GRANTS } from '../oauth/advertised.ts';
+import { ARTIFACT_FACETS } from '../packs/artifact-types/artifact-types.ts';
 import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
 import type { Packs } from '../packs/packs.ts';
 import type { HostTrust } from '../packs/trust.ts';
@@ -98,10 +99,6 @@ const ENVELOPES = {
 /** What pack code may ask of the host, once it is granted. */
 const HOST_CALLS = ['host.fetch', 'host.dns'];
 
-/**
- * Packs of artifact types are installed and not said here: `artifactTypes` promises that artifacts of runs are checked, and
- * no node of this host produces artifacts yet.
- */
 const PROMPTS = {
   supported: true,
   endpointsSupported: true,
@@ -139,6 +136,8 @@ const packFamilies = (
   }: { readonly isolation: 'os' | 'permission-only' | 'none'; readonly python: string | undefined },
 ) => ({
   prompts: PROMPTS,
+  /** The discovery document adds the types. */
+  artifactTypes: { supported: true, ...ARTIFACT_FACETS },
   envelopes: ENVELOPES,
   connections: { supported: true, packsSupported: true },
   oauth: OAUTH_FAMILY,

@@ -87,7 +87,8 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     const fromSeq = fromSeqOf(body);
     const source = await runtime.read(key);
     if (source === null) throw missingRun(deps, key.runId, { sourceRunId: key.runId, fromSeq });
-    tell(unknownConfigurable(source.plan, body.runOptionsOverlay?.configurable ?? {}));
+    const overlay = body.runOptionsOverlay?.configurable ?? {};
+    tell(unknownConfigurable(source.plan, overlay, source.run.facts.configurable));
     const changes = { ...changesOf(source, body), traceparent };
     return adopted(await forks.prepare(source, { mode: body.mode, fromSeq, changes }), record);
   }

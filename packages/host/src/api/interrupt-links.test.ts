@@ -116,6 +116,26 @@ test('links are for people whose answer would count, made by keys with a scope o
   assertError(await api.link('run_none', 'ada'), 404, 'interrupt_not_found');
 });
 
+test('a link that was taken back answers no more; one that is made later does', async () => {
+  const { start, linked, bare, request, browse, link, post } = await shared();
+  const runId = await start('two');
+  const [ada, bob] = [await linked(runId, 'ada'), await linked(runId, 'bob')];
+  const url = `/v1/host/gantry/runs/${runId}/interrupts/gate/links/ada`;
+  const plain = { name: 'plain', scopes: ['runs:read', 'approvals:respond'] };
+  const { key } = (await post('/v1/host/gantry/keys', plain)).json();
+  const headers = { authorization: `Bearer ${key}` };
+  assertError(await request({ method: 'DELETE', url, headers }), 403, 'forbidden');
+  for (const _ of ['once', 'again']) assert.equal((await request({ method: 'DELETE', url })).statusCode, 204);
+  const answer = await bare('POST', ada.url, {}, ACCEPT);
+  assertError(answer, 410, 'interrupt_expired');
+  assert.match(answer.json().message, /taken back/);
+  assert.equal((await browse(ada.url)).statusCode, 410);
+  clock++;
+  assert.equal((await bare('POST', (await link(runId, 'ada')).json().url, {}, ACCEPT)).statusCode, 200);
+  assert.equal((await bare('POST', bob.url, {}, ACCEPT)).statusCode, 200, 'others keep theirs');
+  assertError(await request({ method: 'DELETE', url }), 409, 'interrupt_already_resolved');
+});
+
 test('a link ends with the deadline of its gate, and after a week where there is none', async () => {
   const api = await shared();
   const [brief, two] = [await api.start('brief'), await api.start('two')];

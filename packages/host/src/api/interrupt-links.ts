@@ -40,6 +40,7 @@ import {
   resumeValueIn,
   view,
 } from './interrupts.ts';
+import { changed } from './resources.ts';
 
 /** Lets a key make links by which others answer in their own name. */
 export const LINK_SCOPE = 'approvals:link';
@@ -53,6 +54,11 @@ const MAKE = {
   params: NodeParams,
   body: InterruptLinkRequest,
   response: { 201: InterruptLink },
+};
+const REVOKE = {
+  summary: 'Take back the links that a person has for the open interrupt of a node',
+  params: Type.Object({ ...NodeParams.properties, person: Type.String({ minLength: 1, maxLength: 128 }) }),
+  response: { 204: Type.Null() },
 };
 const LOOK = {
   summary: 'Read an interrupt with a signed token; browsers get a page',
@@ -68,14 +74,16 @@ const ANSWER = {
 
 export function interruptLinkRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   makeRoute(app, deps);
+  revokeRoute(app, deps, idempotency);
   // A scope of its own: no other route takes forms
   app.register(async (scope: Api) => tokenRoutes(scope, deps, idempotency));
 }
 
+const LINKS_URL = '/v1/host/gantry/runs/:runId(^[^:/]+)/interrupts/:nodeId/links';
+
 /** Nothing is stored: a repeat makes a link that is as good, and no link is at rest. */
 function makeRoute(app: Api, { runtime, services, originOf, now, log }: ApiDeps): void {
-  const url = '/v1/host/gantry/runs/:runId(^[^:/]+)/interrupts/:nodeId/links';
-  app.post(url, { schema: MAKE }, async (request, reply) => {
+  app.post(LINKS_URL, { schema: MAKE }, async (request, reply) => {
     const { runId, nodeId } = request.params;
     const { person } = request.body;
     const { tenant, keyId } = callerOf(request);
@@ -97,6 +105,19 @@ function makeRoute(app: Api, { runtime, services, originOf, now, log }: ApiDeps)
   });
 }
 
+function revokeRoute(app: Api, { runtime, services }: ApiDeps, idempotency: Idempotency): void {
+  app.delete(`${LINKS_URL}/:person`, { schema: REVOKE }, async (request, reply) => {
+    const { runId, nodeId, person } = request.params;
+    const key = { tenant: callerOf(request).tenant, runId };
+    await changed(request, reply, idempotency, async (caller) => {
+      const { interrupt } = await openInterrupt(runtime, { ...key, nodeId });
+      await services.interruptTokens.revoke(caller, person, { key, nodeId, interrupt });
+    });
+    void reply.code(204);
+    return '';
+  });
+}
+
 const invalid = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
 
 /** A token is its own credential; one that came with a key as well answers as that key, unless it is for a person. */
@@ -110,7 +131,7 @@ function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
 
   app.get('/v1/interrupts/:token', { schema: LOOK }, async (request, reply) => {
     if (isBrowser(request)) return forPeople(reply, () => askedAt(deps, request.params.token));
-    const claims = tokens.read(request.params.token);
+    const claims = await tokens.read(request.params.token);
     const { run, interrupt } = await openInterrupt(deps.runtime, claims);
     const body = { ...view(run, claims.nodeId, interrupt), expiresAt: iso(claims.expiresAt) };
     const payload = await readPayload(request, reply, JSON.stringify(body));
@@ -120,7 +141,7 @@ function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
 
   app.post('/v1/interrupts/:token', { schema: ANSWER }, async (request, reply) => {
     if (isForm(request)) return forPeople(reply, () => answeredByForm(deps, request, request.params.token));
-    const claims = resolving(tokens, request.params.token);
+    const claims = await resolving(tokens, request.params.token);
     const by = holderOf(claims, knownCaller(request));
     setCaller(request, by.caller);
     const resolution = { ...resolutionOf(claims, by), resumeValue: resumeValueIn(request.body) };
@@ -131,8 +152,8 @@ function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   });
 }
 
-function resolving(tokens: InterruptTokens, token: string): TokenClaims {
-  const claims = tokens.read(token);
+async function resolving(tokens: InterruptTokens, token: string): Promise<TokenClaims> {
+  const claims = await tokens.read(token);
   if (claims.intent === 'resolve') return claims;
   throw new OpenwopError('forbidden', {
     message: 'This token allows reading the interrupt, not resolving it.',
@@ -170,7 +191,7 @@ async function askedAt(
   token: string,
   more: { readonly problem?: string; readonly typed?: FormFields } = {},
 ): Promise<string> {
-  const claims = services.interruptTokens.read(token);
+  const claims = await services.interruptTokens.read(token);
   const { run, interrupt } = await openInterrupt(runtime, claims);
   return askedPage({ view: view(run, claims.nodeId, interrupt), claims, ...more });
 }
@@ -187,7 +208,7 @@ async function answeredByForm(
   const from = request.headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none')
     throw new OpenwopError('forbidden', { message: 'Answer on the page that the link opens.' });
-  const claims = resolving(deps.services.interruptTokens, token);
+  const claims = await resolving(deps.services.interruptTokens, token);
   const holder = holderOf(claims, null);
   setCaller(request, holder.caller);
   const { run, interrupt } = await openInterrupt(deps.runtime, claims);

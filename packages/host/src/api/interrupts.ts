@@ -18,8 +18,7 @@ import {
   readPayload,
 } from '@gantry/http';
 import {
-  ERRORS,
-  type ErrorCode,
+  isErrorCode,
   type Json,
   misfit,
   type OpenInterrupt,
@@ -158,8 +157,6 @@ export async function resolve(
       return answerOf(answer, 200, result, now());
   }
 }
-
-const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 /** What the engine refused, as the answer to whoever asked. */
 export function refusalError({ code, message, details }: Refusal): OpenwopError {

@@ -12,11 +12,11 @@ import {
 } from '@gantry/protocol';
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
-import { ArtifactTypes } from '../packs/artifact-types/artifact-types.ts';
 import { ACCESS } from './access.ts';
 import { aiRoutes } from './ai.ts';
 import { ancestryRoute } from './ancestry.ts';
 import { artifactSchemaRoute } from './artifact-schemas.ts';
+import { artifactRoutes } from './artifacts.ts';
 import { blobLinkRoutes } from './blob-links.ts';
 import { chainRoutes } from './chains.ts';
 import { connectionRoutes } from './connections.ts';
@@ -81,7 +81,8 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   rekeyRoutes(app, deps.services.rekey);
   blobLinkRoutes(app, surfaces, now);
   promptRoutes(app, deps.services.prompts, idempotency);
-  artifactSchemaRoute(app, new ArtifactTypes(packs.records));
+  artifactRoutes(app, deps, idempotency);
+  artifactSchemaRoute(app, packs.records);
   if (deps.registry) deps.registry.routes(app);
   else declinedListings(app);
 }
@@ -89,7 +90,6 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
 /** What the protocol lays down and this host does not advertise. */
 const UNSERVED = [
   { path: /^\/v1\/runs\/[^/]+\/annotations$/, capability: 'feedback' },
-  { path: /^\/v1\/runs\/[^/]+\/artifacts\/[^/]+$/ },
   { path: /^\/v1\/content(\/|$)/, capability: 'content' },
   { path: /^\/v1\/host\/workspace\/files(\/|$)/, capability: 'workspace' },
 ];

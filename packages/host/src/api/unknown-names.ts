@@ -1,6 +1,12 @@
 /** Names that a request may give freely and that nothing reads: probably mistyped, so the answer warns of them. */
 import type { Plan } from '@gantry/engine';
-import { didYouMean, EVENT_TYPES, HEARTBEAT_EVENTS, type JsonObject } from '@gantry/protocol';
+import {
+  CONFIGURABLE_RULES,
+  didYouMean,
+  EVENT_TYPES,
+  HEARTBEAT_EVENTS,
+  type JsonObject,
+} from '@gantry/protocol';
 
 const unknown = (what: string, given: readonly string[], known: readonly string[]): string[] =>
   given
@@ -10,11 +16,32 @@ const unknown = (what: string, given: readonly string[], known: readonly string[
 export const unknownInputs = ({ variables }: Plan, inputs: JsonObject): string[] =>
   unknown('input', Object.keys(inputs), [...variables.keys()]);
 
-/** Pack code may read any name of `configurable`, unless the workflow says which there are. */
-export function unknownConfigurable({ definition }: Plan, configurable: object): string[] {
+/**
+ * Where the workflow does not say which names of `configurable` there are, those that the host or the run knows. Pack
+ * code may read any other, so a name is taken for a slip only if it is like one of them, or no node has such code.
+ */
+export function unknownConfigurable(
+  { definition, order }: Plan,
+  configurable: object,
+  before: object = {},
+): string[] {
   const properties: unknown = definition.configurableSchema?.properties;
-  if (typeof properties !== 'object' || properties === null) return [];
-  return unknown('name in configurable', Object.keys(configurable), Object.keys(properties));
+  const given = Object.keys(configurable);
+  if (typeof properties === 'object' && properties !== null)
+    return unknown('name in configurable', given, Object.keys(properties));
+  const parameters = Object(definition.metadata).deferredParameterAliases;
+  const names = {
+    ...CONFIGURABLE_RULES,
+    budget: 1,
+    ai: 1,
+    mockProvider: 1,
+    ...Object(parameters),
+    ...before,
+  };
+  const known = Object.keys(names);
+  const isFree = order.some(({ pack }) => pack !== undefined);
+  const slips = isFree ? given.filter((name) => didYouMean(name, known) !== '') : given;
+  return unknown('name in configurable', slips, known);
 }
 
 /** Clients may subscribe to events that a later version tells. */

@@ -43,6 +43,15 @@ test('unknown inputs, event types, settings of nodes and names of configurable',
   const forked = await api.post(`/v1/runs/${fine.json().runId}:fork`, body);
   assert.equal(forked.statusCode, 201, forked.body);
   assert.match(String(forked.headers['gantry-warning']), /"modle" \(ignored\)\. Did you mean model\?/);
+  await api.registered(workflow('plain', [node('a', 'core.noop')]));
+  const bare = await api.start('plain');
+  await api.ended(bare);
+  const slip = { ...body, runOptionsOverlay: { configurable: { runTimeoutMS: 1_000, other: 1 } } };
+  const unsaid = await api.post(`/v1/runs/${bare}:fork`, slip);
+  assert.match(
+    String(unsaid.headers['gantry-warning']),
+    /^Unknown name in configurable "runTimeoutMS" \(ignored\)\. Did you mean runTimeoutMs\? .*"other" \(ignored\)/,
+  );
   const events = ['run.complete', 'run.completed', 'run.*', 'rnu.*'];
   const hook = await api.post('/v1/webhooks', { url: 'https://hooks.example.com/x', events });
   assert.equal(hook.statusCode, 201, hook.body);

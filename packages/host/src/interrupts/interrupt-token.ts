@@ -8,7 +8,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Interrupt } from '@gantry/engine';
 import { OpenwopError } from '@gantry/protocol';
+import type { Caller } from '@gantry/resources';
 import type { RunKey } from '@gantry/store';
+import type { LinkRevocations } from './link-revocations.ts';
 
 const LIFETIME_MS = 30 * 60_000;
 const TOKEN_LENGTH_MAX = 2_048;
@@ -21,6 +23,7 @@ export interface TokenClaims extends RunKey {
   readonly intent: 'resolve' | 'inspect';
   /** For whom it was made: the holder answers as this person. */
   readonly person?: string;
+  readonly madeAt?: number;
 }
 
 interface Asked {
@@ -41,8 +44,10 @@ export interface InterruptTokens {
    * names of person and node are too long for an address.
    */
   issueFor(person: string, asked: Asked, from: number): PersonalToken | undefined;
-  /** Throws `interrupt_not_found` for what is not a token of ours, `interrupt_expired` for an old one. */
-  read(token: string): TokenClaims;
+  /** Takes back the links that the person has. */
+  revoke(caller: Caller, person: string, asked: Asked): Promise<void>;
+  /** Rejects with `interrupt_not_found` for what is no token of ours, `interrupt_expired` for an old or revoked one. */
+  read(token: string): Promise<TokenClaims>;
 }
 
 export interface TokenOptions {
@@ -50,9 +55,10 @@ export interface TokenOptions {
   readonly now: () => number;
   /** How long a token for one person lives where the interrupt has no deadline. */
   readonly personalMs: number;
+  readonly revocations: Pick<LinkRevocations, 'revoke' | 'isRevoked'>;
 }
 
-export function createInterruptTokens({ hmac, now, personalMs }: TokenOptions): InterruptTokens {
+export function createInterruptTokens({ hmac, now, personalMs, revocations }: TokenOptions): InterruptTokens {
   const signed = (claims: TokenClaims): string => {
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
     return `${body}.${hmac(body).toString('base64url')}`;
@@ -65,13 +71,30 @@ export function createInterruptTokens({ hmac, now, personalMs }: TokenOptions): 
     },
     issueFor(person, { key, nodeId, interrupt }, from) {
       const { interruptId, expiresAt = from + personalMs } = interrupt;
-      const token = signed({ ...key, nodeId, interruptId, expiresAt, intent: 'resolve', person });
+      const claims = {
+        ...key,
+        nodeId,
+        interruptId,
+        expiresAt,
+        intent: 'resolve',
+        person,
+        madeAt: from,
+      } as const;
+      const token = signed(claims);
       return token.length <= TOKEN_LENGTH_MAX ? { token, expiresAt } : undefined;
     },
-    read(token) {
+    revoke(caller, person, { key: { runId }, interrupt }) {
+      const { interruptId, expiresAt = now() + personalMs } = interrupt;
+      return revocations.revoke(caller, { runId, interruptId, person, expiresAt });
+    },
+    async read(token) {
       const claims = verified(token, hmac);
       if (!claims) throw new OpenwopError('interrupt_not_found');
       if (claims.expiresAt <= now()) throw new OpenwopError('interrupt_expired');
+      if (await revocations.isRevoked(claims))
+        throw new OpenwopError('interrupt_expired', {
+          message: 'This link was taken back. Ask whoever sent it for another.',
+        });
       return claims;
     },
   };

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { ownerOf } from '@gantry/protocol';
 import { assertError } from '../api/testing.ts';
@@ -220,4 +222,27 @@ test('providers without a pack, a client or OAuth are named with what to do', as
   const moved = await connect('bare');
   assertError(moved, 400, 'oauth_provider_unsupported');
   assert.match(moved.json().message, /names other addresses/);
+});
+
+test('a new root key: client, tokens and what a person has begun are sealed anew, and go on', async () => {
+  const api = await open();
+  const id = await api.connected();
+  const browser = new Browser();
+  const { authorizeUrl = '' } = await api.connect({ scope: 'workspace' });
+  const callback = await api.consent(authorizeUrl, browser);
+  const { keyId, state, unreadable } = (await api.post('/v1/host/gantry/rekey', {})).json();
+  assert.deepEqual([state, unreadable], ['done', 0]);
+  const database = new DatabaseSync(path.join(api.dataDir, 'gantry.db'), { readOnly: true });
+  for (const kind of ['oauth-client', 'oauth-authorization', 'credential']) {
+    const found = database.prepare('select body from entries where kind = ?').all(kind);
+    const keys = found.flatMap(({ body }) => [...String(body).matchAll(/ealed":"([0-9a-f]{8})\./g)]);
+    assert.ok(keys.length > 0 && keys.every(([, key]) => key === keyId), kind);
+  }
+  database.close();
+  assert.equal((await api.page(callback, browser)).status, 200);
+  api.outlive();
+  const owner = ownerOf({ tenant: 'default', principal: (await connectionOf(api, id)).principal });
+  const { refresh_token: before = 0 } = api.provider.asked;
+  assert.match((await api.host.services.credentials.open(owner, id)).value, /^Bearer .{20,}$/);
+  assert.equal(api.provider.asked.refresh_token, before + 1);
 });

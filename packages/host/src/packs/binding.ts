@@ -1,5 +1,5 @@
 /** Which installed pack version serves what: each node type of a workflow, and what other kinds declare. */
-import { OWN_TYPE_IDS, type PackNodeType, type PackTypes } from '@gantry/engine';
+import { type ArtifactType, type CompileOptions, OWN_TYPE_IDS, type PackNodeType } from '@gantry/engine';
 import { highestIn } from '@gantry/packs';
 import {
   OpenwopError,
@@ -7,12 +7,14 @@ import {
   type WorkflowPack,
   type WorkflowPacks,
 } from '@gantry/protocol';
+import { artifactTypeOf } from './artifact-types/artifact-type-record.ts';
 import type { Declared } from './pack-record.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
 
 /** Whether a definition means something else when other packs are installed. */
 export const usesPacks = ({ nodes, packs }: WorkflowDefinition): boolean =>
-  packs !== undefined || nodes.some(({ typeId }) => !OWN_TYPE_IDS.has(typeId));
+  packs !== undefined ||
+  nodes.some(({ typeId, artifactType }) => artifactType !== undefined || !OWN_TYPE_IDS.has(typeId));
 
 /** A definition whose `packs` map names every pack it uses by version and content: what a run is pinned to. */
 export async function pinPacks(
@@ -34,24 +36,64 @@ export async function pinPacks(
     const { name, version, integrity } = pack.record;
     pins[name] = { version, integrity, typeIds: [...(pins[name]?.typeIds ?? []), typeId] };
   }
+  for (const [name, pin] of await artifactPins(records, tenant, { ...definition, packs: pins }, chosen))
+    pins[name] = pin;
   return { ...definition, packs: pins };
 }
+
+/** Packs that register what the nodes produce, by their own word or that of their packs. */
+async function artifactPins(
+  records: PackRecords,
+  tenant: string,
+  pinned: WorkflowDefinition,
+  chosen: ReadonlyMap<string, StoredPack>,
+): Promise<Map<string, WorkflowPack>> {
+  const { packTypes } = await pinnedTypes(records, pinned);
+  const produced = pinned.nodes.map(
+    ({ typeId, artifactType }) => artifactType ?? packTypes(typeId)?.artifact?.typeId,
+  );
+  const pins = new Map<string, WorkflowPack>();
+  if (produced.every((typeId) => typeId === undefined)) return pins;
+  const declared = await declaredPacks(records, tenant, 'artifact-type');
+  const isChosen = ({ name, integrity }: DeclaredPack<'artifact-type'>): boolean =>
+    (chosen.get(name)?.record.integrity ?? integrity) === integrity;
+  const named = declared.toSorted(
+    (left, right) => Number(chosen.has(right.name)) - Number(chosen.has(left.name)),
+  );
+  for (const typeId of new Set(produced)) {
+    if (typeId === undefined) continue;
+    const pack = named.find((each) => isChosen(each) && registers(each.declared, typeId));
+    if (!pack) continue;
+    const { name, version, integrity } = pack;
+    pins.set(name, { version, integrity, typeIds: [...(pins.get(name)?.typeIds ?? []), typeId] });
+  }
+  return pins;
+}
+
+const registers = ({ types }: DeclaredPack<'artifact-type'>['declared'], typeId: string): boolean =>
+  types.some(({ artifactTypeId }) => artifactTypeId === typeId);
 
 /** The types of a pinned definition. */
 export async function pinnedTypes(
   records: PackRecords,
   { packs = {} }: WorkflowDefinition,
-): Promise<PackTypes> {
+): Promise<PinnedTypes> {
   const types = new Map<string, PackNodeType>();
+  const artifacts = new Map<string, ArtifactType>();
   for (const { integrity, typeIds = [] } of Object.values(packs)) {
     if (integrity === undefined) continue;
-    const { name, version, nodes } = await records.version(integrity);
+    const { name, version, nodes, declared } = await records.version(integrity);
+    if (declared?.kind === 'artifact-type')
+      for (const type of declared.types)
+        if (typeIds.includes(type.artifactTypeId)) artifacts.set(type.artifactTypeId, artifactTypeOf(type));
     for (const { needs: _needs, ...node } of nodes)
       if (typeIds.includes(node.typeId))
         types.set(node.typeId, { ...node, packName: name, packVersion: version, integrity });
   }
-  return (typeId) => types.get(typeId);
+  return { packTypes: (typeId) => types.get(typeId), artifactTypes: (typeId) => artifacts.get(typeId) };
 }
+
+export type PinnedTypes = Required<Pick<CompileOptions, 'packTypes' | 'artifactTypes'>>;
 
 export async function knownTypes(records: PackRecords, tenant: string): Promise<(typeId: string) => boolean> {
   const installed = await records.installed(tenant);

@@ -47,6 +47,8 @@ export interface NodeRecord {
   readonly inputSchema?: JsonObject;
   /** What it gives has to fit. */
   readonly outputSchema?: JsonObject;
+  /** What its outputs are stored as. */
+  readonly artifact?: NonNullable<PackNode['artifact']>;
   /** What is looked up before it runs. */
   readonly needs?: NodeNeeds;
   /** What a model has to be able to do for it. */

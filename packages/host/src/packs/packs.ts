@@ -1,6 +1,5 @@
 /** Packs of this host: installed, bound to workflows, run in the sandbox. */
 import type { EgressByPurpose } from '@gantry/egress';
-import type { PackTypes } from '@gantry/engine';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import { RemotePacks } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
@@ -12,7 +11,7 @@ import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/outside-work.ts';
 import type { Settings } from '../settings.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
-import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
+import { knownTypes, type PinnedTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
 import type { NodeSecrets } from './node-controls/node-secrets.ts';
 import { createOffer, type Offer, type OfferOptions } from './offer.ts';
@@ -47,7 +46,7 @@ export interface PacksOptions {
 export interface PackBinding {
   /** The definition with every pack that it uses named by version and content. */
   pin(tenant: string, definition: WorkflowDefinition): Promise<WorkflowDefinition>;
-  typesOf(pinned: WorkflowDefinition): Promise<PackTypes>;
+  typesOf(pinned: WorkflowDefinition): Promise<PinnedTypes>;
   /** Called when other packs may serve a workflow than before. */
   onChanged(listener: () => void): void;
 }

@@ -153,6 +153,7 @@ function nodeRecord(
     ...(configSchema && { configSchema }),
     ...(inputSchema && { inputSchema }),
     ...(outputSchema && { outputSchema }),
+    ...(node.artifact && { artifact: node.artifact }),
     ...(needsAny && { needs: { secrets, credentials, ...(auth && { auth }) } }),
     ...(requiredModelCapabilities?.length && {
       model: { requiredModelCapabilities, ...(fallbackModel && { fallbackModel }) },

@@ -32,13 +32,15 @@ export function advanceReady(clock: Clock, plan: Plan, decided: Decision, now: n
   if (!isReady(plan, decided.run)) return decided;
   const until = clock.elapsedMs() + COMMIT_MS_MAX;
   const events: RunEvent[] = [...decided.events];
+  const artifacts = [...(decided.artifacts ?? [])];
   let { run } = decided;
   do {
     const next = decide(plan, run, { type: 'advance', now, maxEvents: ADVANCE_EVENTS_MAX });
     run = next.run;
     for (const event of next.events) events.push(event);
+    if (next.artifacts) artifacts.push(...next.artifacts);
   } while (events.length < COMMIT_EVENTS_MAX && isReady(plan, run) && clock.elapsedMs() < until);
-  return { ...decided, events, run };
+  return { ...decided, events, run, ...(artifacts.length > 0 && { artifacts }) };
 }
 
 /** What the run row says once `run` is committed. A run with nothing to do in memory has no owner. */

@@ -8,6 +8,7 @@ import type { IdempotencyRecord } from '@gantry/store';
 
 export type CommandAnswer =
   | { readonly type: 'cancelled' | 'paused' | 'resumed' }
+  | { readonly type: 'registered'; readonly artifactId: string }
   | { readonly type: 'resolved'; readonly nodeId: string; readonly changed?: false };
 
 export interface CommandRecord {
@@ -32,6 +33,11 @@ export function answerBody(
       return JSON.stringify({ runId, status: 'paused', pausedAt: isoTime(run.pausedAt ?? now) });
     case 'resumed':
       return JSON.stringify({ runId, status: 'running', resumedAt: isoTime(now) });
+    case 'registered': {
+      const { artifactId } = answer;
+      const version = String(run.artifacts.get(artifactId)?.version ?? 0);
+      return JSON.stringify({ runId, artifactId, version });
+    }
     case 'resolved':
       return JSON.stringify(resolvedBody(answer, run, status));
   }

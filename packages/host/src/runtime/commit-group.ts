@@ -2,6 +2,7 @@
 import { childrenToCancel, type Decision, type Plan, type Run, runningChildren } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, RunKey, Write } from '@gantry/store';
+import { artifactWrites } from '../artifacts/artifact-record.ts';
 import type { Inputs } from './clock.ts';
 import { collectWrite, mailWrite } from './mail.ts';
 import { reportWrites } from './opened-run.ts';
@@ -22,7 +23,7 @@ export interface RunAppend {
   readonly snapshotSeq: number;
 }
 
-/** The events, deliveries to subscribers, and the mail to parent and children that follows from them. */
+/** The events, artifacts that they tell of, deliveries to subscribers, and the mail to parent and children that follows from them. */
 export function appendWrites(append: RunAppend, host: Inputs & { readonly outbox: Outbox }): Write[] {
   const { key, plan, before, decision, events, expectedOwner, head } = append;
   const after = decision.run;
@@ -36,6 +37,7 @@ export function appendWrites(append: RunAppend, host: Inputs & { readonly outbox
       head,
       ...(needsSnapshot(append) && { snapshot: toSnapshot(after) }),
     },
+    ...artifactWrites(after.facts, decision.artifacts, host.now()),
     ...host.outbox.writes(after.facts, events),
   ];
   for (const runId of childrenToCancel(plan, before, after)) {

@@ -2,6 +2,7 @@
 import { newRun, type Plan, type Run, type RunFacts, redactFacts, runOutputs } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, Write } from '@gantry/store';
+import { artifactWrites } from '../artifacts/artifact-record.ts';
 import type { Redacting } from '../redaction/redacting-plan.ts';
 import { decideAndAdvance, headOf } from './advance.ts';
 import type { Inputs } from './clock.ts';
@@ -14,7 +15,7 @@ export interface OpenedRun {
   readonly run: Run;
   readonly events: readonly StoredEvent[];
   readonly head: RunHead;
-  /** To be committed as one: the run, and deliveries and mail about its first events. */
+  /** To be committed as one: the run, its artifacts, and deliveries and mail about its first events. */
   readonly writes: readonly Write[];
 }
 
@@ -36,7 +37,7 @@ export function startRun({ clock, redacting }: Starting, plan: Plan, given: RunF
 
 export function openRun(
   opening: Opening,
-  { plan, run, events }: PreparedRun,
+  { plan, run, events, artifacts }: PreparedRun,
   scopeId: string | null,
 ): OpenedRun {
   const stored = toStoredEvents(events, 0);
@@ -49,6 +50,7 @@ export function openRun(
     events: stored,
     writes: [
       { kind: 'createRun', facts, head, events: stored },
+      ...artifactWrites(run.facts, artifacts, opening.now()),
       ...opening.outbox.writes(run.facts, stored),
       ...reportWrites(opening, plan, run),
     ],

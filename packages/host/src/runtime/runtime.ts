@@ -1,5 +1,5 @@
 /** What the API sees of the runtime. */
-import type { Command, DefinitionWarning, Plan, Refusal, Run, RunFacts } from '@gantry/engine';
+import type { Command, Decision, DefinitionWarning, Plan, Refusal, Run, RunFacts } from '@gantry/engine';
 import type {
   JsonObject,
   RunEvent,
@@ -44,6 +44,8 @@ export interface PreparedRun {
   readonly plan: Plan;
   readonly run: Run;
   readonly events: readonly RunEvent[];
+  /** Stored with the events. A replay has none: those of its source are read. */
+  readonly artifacts?: Decision['artifacts'];
 }
 
 /** Deliveries of a run's events to others, written in the same commit as the events. */
@@ -71,7 +73,7 @@ export type CreateResult =
 
 type OutsideCommand = Extract<
   Command,
-  { type: 'cancel' | 'pause' | 'resume' | 'resolve' | 'writeChannel' | 'setVariables' }
+  { type: 'cancel' | 'pause' | 'resume' | 'resolve' | 'writeChannel' | 'setVariables' | 'registerArtifact' }
 >;
 type Untimed<T> = T extends { readonly now: number } ? Omit<T, 'now'> : never;
 

@@ -1,13 +1,11 @@
 /** Calls to backends that keep no journal of their own are claimed and recorded in the log of the runtime. */
 import type { EffectOutcome } from '@gantry/engine';
-import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { isErrorCode, OpenwopError } from '@gantry/protocol';
 import type { CallJournal, JournaledCall, ReadsKey, SeenRead } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Recorded, ToolCaller, ToolCalls } from '../tools/tool-calls.ts';
 
 type Seen = { readonly ok: true; readonly outputs: { readonly reads: SeenRead[] } };
-
-const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 const doubtOf = ({ method, nodeId, tool }: JournaledCall): string =>
   `The host stopped after node "${nodeId}" had called ${method} and before its answer was on record, and ` +

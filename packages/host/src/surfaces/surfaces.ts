@@ -1,7 +1,9 @@
 /** What nodes may ask of this host: the surfaces, opened with the backends that the settings name. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { EgressByPurpose } from '@gantry/egress';
 import type { HostOffer } from '@gantry/packs';
-import type { JsonObject } from '@gantry/protocol';
+import type { BackendHealth, JsonObject } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import {
   createCallGate,
@@ -108,7 +110,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     hostCalls: Object.keys(families).map((name) => `host.${name}`),
     queue: opened.queue,
     blobs: opened.blobs,
-    health: opened.health,
+    health: async () => [...leftRuns(settings), ...(await opened.health())],
     servePresigned: opened.servePresigned,
     forgetRun: opened.forgetRun,
     metrics: async () => `${metrics.text()}${backendMetrics(await opened.health())}`,
@@ -116,3 +118,13 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     close: () => opened.close(),
   };
 }
+
+/** Runs that a host without a database kept in the data folder. */
+const leftRuns = ({ databaseUrl, dataDir }: SurfacesOptions['settings']): BackendHealth[] => {
+  if (databaseUrl === undefined || !existsSync(path.join(dataDir, 'gantry.db'))) return [];
+  const warning =
+    'GANTRY_DATABASE_URL: the data folder still has runs, keys and workflows from before this was set (gantry.db). ' +
+    'They were not moved, and this host does not see them. To go on with them start without this setting; to give ' +
+    'them up delete gantry.db.';
+  return [{ capability: 'runs', backend: 'postgres', state: 'up', warning }];
+};

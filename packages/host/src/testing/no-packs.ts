@@ -4,7 +4,7 @@ import type { Executor } from '../runtime/outside-work.ts';
 
 export const noPacks: PackBinding = {
   pin: async (_tenant, definition) => definition,
-  typesOf: async () => () => undefined,
+  typesOf: async () => ({ packTypes: () => undefined, artifactTypes: () => undefined }),
   onChanged() {},
 };
 

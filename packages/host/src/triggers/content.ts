@@ -104,7 +104,7 @@ const MESSAGE =
   'A message is a JSON object with `from`, `to`, `subject`, `text`, `html` and `attachments`, sent as application/json.';
 
 function problemOf(value: unknown): string {
-  const [first] = typeof value === 'object' ? problemsIn(EmailMessage, EMAIL.Errors(value)[1]) : [];
+  const [first] = typeof value === 'object' ? problemsIn(EMAIL, value) : [];
   if (!first || value === null) return '';
   const { field, problem } = first;
   return field === '' ? `It ${problem}.` : `${field} ${problem}.`;

@@ -7,7 +7,7 @@ import { assertError } from '../api/testing.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
-import { echo, type TriggersTest, triggersTest } from './testing.ts';
+import { echo, TENANT, type TriggersTest, triggersTest } from './testing.ts';
 
 const OPEN = { source: 'webhook', workflowId: 'echo', verification: { mode: 'none' } };
 const BODY = '{"issue":{"id":1}}';
@@ -100,6 +100,30 @@ test('a host without room tries again; used-up attempts are a dead letter that c
   const [runId] = await rig.runIds();
   assert.equal((await rig.ended(runId!)).run.facts.triggerData?.deliveryId, deliveryId);
   assert.deepEqual(await deadLetters(rig), []);
+});
+
+test('the log of a run tells every attempt of the delivery that it follows from', async (t) => {
+  let hasRoom = false;
+  const rig = await triggersTest(t, { create: () => (hasRoom ? undefined : full) });
+  await rig.register(echo);
+  const { binding } = await rig.subscribe({ ...OPEN, retryPolicy: { maxAttempts: 3, backoff: 'fixed' } });
+  await rig.send(binding.ingestUrl, BODY);
+  await rig.later(0);
+  hasRoom = true;
+  await rig.later(12_000);
+  const [runId] = await rig.runIds();
+  const [started, ...attempts] = await rig.store.runs.events(TENANT, runId!, 0, 3);
+  assert.equal(started!.causationId, `${runId}.2`, 'the one that succeeded');
+  assert.deepEqual(
+    attempts.map(({ type, payload }) => {
+      const { attempt, outcome, runId } = JSON.parse(payload);
+      return [type, attempt, outcome, runId];
+    }),
+    [
+      ['trigger.delivery.attempted', 1, 'retrying', undefined],
+      ['trigger.delivery.attempted', 2, 'delivered', runId],
+    ],
+  );
 });
 
 test('an event whose start fails unexpectedly holds up no other, and is tried again', async (t) => {

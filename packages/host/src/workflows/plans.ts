@@ -1,10 +1,10 @@
 /** Plans of definitions: compiled once per hash, with the packs that serve them. */
 import { hash } from 'node:crypto';
-import { compile, DefinitionError, type PackTypes, type Plan } from '@gantry/engine';
+import { compile, DefinitionError, type Plan } from '@gantry/engine';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
-import { usesPacks } from '../packs/binding.ts';
+import { type PinnedTypes, usesPacks } from '../packs/binding.ts';
 import type { PackBinding } from '../packs/packs.ts';
 import { refusal } from './refusal.ts';
 import { remember } from './remember.ts';
@@ -13,8 +13,8 @@ import { compileUserSchema } from './user-schema.ts';
 const PLANS_MAX = 1_000;
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
-const compileWith = (definition: WorkflowDefinition, packTypes: PackTypes): Plan =>
-  compile(definition, { sha256, compileSchema: compileUserSchema, packTypes });
+const compileWith = (definition: WorkflowDefinition, types: PinnedTypes): Plan =>
+  compile(definition, { sha256, compileSchema: compileUserSchema, ...types });
 
 export interface Plans {
   /** The plan of a definition that some run is pinned to. */

@@ -215,7 +215,7 @@ function enginesIssues({ engines }: WorkflowDefinition): Issue[] {
 function shaped(given: unknown): WorkflowDefinition {
   const definition = withoutSchema(given);
   if (shape.Check(definition)) return definition;
-  const problems = problemsIn(WorkflowDefinition, shape.Errors(definition)[1]);
+  const problems = problemsIn(shape, definition);
   throw invalid(
     definition,
     problems.map(({ field, problem }) => ({ path: field, message: problem })),

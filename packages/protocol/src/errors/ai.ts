@@ -27,14 +27,6 @@ export const AI_ERRORS = {
       'The generation of the video was cancelled.',
       'Start a new run if it is still wanted.',
     ],
-    speech_synthesis_unsupported: [
-      'No model provider of the tenant makes speech.',
-      'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
-    ],
-    transcription_unsupported: [
-      'No model provider of the tenant understands speech.',
-      'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
-    ],
     envelope_validation_failed: [
       'The model kept answering with what is no valid envelope of that kind.',
       'Say in the prompt what the payload has to hold, or use a stronger model.',
@@ -49,6 +41,14 @@ export const AI_ERRORS = {
     ],
   }),
   ...refused(400, {
+    speech_synthesis_unsupported: [
+      'No model provider of the tenant makes speech.',
+      'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
+    ],
+    transcription_unsupported: [
+      'No model provider of the tenant understands speech.',
+      'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
+    ],
     unsupported_modality: [
       'The model takes no content of this type.',
       'See `details.modalities` for what it takes; leave the part out, or choose another model.',

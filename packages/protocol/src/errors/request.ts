@@ -11,6 +11,10 @@ export const REQUEST_ERRORS = {
       'The event names a credential.',
       'Leave credentials and their references out of the payload.',
     ],
+    provider_usage_credential_leak: [
+      'The event names a credential.',
+      'Leave credentials and their references out of the payload.',
+    ],
     invalid_argument: ['A value that is needed is missing.', 'Give the field in `details.field`.'],
     unsupported_stream_mode: [
       'This stream mode is unknown, or cannot be combined with the others.',

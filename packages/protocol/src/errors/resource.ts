@@ -31,6 +31,10 @@ export const RESOURCE_ERRORS = {
     ],
   }),
   ...refused(409, {
+    artifact_conflict: [
+      'The artifact, or its working copy, has changed meanwhile; nothing was stored.',
+      'Read the working copy, then write it with its `version`.',
+    ],
     engine_version_mismatch: [
       'The run was written by a newer engine than this one.',
       'Upgrade this host to `details.persistedVersion` or later.',

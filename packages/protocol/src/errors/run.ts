@@ -3,6 +3,10 @@ import { refused, retriable } from './entry.ts';
 /** Why a run failed. HTTP responses carry only those with a status. */
 export const RUN_ERRORS = {
   ...refused(0, {
+    artifact_invalid: [
+      'The artifact that the node made does not fit its type.',
+      'Correct what is at `details.path`, or the type of the node; nothing was stored.',
+    ],
     input_unresolved: [
       'An input of the node could not be resolved.',
       'Give the input a value, or mark it optional in the workflow.',

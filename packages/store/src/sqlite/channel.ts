@@ -1,6 +1,7 @@
 /** Calls from the main thread to a worker thread that owns a database connection. */
-import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode } from '../error.ts';
+import { keepThread, takeThread } from '../kept-threads.ts';
 
 type Operations = Record<string, (...args: never[]) => unknown>;
 type WireError =
@@ -15,38 +16,38 @@ type Reply = readonly [id: number, value: unknown, error?: WireError];
  */
 type Together = Readonly<Record<string, string>>;
 
-const OPENED = 0;
+/** How it is opened, and how an error is turned into a StoreError where that is possible. */
+interface Service {
+  open(dataDir: string): Operations;
+  explain(error: unknown, dataDir: string): unknown;
+  readonly together?: Together;
+}
 
-/**
- * Worker side: opens, reports how that went, then answers calls in their order until `close` was called.
- * `explain` turns what was thrown into a StoreError where it can.
- */
-export function serve(
-  open: () => Operations,
-  explain: (error: unknown) => unknown,
-  together: Together = {},
-): void {
+/** Worker side: answers calls in their order. `open` comes first; after `close` another folder may be opened. */
+export function serve({ open, explain, together = {} }: Service): void {
   const port = parentPort;
   if (!port) throw new Error('serve() runs in a worker thread');
   const answer = (id: number, work: () => unknown): void => {
     try {
       port.postMessage([id, work()] satisfies Reply);
     } catch (error) {
-      port.postMessage([id, undefined, toWire(explain(error))] satisfies Reply);
+      port.postMessage([id, undefined, toWire(explain(error, opened))] satisfies Reply);
     }
   };
+  let opened = '';
+  const opening = (dataDir: string): void => {
+    opened = dataDir;
+    operations = open(dataDir);
+  };
   let operations: Operations = {};
-  answer(OPENED, () => {
-    operations = open();
-  });
   port.on('message', (first: Request) => {
     const waiting = [first, ...queued(port)];
     while (waiting.length > 0) {
       const [id, name, args] = waiting.shift()!;
       const more = together[name] ? takeWhile(waiting, name) : [];
       if (more.length > 0) answerTogether(together[name]!, [[id, name, args], ...more]);
+      else if (name === 'open') answer(id, () => opening(String(args[0])));
       else answer(id, () => operations[name]?.(...args));
-      if (name === 'close') port.close();
     }
   });
 
@@ -56,7 +57,7 @@ export function serve(
       const values = operations[name]?.(calls.map(([, , [argument]]) => argument) as never) as unknown[];
       for (const [i, [id]] of calls.entries()) port?.postMessage([id, values[i]] satisfies Reply);
     } catch (error) {
-      const wire = toWire(explain(error));
+      const wire = toWire(explain(error, opened));
       for (const [id] of calls) port?.postMessage([id, undefined, wire] satisfies Reply);
     }
   }
@@ -94,49 +95,59 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Main side: starts the worker; rejects with what its `open` threw. */
-export async function connect<T extends Operations>(entry: URL, workerData: unknown): Promise<Channel<T>> {
-  const worker = new Worker(entry, { workerData });
+/** Main side: in a thread of its own; rejects with what its `open` threw. */
+export async function connect<T extends Operations>(entry: URL, dataDir: string): Promise<Channel<T>> {
+  const thread = takeThread(entry);
+  const { worker } = thread;
   const pending = new Map<number, Pending>();
-  const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   let lost: Error | null = null;
-  let lastId = OPENED;
+  let lastId = 0;
 
   const lose = (error: Error): void => {
     lost ??= error;
     for (const call of pending.values()) call.reject(lost);
     pending.clear();
   };
-  worker.on('message', ([id, value, error]: Reply) => {
+  thread.onMessage = ([id, value, error]: Reply) => {
     const call = pending.get(id);
     pending.delete(id);
     if (error) call?.reject(fromWire(error));
     else call?.resolve(value);
-  });
-  worker.on('error', (cause) => lose(new StoreError('io', 'The database thread died.', { cause })));
-  worker.on('exit', () => lose(new StoreError('io', 'The store is closed.')));
+  };
+  thread.onEnd = (cause) =>
+    lose(
+      cause === null
+        ? new StoreError('io', 'The store is closed.')
+        : new StoreError('io', 'The database thread died.', { cause }),
+    );
 
-  const expect = (id: number): Promise<unknown> =>
-    new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
   const request = (name: string, args: readonly unknown[]): Promise<unknown> => {
     if (lost) return Promise.reject(lost);
     const id = ++lastId;
     worker.postMessage([id, name, args]);
-    return expect(id);
+    return new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
   };
 
   try {
-    await expect(OPENED);
+    await request('open', [dataDir]);
   } catch (error) {
     await worker.terminate();
     throw error;
   }
+  let closed: Promise<void> | undefined;
+  const closing = async (): Promise<void> => {
+    const answer = request('close', []);
+    lost = new StoreError('io', 'The store is closed.');
+    await answer.then(
+      () => keepThread(entry, thread),
+      () => worker.terminate(),
+    );
+  };
   return {
     call: (name, ...args) => request(name, args) as Promise<never>,
     async close() {
-      if (!lost) void request('close', []).catch(() => {});
-      lost ??= new StoreError('io', 'The store is closed.');
-      await gone;
+      closed ??= lost ? Promise.resolve() : closing();
+      await closed;
     },
   };
 }

@@ -19,11 +19,11 @@ type Writer = Channel<WriterOperations>;
  * @example const store = await openSqlite({ dataDir: './.gantry' });
  */
 export async function openSqlite(options: { readonly dataDir: string }): Promise<Store> {
-  const workerData = { dataDir: resolve(options.dataDir) };
-  const writer: Writer = await connect(new URL('./writer.ts', import.meta.url), workerData);
-  const reader: Reader = await connectReader(writer, workerData);
+  const dataDir = resolve(options.dataDir);
+  const writer: Writer = await connect(new URL('./writer.ts', import.meta.url), dataDir);
+  const reader: Reader = await connectReader(writer, dataDir);
   const reads = runReads(reader);
-  const removePidFile = writePidFile(workerData.dataDir);
+  const removePidFile = writePidFile(dataDir);
   return {
     async commit(groups) {
       checkGroups(groups);
@@ -50,9 +50,9 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
   };
 }
 
-async function connectReader(writer: Writer, workerData: object): Promise<Reader> {
+async function connectReader(writer: Writer, dataDir: string): Promise<Reader> {
   try {
-    return await connect(new URL('./reader.ts', import.meta.url), workerData);
+    return await connect(new URL('./reader.ts', import.meta.url), dataDir);
   } catch (error) {
     await writer.close();
     throw error;

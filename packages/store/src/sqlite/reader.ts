@@ -1,5 +1,4 @@
 /** The reader thread: every read, on a connection of its own, so that a slow query never delays a commit. */
-import { workerData } from 'node:worker_threads';
 import { serve } from './channel.ts';
 import { openForReading } from './database.ts';
 import { explain } from './errors.ts';
@@ -21,8 +20,4 @@ function openReader(dataDir: string) {
   };
 }
 
-const { dataDir } = workerData as { dataDir: string };
-serve(
-  () => openReader(dataDir),
-  (error) => explain(error, dataDir),
-);
+serve({ open: openReader, explain });

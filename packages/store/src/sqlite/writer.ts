@@ -1,7 +1,6 @@
 /** The writer thread: every commit, lease, claim and deletion. It alone holds the folder's lock. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import { workerData } from 'node:worker_threads';
 import type { Batch, ResultCode } from './batch.ts';
 import { prepareBlobWrites } from './blobs.ts';
 import { prepareBodyParts } from './body-parts.ts';
@@ -57,9 +56,4 @@ function prepareOperations(database: DatabaseSync, unlock: () => void) {
   };
 }
 
-const { dataDir } = workerData as { dataDir: string };
-serve(
-  () => openWriter(dataDir),
-  (error) => explain(error, dataDir),
-  { commit: 'commitAll' },
-);
+serve({ open: openWriter, explain, together: { commit: 'commitAll' } });

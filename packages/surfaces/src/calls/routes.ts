@@ -132,9 +132,7 @@ function checking({ input, output }: MethodLiteral) {
       const unknown = unknownMember(input, value, also);
       const validator = inputs();
       if (unknown === null && validator.Check(value)) return;
-      const issues = unknown
-        ? [unknown]
-        : problemsIn(input, validator.Errors(value)[1]).slice(0, ISSUES_SHOWN_MAX);
+      const issues = unknown ? [unknown] : problemsIn(validator, value).slice(0, ISSUES_SHOWN_MAX);
       const first = issues[0];
       throw new OpenwopError('validation_error', {
         message: `ctx.${path}: ${first ? `the argument${first.field} ${first.problem}` : 'the argument is not valid'}.`,

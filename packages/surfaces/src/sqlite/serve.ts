@@ -1,7 +1,7 @@
-/** The side of a thread: opens, reports that, then answers batches until it is closed. */
+/** The side of a thread: opens, reports that, answers batches until it is closed, and may then open again. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { type Answer, failure } from '../refusal.ts';
-import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
+import { type Asked, CLOSED, OPENED, type Reply, type Request } from './wire.ts';
 
 export interface Server {
   answer(requests: readonly Asked[]): Answer[];
@@ -11,29 +11,36 @@ export interface Server {
 /** A transaction that never ends would keep every one of its callers waiting. */
 const REQUESTS_MAX = 512;
 
-export function serve(open: () => Server): void {
+/** `T` comes first, then batches, then null; then another `T` may come. */
+export function serve<T>(open: (data: T) => Server): void {
   const port = parentPort;
   if (!port) throw new Error('serve() runs in a worker thread');
-  let server: Server;
-  try {
-    server = open();
-    port.postMessage([[OPENED, { kind: 'done', value: null }]] satisfies Reply[]);
-  } catch (error) {
-    port.postMessage([[OPENED, failure(error)]] satisfies Reply[]);
-    port.close();
-    return;
-  }
-  port.on('message', (first: readonly Request[] | null) => {
-    const [requests, isLast] = collect(port, first);
+  const tell = (id: number, answer: Answer): void => port.postMessage([[id, answer]] satisfies Reply[]);
+  let server: Server | undefined;
+  const opening = (data: T): void => {
+    try {
+      server = open(data);
+      tell(OPENED, DONE);
+    } catch (error) {
+      tell(OPENED, failure(error));
+      port.close();
+    }
+  };
+  port.on('message', (first: T | readonly Request[] | null) => {
+    if (!server) return opening(first as T);
+    const [requests, isLast] = collect(port, first as readonly Request[] | null);
     if (requests.length > 0) {
       const answers = server.answer(requests);
       port.postMessage(requests.map(({ id }, index): Reply => [id, answers[index]!]));
     }
     if (!isLast) return;
     server.close();
-    port.close();
+    server = undefined;
+    tell(CLOSED, DONE);
   });
 }
+
+const DONE: Answer = { kind: 'done', value: null };
 
 /** With what arrived while the disk was busy; null stands for the end. */
 function collect(port: MessagePort, first: readonly Request[] | null): [Request[], boolean] {

@@ -1,9 +1,10 @@
 /** A thread that owns a connection. One that dies is started anew by the next request. */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { keepThread, takeThread } from '@gantry/store';
 import { unavailable } from '../backend-errors.ts';
 import { readAnswer } from '../read-answer.ts';
 import type { Answer } from '../refusal.ts';
-import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
+import { type Asked, CLOSED, OPENED, type Reply, type Request } from './wire.ts';
 
 interface Waiting {
   readonly request: Request | null;
@@ -28,14 +29,14 @@ type State =
 
 export class DatabaseThread {
   readonly #entry: URL;
-  readonly #workerData: object;
+  readonly #data: object;
   #state: State = { kind: 'idle' };
   #lastId = OPENED;
   #outbox: Request[] = [];
 
-  constructor(entry: URL, workerData: object) {
+  constructor(entry: URL, data: object) {
     this.#entry = entry;
-    this.#workerData = workerData;
+    this.#data = data;
   }
 
   /** Rejects with what opening the database failed with. */
@@ -77,7 +78,7 @@ export class DatabaseThread {
 
   #running(): Running {
     if (this.#state.kind === 'running') return this.#state;
-    const running = start(this.#entry, this.#workerData);
+    const running = start(this.#entry, this.#data);
     this.#state = { kind: 'running', ...running };
     void running.gone.then(() => {
       if (this.#state.kind !== 'running' || this.#state.worker !== running.worker) return;
@@ -90,31 +91,34 @@ export class DatabaseThread {
 
 const IN_DOUBT = 'Whether the last writes were kept is not known.';
 
-function start(entry: URL, workerData: object): Running {
-  const worker = new Worker(entry, { workerData });
+function start(entry: URL, data: object): Running {
+  const thread = takeThread(entry);
+  const { worker } = thread;
   const waiting = new Map<number, Waiting>();
-  worker.on('message', (replies: readonly Reply[]) => {
+  const { promise: gone, resolve: onGone } = Promise.withResolvers<void>();
+  thread.onMessage = (replies: readonly Reply[]) => {
     for (const [id, answer] of replies) {
+      if (id === CLOSED) return onGone(keepThread(entry, thread));
       const asked = waiting.get(id);
       waiting.delete(id);
       if (asked) settle(asked, answer);
     }
-  });
+  };
   let cause: unknown;
-  worker.on('error', (error) => {
-    cause = error;
-  });
-  const gone = new Promise<void>((resolve) => {
-    worker.once('exit', () => {
-      for (const { request, reject } of waiting.values()) {
-        const error = unavailable('The thread of the database ended.', request?.invocation ? IN_DOUBT : '');
-        error.cause = cause;
-        reject(error);
-      }
-      waiting.clear();
-      resolve();
-    });
-  });
+  thread.onEnd = (error) => {
+    if (error !== null) {
+      cause = error;
+      return;
+    }
+    for (const { request, reject } of waiting.values()) {
+      const error = unavailable('The thread of the database ended.', request?.invocation ? IN_DOUBT : '');
+      error.cause = cause;
+      reject(error);
+    }
+    waiting.clear();
+    onGone();
+  };
+  worker.postMessage(data);
   const opened = new Promise((resolve, reject) => {
     waiting.set(OPENED, { request: null, resolve, reject });
   });

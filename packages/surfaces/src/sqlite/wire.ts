@@ -17,6 +17,7 @@ export interface Request extends Asked {
 export type Reply = readonly [id: number, answer: Answer];
 
 export const OPENED = 0;
+export const CLOSED = -1;
 
 /** The log goes into the database, and the space that it took is free. Readers must have ended to let it. */
 export const CHECKPOINT = { area: 'log', name: 'checkpoint' } as const;

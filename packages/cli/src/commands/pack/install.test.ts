@@ -102,6 +102,11 @@ test('a pack is installed by its name; the pins of the lockfile beat ranges', as
   assert.match(pinned.out, /vendor\.acme\.mail@1\.0\.0 is installed/);
   const excluded = await run('install', `${MAIL}@1.1.0`);
   assert.match(excluded.out, /vendor\.acme\.mail@1\.0\.0 is there already/);
+  assert.match(
+    excluded.err,
+    /pins vendor\.acme\.mail to 1\.0\.0, so 1\.1\.0 was not looked for\. To move the pin: /,
+  );
+  assert.doesNotMatch(pinned.err, /pins/);
   const unlisted = await run('install', 'vendor.acme.desk');
   assert.equal(unlisted.code, 0, unlisted.err);
   assert.match(unlisted.out, /vendor\.acme\.mail@1\.0\.0 is there already/);

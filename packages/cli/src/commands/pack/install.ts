@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError } from '@gantry/client';
-import { isRegistryAddress, readRegistries } from '@gantry/packs';
+import { isRegistryAddress, readRange, readRegistries } from '@gantry/packs';
 import { OpenwopError, type PackPlan, type PackPlanResult } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
@@ -10,7 +10,7 @@ import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { installAsking } from './approval.ts';
-import { readLockFile } from './lock-file.ts';
+import { pinsOf, readLockFile } from './lock-file.ts';
 import { installBuilt, proofOf, say, sayInstalled } from './operator.ts';
 import { buildOf } from './source.ts';
 import { isLocal, workflowRoots } from './workflow-roots.ts';
@@ -49,9 +49,14 @@ async function installLocked(call: Call): Promise<void> {
 
 /** Pins of the lockfile beat ranges, for the pack itself and for what it depends on. */
 async function installNamed(call: Call, name: string, range: string): Promise<void> {
-  const { text: lock } = await readLockFile(call);
+  const { name: file, text: lock, lock: listing } = await readLockFile(call);
   const packs = [{ name, range, requestedBy: COMMAND_LINE }];
   report(call, await installPlanned(call, { packs, ...(lock !== undefined && { lock }) }, name));
+  const pin = listing && pinsOf(listing).get(name);
+  if (pin !== undefined && readRange(range)?.range.test(pin) === false)
+    call.io.stderr.write(
+      `${file} pins ${name} to ${pin}, so ${printable(range)} was not looked for. To move the pin: gantry pack update ${name}\n`,
+    );
 }
 
 /** The host resolves, fetches and judges; what it wants granted is asked here. */

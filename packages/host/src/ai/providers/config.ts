@@ -73,7 +73,7 @@ export function readAiConfig(file: string | undefined): AiConfig {
   const value = jsonIn(file);
   const compiled = Compile(AiConfig);
   if (!compiled.Check(value)) {
-    const [first] = problemsIn(AiConfig, compiled.Errors(value)[1]);
+    const [first] = problemsIn(compiled, value);
     throw new SettingsError(
       `GANTRY_AI: in ${file}, ${first?.field || 'the document'} ${first?.problem ?? 'cannot be read'}.`,
     );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
+import { onePerFile } from '../../testing/one-per-file.ts';
 import { assertError, assertPublic } from '../testing.ts';
 import { seamTest } from './testing.ts';
 
@@ -20,35 +21,76 @@ const schema: JsonObject = {
   required: ['title'],
   properties: { title: { type: 'string' } },
 };
+const opened = onePerFile(seamTest);
 
-test('an artifact of a registered type is checked before it is announced', async (t) => {
-  const api = await seamTest(t);
+test('an artifact of a registered type is checked before it is announced, and stored', async () => {
+  const api = await opened();
   const produce = (payload: unknown, artifactTypeId = ID) =>
     api.drive('artifacttypes/produce', { artifactTypeId, payload });
   const before = await produce({ anything: 1 });
-  assert.deepEqual([before.registered, before.artifactCreated.registered], [false, false]);
+  assert.deepEqual(
+    [before.registered, before.artifactCreated.registered, before.stored],
+    [false, false, true],
+  );
   const installed = await api.drive('artifacttypes/install', { manifest, schemas: { [ID]: schema } });
   assert.deepEqual(installed, { installed: true, artifactTypeIds: [ID] });
 
   const good = await produce({ title: 'Hello' });
-  assert.deepEqual([good.registered, good.validated, good.stored, good.rendered], [true, true, false, false]);
+  assert.deepEqual([good.registered, good.validated, good.stored, good.rendered], [true, true, true, false]);
+  assert.equal(good.runStatus, 'completed');
   assert.deepEqual(good.artifactCreated, {
     artifactId: good.artifactId,
     artifactType: ID,
+    nodeId: 'artifact',
+    version: '1',
+    summary: 'Hello',
     registered: true,
     registrationSource: 'pack',
   });
+  const read = await api.get(`/v1/runs/${good.runId}/artifacts/${good.artifactId}`);
+  assert.deepEqual(read.json().content, { title: 'Hello' });
   const bad = await produce({ title: 'Hello', extra: true });
-  assert.deepEqual([bad.registered, bad.validated, bad.artifactCreated], [true, false, undefined]);
+  assert.deepEqual(
+    [bad.registered, bad.validated, bad.stored, bad.runStatus],
+    [true, false, false, 'failed'],
+  );
+  assert.equal(bad.artifactCreated, undefined);
   assert.match(bad.problem.message, /additional/);
+  assert.equal((await api.get(`/v1/runs/${bad.runId}/artifacts/${bad.artifactId}`)).statusCode, 404);
   const unknown = await produce(['anything'], 'prd');
-  assert.deepEqual([unknown.registered, unknown.validated], [false, false]);
+  assert.deepEqual([unknown.registered, unknown.validated, unknown.stored], [false, false, true]);
   assert.equal(unknown.artifactCreated.registrationSource, undefined);
   assertPublic('run-event-payloads.schema.json#/$defs/artifactCreated', good.artifactCreated);
 });
 
-test('other content of the same version replaces it, and what is no such pack is refused', async (t) => {
-  const api = await seamTest(t);
+test('a run produces an artifact of the type that discovery names, or of the type of the suite', async () => {
+  const api = await opened();
+  const { artifactTypes } = (await api.get('/.well-known/openwop')).json();
+  assert.deepEqual([artifactTypes.store, artifactTypes.render], [true, false]);
+  assert.deepEqual(artifactTypes.types[ID], {
+    validated: true,
+    validation: 'open',
+    schemaVersion: 0,
+    registrationSource: 'pack',
+    store: true,
+    render: false,
+    export: ['json', 'md', 'html'],
+  });
+  for (const artifactTypeId of [ID, 'vendor.conformance.note']) {
+    const { runId } = await api.drive('artifacttypes/runproduce', { artifactTypeId });
+    const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=5`)).json();
+    const told = events.find(({ type }: JsonObject) => type === 'artifact.created');
+    assert.deepEqual(
+      [told.payload.artifactType, told.payload.registered, told.payload.registrationSource],
+      [artifactTypeId, true, 'pack'],
+    );
+  }
+  const unknown = await api.post('/v1/host/sample/artifacttypes/runproduce', { artifactTypeId: 'prd' });
+  assertError(unknown, 400, 'validation_error');
+});
+
+test('other content of the same version replaces it, and what is no such pack is refused', async () => {
+  const api = await opened();
   const install = (body: JsonObject) => api.post('/v1/host/sample/artifacttypes/install', body);
   const open = { ...schema, additionalProperties: true };
   const body = { artifactTypeId: ID, payload: { title: 'a', extra: 1 } };

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { JsonObject, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
 import canonicalize from 'canonicalize';
 
-type NodeMore = Partial<Pick<WorkflowNode, 'config' | 'inputs' | 'settings'>>;
+type NodeMore = Partial<Pick<WorkflowNode, 'config' | 'inputs' | 'settings' | 'artifactType'>>;
 
 /** Ids that begin so may play agents: only conformance workflows do. */
 export const seamId = (name: string): string => `conformance-seam-${name}`;

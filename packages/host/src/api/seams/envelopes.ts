@@ -235,7 +235,7 @@ function priorIn({ priorCorrelations = [] }: AcceptBody): Receiver['priorOf'] {
   };
 }
 
-function remember<T>(kept: Map<string, T>, name: string, value: T): void {
+export function remember<T>(kept: Map<string, T>, name: string, value: T): void {
   kept.set(name, value);
   const [oldest] = kept.keys();
   if (kept.size > ALIASES_MAX && oldest !== undefined) kept.delete(oldest);

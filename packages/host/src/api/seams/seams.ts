@@ -3,6 +3,7 @@
  * every route, stay in its tenant, and drive the same code that production does.
  */
 import type { Api } from '@gantry/http';
+import type { Ai } from '../../ai/ai.ts';
 import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
 import type { Envelopes } from '../../ai/envelopes.ts';
 import type { MockPrograms } from '../../ai/mock-programs.ts';
@@ -33,6 +34,7 @@ import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
 import { httpSeams } from './http.ts';
 import { installGateSeam } from './install-gate.ts';
 import { llmCacheKeySeam } from './llm-cache-key.ts';
+import { modelSeams } from './models.ts';
 import { oauthSeams } from './oauth.ts';
 import { promptSeams } from './prompts.ts';
 import { runLogSeams } from './run-log.ts';
@@ -56,6 +58,7 @@ export interface SeamServices {
   readonly envelopeTasks: EnvelopeTasks;
   readonly mockPrograms: MockPrograms;
   readonly providers: Providers;
+  readonly ai: Pick<Ai, 'models'>;
   readonly oauth: OAuth;
   readonly surfaces: Surfaces;
   readonly webhooks: Pick<Webhooks, 'service'>;
@@ -83,7 +86,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   connectionPackSeams(app, services.packs);
   credentialSeam(app, deps, drive, services.credentials);
   oauthSeams(app, services, drive);
-  artifactTypeSeams(app, services.packs);
+  artifactTypeSeams(app, services.packs, drive);
   const outside = membersOutside(deps, services.surfaces);
   sandboxSeams(app, services.packs, outside);
   surfaceSeams(app, services.surfaces, outside, webhookOperations(services.webhooks.service));
@@ -100,6 +103,12 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
       programs: services.mockPrograms,
       capabilitiesOf: (provider, model) => services.providers.factsOf(provider, model)?.capabilities ?? [],
     },
+    aliases,
+  );
+  modelSeams(
+    app,
+    drive,
+    { tasks: services.envelopeTasks, models: services.ai.models, now: deps.now },
     aliases,
   );
   promptSeams(app, services.prompts);

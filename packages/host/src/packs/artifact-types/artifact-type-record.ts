@@ -1,4 +1,5 @@
 /** Artifact types of a pack as the host keeps them. */
+import type { ArtifactType as RegisteredType } from '@gantry/engine';
 import { type Archive, type ArtifactType, normalizePath } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { readSchemaText } from './schema-text.ts';
@@ -6,8 +7,8 @@ import { readSchemaText } from './schema-text.ts';
 /** All schemas of one pack are compiled in one go, so what they cost together is bounded too. */
 const SCHEMAS_BYTES_MAX = 256 * 1024;
 
-export interface ArtifactTypeRecord {
-  readonly artifactTypeId: string;
+export interface ArtifactTypeRecord
+  extends Pick<ArtifactType, 'artifactTypeId' | 'schemaVersion' | 'validation' | 'syncOn'> {
   /** The file as it is in the archive, so that readers get the same bytes. */
   readonly schemaText: string;
 }
@@ -27,8 +28,26 @@ export function artifactTypeRecords(
         message: `${type.artifactTypeId}: ${reading.problem}`,
         details: { path: `/artifactTypes/${index}`, artifactTypeId: type.artifactTypeId },
       });
-    return { artifactTypeId: type.artifactTypeId, schemaText };
+    const { artifactTypeId, schemaVersion, validation, syncOn } = type;
+    return {
+      artifactTypeId,
+      schemaText,
+      ...(schemaVersion !== undefined && { schemaVersion }),
+      ...(validation && { validation }),
+      ...(syncOn && { syncOn }),
+    };
   });
+}
+
+/** What compiling a workflow needs of it. */
+export function artifactTypeOf({ schemaText, schemaVersion, syncOn }: ArtifactTypeRecord): RegisteredType {
+  const reading = readSchemaText(schemaText);
+  if (!reading.usable) throw new Error('a schema that was installed is unusable');
+  return {
+    schema: reading.schema,
+    ...(schemaVersion !== undefined && { schemaVersion }),
+    ...(syncOn && { syncOn }),
+  };
 }
 
 const tooMuch = {

@@ -1,0 +1,147 @@
+/** Models, asked by nodes of runs that are started for it. */
+import type { Api, Caller } from '@gantry/http';
+import {
+  closedObject,
+  type EmittedEvent,
+  isErrorCode,
+  type JsonObject,
+  OpenwopError,
+  optional,
+  Values,
+} from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
+import type { ModelsPort, WriteCall } from '@gantry/surfaces';
+import Type, { type Static } from 'typebox';
+import type { AskingNode } from '../../ai/ai.ts';
+import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
+import { definition, node, seamId } from './definition.ts';
+import type { Drive } from './drive.ts';
+import { type Aliases, aliasOf, remember } from './envelopes.ts';
+import { seam } from './seam.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Which = { provider: optional(Name), model: optional(Name) };
+const Call = Type.Object({ ...Which, messages: Type.Array(Values, { minItems: 1, maxItems: 100 }) });
+const Speech = Type.Object({
+  ...Which,
+  text: Type.String({ minLength: 1, maxLength: 32_000 }),
+  voiceId: Name,
+  stream: optional(Type.Boolean()),
+});
+const Count = Type.Integer({ minimum: 0 });
+const Usage = closedObject({
+  provider: Name,
+  model: Name,
+  inputTokens: Count,
+  outputTokens: Count,
+  totalTokens: optional(Count),
+  costEstimateUsd: optional(Type.Number({ minimum: 0 })),
+  currency: optional(Type.String({ pattern: '^[A-Z]{3}$' })),
+  cacheHit: optional(Type.Boolean()),
+  cacheReadTokens: optional(Count),
+  cacheWriteTokens: optional(Count),
+  nodeId: optional(Name),
+  traceId: optional(Name),
+});
+const Emit = Type.Object({
+  runId: Name,
+  payload: Usage,
+  correlationId: optional(Name),
+  nodeId: optional(Name),
+});
+
+export interface ModelSeamDeps {
+  readonly tasks: EnvelopeTasks;
+  readonly models: ModelsPort;
+  readonly now: () => number;
+}
+
+export function modelSeams(
+  app: Api,
+  drive: Drive,
+  { tasks, models, now }: ModelSeamDeps,
+  aliases: Aliases,
+): void {
+  const inRun = (
+    caller: Caller,
+    nodeId: string,
+    task: Parameters<EnvelopeTasks['leave']>[0],
+  ): Promise<RunKey> =>
+    drive.start(caller, [
+      definition(seamId('model'), [
+        node(nodeId, 'conformance.envelope', { config: { task: tasks.leave(task) } }),
+      ]),
+    ]);
+
+  seam(app, 'ai/call', [Call, Values], async (caller, { messages, ...which }) => {
+    const asking = node('ask', 'core.ai.callPrompt', { config: { ...which, messages } as JsonObject });
+    const key = await drive.start(caller, [definition(seamId('model'), [asking])]);
+    const { snapshot } = await drive.atRest(key);
+    if (snapshot.error) throw told(snapshot.error);
+    const events = await drive.events(key);
+    const { outputs } = events.find(({ type }) => type === 'node.completed')?.payload ?? {};
+    return { runId: key.runId, ...(outputs as JsonObject | undefined) };
+  });
+
+  seam(app, 'ai/call-speech-synthesizer', [Speech, Values], async (caller, speech) => {
+    const { promise, resolve } = Promise.withResolvers<JsonObject>();
+    const ask = async (asking: AskingNode): Promise<JsonObject> => {
+      const spoken: JsonObject = { ...(await models.callSpeechSynthesizer(speech, callOf(asking, now()))) };
+      resolve(spoken);
+      return {};
+    };
+    const key = await inRun(caller, 'speak', { ask });
+    const { snapshot } = await drive.atRest(key);
+    if (snapshot.error) throw told(snapshot.error);
+    return promise;
+  });
+
+  seam(app, 'test/emit-provider-usage', [Emit, Values], async (caller, body) => {
+    const event = usageEvent(body);
+    const causationId = body.correlationId ?? `${body.runId}:emitted`;
+    const key = await inRun(caller, body.nodeId ?? 'node', { event: { ...event, causationId } });
+    await drive.atRest(key);
+    remember(aliases, aliasOf(caller.tenant, body.runId), { key, causationId });
+    return { event };
+  });
+}
+
+/** As the gate makes it for the first call of a node. */
+function callOf(
+  { owner, runId, nodeId, ordinalBase, epoch, tell, run, signal }: AskingNode,
+  now: number,
+): WriteCall {
+  const { tenant, workspace = '', principal = '' } = owner;
+  const pack = { name: 'core.conformance', version: '1.0.0' };
+  const method = 'aiProviders.callSpeechSynthesizer';
+  const at = { tenant, runId, nodeId, ordinal: ordinalBase };
+  return {
+    tenant,
+    workspace,
+    principal,
+    signal,
+    now,
+    caller: { kind: 'node', runId, nodeId, pack, effect: 'effect', ordinalBase, work: { epoch, tell, run } },
+    invocation: {
+      ...at,
+      id: `${runId}/${nodeId}`,
+      journalKey: `${runId}/${nodeId}`,
+      method,
+      fingerprint: method,
+    },
+  };
+}
+
+/** What a run failed with, as the answer to a request. */
+const told = ({ code, message }: { readonly code: string; readonly message: string }): OpenwopError =>
+  isErrorCode(code)
+    ? new OpenwopError(code, { message })
+    : new OpenwopError('internal_error', { message: `The run failed with ${code}.` });
+
+const LEAK = /secret:|secret-canary-|"credentialRef"/;
+
+function usageEvent({ payload, nodeId }: Static<typeof Emit>): EmittedEvent {
+  if (LEAK.test(JSON.stringify(payload))) throw new OpenwopError('provider_usage_credential_leak');
+  const told: JsonObject = JSON.parse(JSON.stringify({ nodeId: nodeId ?? 'node', ...payload }));
+  return { type: 'provider.usage', payload: told };
+}

@@ -1,0 +1,131 @@
+/** Stored artifacts, for those who read them. A fork reads what it shares with its source there. */
+import { pendingArtifacts, type RunFacts } from '@gantry/engine';
+import {
+  type Artifact,
+  type ArtifactList,
+  type ArtifactSummary,
+  isTerminal,
+  OpenwopError,
+} from '@gantry/protocol';
+import { fromEntry } from '@gantry/resources';
+import type { Entry, RunKey, Store } from '@gantry/store';
+import type { ReadRun, Runtime } from '../runtime/runtime.ts';
+import { ARTIFACTS, artifactRef, CONTENTS, versionId } from './artifact-record.ts';
+
+const LIST_MAX = 1_000;
+/** Forks of forks: each one is read. */
+const SOURCES_MAX = 20;
+
+export interface ArtifactsOptions {
+  readonly entries: Pick<Store['entries'], 'get' | 'list'>;
+  readonly runtime: Pick<Runtime, 'read'>;
+}
+
+export class Artifacts {
+  readonly #entries: ArtifactsOptions['entries'];
+  readonly #runtime: ArtifactsOptions['runtime'];
+
+  constructor({ entries, runtime }: ArtifactsOptions) {
+    this.#entries = entries;
+    this.#runtime = runtime;
+  }
+
+  /** Null when there is no such run. */
+  async list(key: RunKey): Promise<ArtifactList | null> {
+    const read = await this.#runtime.read(key);
+    if (!read) return null;
+    const { run, plan } = read;
+    const found = await this.#versions(key, read, SOURCES_MAX);
+    const artifacts = found.slice(0, LIST_MAX);
+    return {
+      artifacts,
+      drafts: isTerminal(run.status) ? [] : pendingArtifacts(plan, run),
+      ...(found.length > LIST_MAX && { truncated: true }),
+    };
+  }
+
+  /** The given version, else the last one. Null when there is no such run. */
+  async find(key: RunKey, artifactId: string, version?: string): Promise<Artifact | null> {
+    const entry = await this.#entry(key, artifactId, version, SOURCES_MAX);
+    if (!entry) return null;
+    const { tenant, id } = entry;
+    const content = await this.#entries.get({ kind: CONTENTS.kind, tenant, id });
+    if (!content) throw missing(artifactId, version);
+    const { runId: _runId, ...body } = fromEntry(CONTENTS, content).record;
+    return { ...shown(entry), runId: key.runId, ...body };
+  }
+
+  async #entry(
+    key: RunKey,
+    artifactId: string,
+    version: string | undefined,
+    sourcesMax: number,
+  ): Promise<Entry | null> {
+    const own = await this.#own(key, artifactId, version);
+    if (own) return own;
+    const read = await this.#runtime.read(key);
+    if (!read) return null;
+    const { artifacts, facts } = read.run;
+    const last = artifacts.get(artifactId)?.version ?? 0;
+    const wanted = version ?? String(last);
+    const source = sourceOf(facts);
+    if (!source || sourcesMax === 0 || last === 0 || Number(wanted) > last)
+      throw missing(artifactId, version);
+    const found = await this.#entry(source, artifactId, wanted, sourcesMax - 1);
+    if (!found) throw deletedSource(source.runId);
+    return found;
+  }
+
+  async #own({ tenant, runId }: RunKey, artifactId: string, version?: string): Promise<Entry | null> {
+    const { kind } = ARTIFACTS;
+    if (version !== undefined)
+      return this.#entries.get({ kind, tenant, id: versionId(runId, artifactId, version) });
+    const [last] = await this.#entries.list(kind, tenant, { ref: artifactRef(runId, artifactId), limit: 1 });
+    return last ?? null;
+  }
+
+  /** By artifact and version. What a deleted source has taken with it is left out. */
+  async #versions(key: RunKey, { run }: ReadRun, sourcesMax: number): Promise<ArtifactSummary[]> {
+    const index = { name: 'run', value: key.runId };
+    const filter = { index, oldestFirst: true, limit: LIST_MAX + 1 } as const;
+    const own = (await this.#entries.list(ARTIFACTS.kind, key.tenant, filter)).map(shown);
+    const source = sourceOf(run.facts);
+    const read = source && sourcesMax > 0 ? await this.#runtime.read(source) : null;
+    if (!source || !read) return own;
+    const isOwn = new Set(own.map(nameOf));
+    const shared = (await this.#versions(source, read, sourcesMax - 1)).filter(
+      (each) =>
+        Number(each.version) <= (run.artifacts.get(each.artifactId)?.version ?? 0) &&
+        !isOwn.has(nameOf(each)),
+    );
+    return [...own, ...shared.map((each) => ({ ...each, runId: key.runId }))].sort(byName);
+  }
+}
+
+const nameOf = ({ artifactId, version }: ArtifactSummary): string => versionId('', artifactId, version);
+
+const byName = (left: ArtifactSummary, right: ArtifactSummary): number =>
+  nameOf(left) < nameOf(right) ? -1 : 1;
+
+function shown(entry: Entry): ArtifactSummary {
+  const { record, createdAt } = fromEntry(ARTIFACTS, entry);
+  return { ...record, createdAt: new Date(createdAt).toISOString() };
+}
+
+const sourceOf = ({ fork, owner }: RunFacts): RunKey | undefined =>
+  fork && { tenant: owner.tenant, runId: fork.sourceRunId };
+
+export const missing = (artifactId: string, version?: string): OpenwopError =>
+  new OpenwopError('not_found', {
+    message:
+      version === undefined
+        ? 'The run has stored no artifact with this id. List them: `gantry artifacts list RUN`.'
+        : `The run has no version ${version} of this artifact. List them: \`gantry artifacts list RUN\`.`,
+    details: { artifactId },
+  });
+
+const deletedSource = (sourceRunId: string): OpenwopError =>
+  new OpenwopError('not_found', {
+    message: 'The artifact was stored by the run that this one was forked from, and went with it.',
+    details: { sourceRunId },
+  });

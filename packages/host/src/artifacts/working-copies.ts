@@ -1,0 +1,141 @@
+/** What people edit of an artifact. Stored versions stay as they are: a working copy becomes one when it is registered. */
+import { type EditedArtifact, misfitRefusal, type PlanNode, shownContent } from '@gantry/engine';
+import { type Json, OpenwopError, type WorkingCopy, type WriteWorkingCopy } from '@gantry/protocol';
+import { type Caller, type Changes, fromEntry, type RecordKind, type Stored } from '@gantry/resources';
+import type { RunKey, Store } from '@gantry/store';
+import type { ReadRun, Runtime } from '../runtime/runtime.ts';
+import { type Artifacts, missing } from './artifacts.ts';
+
+interface CopyRecord {
+  readonly runId: string;
+  readonly content: Json;
+  /** The last version when it was written; 0 before the first. */
+  readonly base: number;
+  readonly writtenBy: string;
+}
+
+const COPIES: RecordKind<CopyRecord> = {
+  kind: 'artifact-copy',
+  idPrefix: 'artc',
+  endsWithRun: ({ runId }) => runId,
+};
+
+const copyId = (runId: string, artifactId: string): string => `${runId}/${artifactId}`;
+
+export interface WorkingCopiesOptions {
+  readonly entries: Pick<Store['entries'], 'get'>;
+  readonly runtime: Pick<Runtime, 'read'>;
+  readonly artifacts: Artifacts;
+  readonly changes: Changes;
+}
+
+/** A node whose artifact can be edited, in its run. */
+interface Subject extends ReadRun {
+  readonly key: RunKey;
+  readonly node: PlanNode;
+  readonly artifactId: string;
+}
+
+export class WorkingCopies {
+  readonly #options: WorkingCopiesOptions;
+
+  constructor(options: WorkingCopiesOptions) {
+    this.#options = options;
+  }
+
+  /** Where there is none yet: the last version, or what the node made. Null when there is no such run. */
+  async read(key: RunKey, artifactId: string): Promise<WorkingCopy | null> {
+    const subject = await this.#subject(key, artifactId);
+    if (!subject) return null;
+    const stored = await this.#stored(key, artifactId);
+    return view(subject, stored, stored ? stored.record.content : await this.#original(subject));
+  }
+
+  /** Null when there is no such run. */
+  async write(
+    caller: Caller,
+    key: RunKey,
+    artifactId: string,
+    { version, content }: WriteWorkingCopy,
+  ): Promise<WorkingCopy | null> {
+    const subject = await this.#subject(key, artifactId);
+    if (!subject) return null;
+    const json = content as Json;
+    const misfit = subject.node.artifact?.registered?.check(json);
+    if (misfit) {
+      const { message, details } = misfitRefusal(subject.node, `/content${misfit.path}`, misfit.message);
+      throw new OpenwopError('validation_error', { message, ...(details && { details }) });
+    }
+    // It exists
+    await this.#original(subject);
+    return this.#options.changes.run(caller, async (change) => {
+      const id = copyId(key.runId, artifactId);
+      const found = await change.find(COPIES, id);
+      const current = tokenOf(subject, found);
+      if (version !== current) throw conflict(current);
+      const record = { runId: key.runId, content: json, base: lastOf(subject), writtenBy: caller.actor };
+      const next = found ? change.replace(found, record) : change.create(COPIES, record, id);
+      return view(subject, next, json);
+    });
+  }
+
+  /** What registering stores: the node, and its working copy if there is one. Null when there is no such run. */
+  async toRegister(
+    key: RunKey,
+    artifactId: string,
+  ): Promise<{ readonly nodeId: string; readonly edited?: EditedArtifact } | null> {
+    const subject = await this.#subject(key, artifactId);
+    if (!subject) return null;
+    const stored = await this.#stored(key, artifactId);
+    const { content, base } = stored?.record ?? {};
+    const edited = content !== undefined && base !== undefined && { edited: { content, base } };
+    return { nodeId: subject.node.id, ...edited };
+  }
+
+  async #subject(key: RunKey, artifactId: string): Promise<Subject | null> {
+    const read = await this.#options.runtime.read(key);
+    if (!read) return null;
+    const node = read.plan.order.find(({ artifact }) => artifact?.id === artifactId);
+    if (!node) throw missing(artifactId);
+    return { ...read, key, node, artifactId };
+  }
+
+  async #stored({ tenant, runId }: RunKey, artifactId: string): Promise<Stored<CopyRecord> | null> {
+    const entry = await this.#options.entries.get({
+      kind: COPIES.kind,
+      tenant,
+      id: copyId(runId, artifactId),
+    });
+    return entry && fromEntry(COPIES, entry);
+  }
+
+  async #original(subject: Subject): Promise<Json> {
+    const { key, artifactId, plan, run, node } = subject;
+    const last = lastOf(subject);
+    const version = last > 0 ? await this.#options.artifacts.find(key, artifactId, String(last)) : null;
+    const content = version ? version.content : shownContent(plan, run, node);
+    if (content === undefined) throw missing(artifactId);
+    return content as Json;
+  }
+}
+
+const lastOf = ({ run, artifactId }: Subject): number => run.artifacts.get(artifactId)?.version ?? 0;
+
+const tokenOf = (subject: Subject, stored: Stored<CopyRecord> | null): string =>
+  stored ? `c${stored.version}` : `v${lastOf(subject)}`;
+
+function view(subject: Subject, stored: Stored<CopyRecord> | null, content: Json): WorkingCopy {
+  const { key, artifactId, node } = subject;
+  const base = stored?.record.base ?? lastOf(subject);
+  return {
+    runId: key.runId,
+    artifactId,
+    artifactType: node.artifact?.typeId ?? '',
+    version: tokenOf(subject, stored),
+    ...(base > 0 && { base: String(base) }),
+    content,
+  };
+}
+
+const conflict = (currentVersion: string): OpenwopError =>
+  new OpenwopError('artifact_conflict', { details: { currentVersion } });

@@ -1,0 +1,49 @@
+/**
+ * Threads that wait for another use after they closed what they had opened: starting one takes 50 ms of a processor.
+ * They do not keep the process alive.
+ */
+import { Worker } from 'node:worker_threads';
+
+const KEPT_MAX = 2;
+
+/** A worker thread, with what is told of it to whoever has taken it. */
+export interface Thread {
+  readonly worker: Worker;
+  onMessage(message: never): void;
+  /** `error` is what it died of; null: it has ended. */
+  onEnd(error: unknown): void;
+}
+
+const kept = new Map<string, Thread[]>();
+
+function keptOf({ href }: URL): Thread[] {
+  const threads = kept.get(href) ?? [];
+  kept.set(href, threads);
+  return threads;
+}
+
+/** One that is kept, else a new one. */
+export function takeThread(entry: URL): Thread {
+  const present = keptOf(entry).pop();
+  present?.worker.ref();
+  return present ?? startThread(entry);
+}
+
+function startThread(entry: URL): Thread {
+  const thread: Thread = { worker: new Worker(entry), onMessage() {}, onEnd() {} };
+  thread.worker.on('message', (message) => thread.onMessage(message as never));
+  thread.worker.on('error', (error) => thread.onEnd(error));
+  thread.worker.on('exit', () => thread.onEnd(null));
+  return thread;
+}
+
+/** For one that has nothing open. */
+export async function keepThread(entry: URL, thread: Thread): Promise<void> {
+  const threads = keptOf(entry);
+  thread.onMessage = () => {};
+  thread.onEnd = () => {};
+  if (threads.length === KEPT_MAX) return void (await thread.worker.terminate());
+  thread.worker.unref();
+  thread.onEnd = () => threads.splice(0, threads.length, ...threads.filter((each) => each !== thread));
+  threads.push(thread);
+}
