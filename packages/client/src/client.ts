@@ -1,5 +1,6 @@
 import type { BackendHealth, DiscoveryDocument, ModelUsage, SandboxHealth } from '@gantry/protocol';
 import { type Ai, createAi } from './ai.ts';
+import { type Artifacts, createArtifacts } from './artifacts.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { type Connectors, createConnectors } from './connectors.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
@@ -44,6 +45,7 @@ export interface Client {
   readonly connectors: Connectors;
   readonly keys: Keys;
   readonly ai: Ai;
+  readonly artifacts: Artifacts;
   /** What models were used for in so many days, by workflow. */
   usage(days?: string): Promise<ModelUsage>;
   /** What the host can do: `/.well-known/openwop`. */
@@ -74,6 +76,7 @@ export function createClient(options: ClientOptions): Client {
     runs: createRuns(transport, { ...RECONNECT, ...options.reconnect }),
     interrupts: createInterrupts(transport),
     ai: createAi(transport),
+    artifacts: createArtifacts(transport),
     workflows: createWorkflows(transport),
     packs: createPacks(transport),
     schedules: createSchedules(transport),

@@ -1,3 +1,4 @@
+export type { ArtifactOptions, Artifacts } from './artifacts.ts';
 export type { CallOptions, CreateOptions } from './calls.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export type { Connectors } from './connectors.ts';

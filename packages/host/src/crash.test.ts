@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createClient } from '@gantry/client';
+import { type Client, createClient } from '@gantry/client';
 import type { RunEventDoc } from '@gantry/protocol';
 import { freePort } from '../../surfaces/src/testing/servers.ts';
 import { node, workflow } from './testing/definitions.ts';
@@ -15,12 +15,23 @@ const CREATORS = 8;
 /** Every run is read at the end. */
 const ANSWERS_MAX = process.env.GANTRY_SOAK_ROUNDS ? 450 : 150;
 
+const note = (id: string, text: string) => {
+  const inputs = { text: { type: 'static', value: text } } as const;
+  return node(id, 'core.identity', {}, { artifactType: 'vendor.acme.note', inputs });
+};
+
 const DEFINITIONS = [
   workflow('three', [node('a', 'core.noop'), node('b', 'core.noop'), node('c', 'core.noop')]),
   workflow('delayed', [node('wait', 'core.delay', { delayMs: 40 }), node('after', 'core.noop')]),
   workflow('effects', [
     node('once', 'core.conformance.side-effect', { effects: 2 }),
     node('again', 'core.conformance.side-effect', { idempotent: true }),
+  ]),
+  workflow('noted', [
+    note('small', 'x'),
+    node('wait', 'core.delay', { delayMs: 20 }),
+    note('large', 'y'.repeat(100_000)),
+    node('end', 'core.conformance.side-effect', { idempotent: true }),
   ]),
 ];
 
@@ -56,6 +67,20 @@ function checkLog(runId: string, events: readonly Logged[]): void {
   const terminal = events.filter((event) => /^run\.(completed|failed|cancelled)$/.test(event.type));
   assert.equal(terminal.length, 1, `run ${runId}: exactly one terminal event`);
   assert.equal(terminal[0], events.at(-1), `run ${runId}: the terminal event is last`);
+}
+
+/** What the log tells of is stored, and nothing else is. */
+async function checkArtifacts(client: Client, runId: string, events: readonly RunEventDoc[]): Promise<void> {
+  const told = events
+    .filter(({ type }) => type === 'artifact.created')
+    .map(({ payload }) => payload.artifactId);
+  if (told.length === 0) return;
+  const { artifacts } = await client.artifacts.list(runId);
+  assert.deepEqual(artifacts.map(({ artifactId }) => artifactId).sort(), told.sort(), runId);
+  for (const { artifactId, bytes } of artifacts) {
+    const { content } = await client.artifacts.get(runId, artifactId);
+    assert.equal(JSON.stringify(content).length, bytes, `${runId}: ${artifactId} is stored whole`);
+  }
 }
 
 async function checkEffects(file: string, logs: readonly RunEventDoc[][]): Promise<void> {
@@ -128,6 +153,7 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
     const { status } = await client.runs.wait(runId);
     const { events } = await client.runs.poll(runId);
     checkLog(runId, events);
+    await checkArtifacts(client, runId, events);
     logs.push(events);
     if (status === 'completed') continue;
     const failure = events.at(-1)?.payload.error;

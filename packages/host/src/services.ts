@@ -173,19 +173,9 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const kept = { credentials, oauth, messaging, rekey, ...models };
   const background = { webhooks, triggers, schedules, heartbeats, ...kept };
   const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
-  const artifacts = new Artifacts({ entries: store.entries, runtime });
-  const workingCopies = new WorkingCopies({ entries: store.entries, runtime, artifacts, changes });
-  const apart = {
-    redactions,
-    artifacts,
-    workingCopies,
-    prompts,
-    envelopes,
-    envelopesPort,
-    envelopeTasks,
-    mockPrograms,
-    interruptTokens,
-  };
+  const asked = { envelopes, envelopesPort, envelopeTasks, mockPrograms };
+  const stored = openArtifacts(options, { changes, runtime, media: models.ai.media });
+  const apart = { redactions, prompts, interruptTokens, ...asked, ...stored };
   const services = { ...apart, runtime, packs, surfaces, ...background };
   return { ...services, ...lifetime(services) };
 }
@@ -196,6 +186,14 @@ const promptLibrary = ({ packs, store, settings }: ServicesOptions, changes: Cha
     own: new OwnPrompts({ changes, store }),
     builtIn: settings.testSeams ? CONFORMANCE_PROMPTS : [],
   });
+
+function openArtifacts(
+  { store: { entries } }: ServicesOptions,
+  parts: { readonly changes: Changes; readonly runtime: LocalRuntime; readonly media: MediaStore },
+): Pick<Services, 'artifacts' | 'workingCopies'> {
+  const artifacts = new Artifacts({ entries, ...parts });
+  return { artifacts, workingCopies: new WorkingCopies({ entries, artifacts, ...parts }) };
+}
 
 function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 'start' | 'stop'> {
   const { runtime, webhooks, oauth, providers, packs, surfaces, rekey } = services;

@@ -3,6 +3,7 @@ import { ai } from './ai.ts';
 import { answer } from './answer.ts';
 import { approvals } from './approvals.ts';
 import { approve } from './approve.ts';
+import { artifacts } from './artifacts.ts';
 import { cancel } from './cancel.ts';
 import { connections } from './connections.ts';
 import { connectors } from './connectors.ts';
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   runs,
   events,
   explain,
+  artifacts,
   usage,
   tree,
   approvals,

@@ -140,6 +140,15 @@ test('images are kept with the record of their call, and go with their run', asy
   assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'image/png']);
   assert.deepEqual(answer.rawPayload.subarray(1, 4), Buffer.from('PNG'));
   assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+  const { artifacts } = (await api.get(`/v1/host/gantry/runs/${runId}/artifacts`)).json();
+  const told = payloadsOf(events, 'artifact.created').map(({ artifactId }) => String(artifactId));
+  assert.deepEqual(artifacts.map(({ artifactId }: JsonObject) => artifactId).sort(), told.toSorted());
+  const raw = await api.get(`/v1/runs/${runId}/artifacts/${told[0]}?format=raw`);
+  assert.deepEqual(
+    [raw.rawPayload.length, raw.headers['content-type']],
+    [answer.rawPayload.length, 'image/png'],
+  );
+  assert.equal(raw.headers['content-disposition'], 'attachment');
   assert.equal((await fetched(images[0]!.url.replace('/default/', '/acme/'))).statusCode, 404);
   const gone = await api.request({ method: 'DELETE', url: `/v1/host/gantry/runs/${runId}` });
   assert.equal(gone.statusCode, 200, gone.body);

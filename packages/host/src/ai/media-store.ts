@@ -1,16 +1,20 @@
 /**
  * Media that models made.
  *
- * I1  They are written in the commit of the record of their call, and deleted with its run.
+ * I1  They are written in the commit of the record of their call, as artifacts of its run, and deleted with the run.
  * I2  An id has 192 random bits: whoever knows it, and the tenant, may read.
  */
 import { randomBytes } from 'node:crypto';
 import type { Media } from '@gantry/ai';
+import type { EmittedEvent } from '@gantry/engine';
 import type { EntryKey, Store, Write } from '@gantry/store';
+import { mediaArtifact } from '../artifacts/artifact-record.ts';
 import type { CallingNode } from './planned-call.ts';
 
 const KIND = 'media';
 const ID_BYTES = 24;
+/** Of the artifact: its id is told to readers of the run, so it is not the one by which media are read without a key. */
+const NAME_BYTES = 12;
 const REF = 'media:';
 /** Below the address of the host. */
 export const MEDIA_ROOT = '/v1/host/gantry/media/';
@@ -19,6 +23,13 @@ export const MEDIA_ROOT = '/v1/host/gantry/media/';
 export interface StoredMedia extends Omit<Media, 'data'> {
   readonly id: string;
   readonly bytes: number;
+}
+
+/** What the commit of the record tells and writes. */
+interface Kept {
+  readonly stored: readonly StoredMedia[];
+  readonly events: readonly EmittedEvent[];
+  readonly writes: readonly Write[];
 }
 
 interface Body {
@@ -44,19 +55,21 @@ export class MediaStore {
   }
 
   /** I1: what the commit of the record writes for them. */
-  keeping(
-    { owner, runId }: Pick<CallingNode, 'owner' | 'runId'>,
-    media: readonly Media[],
-  ): { readonly stored: readonly StoredMedia[]; readonly writes: readonly Write[] } {
+  keeping(node: Pick<CallingNode, 'owner' | 'runId' | 'nodeId'>, media: readonly Media[]): Kept {
     const kept = media.map(({ data, ...about }) => {
       const id = randomBytes(ID_BYTES).toString('base64url');
       const body: Body = { mimeType: about.mimeType, data: Buffer.from(data).toString('base64') };
-      return {
-        stored: { ...about, id, bytes: data.byteLength },
-        write: this.#putting(owner, runId, id, body),
-      };
+      const stored = { ...about, id, bytes: data.byteLength };
+      const artifactId = `media-${randomBytes(NAME_BYTES).toString('base64url')}`;
+      const artifact = mediaArtifact(node, stored, artifactId, this.#options.now());
+      const write = this.#putting(node.owner, node.runId, id, body);
+      return { stored, event: artifact.event, writes: [write, ...artifact.writes] };
     });
-    return { stored: kept.map(({ stored }) => stored), writes: kept.map(({ write }) => write) };
+    return {
+      stored: kept.map(({ stored }) => stored),
+      events: kept.map(({ event }) => event),
+      writes: kept.flatMap(({ writes }) => writes),
+    };
   }
 
   #putting({ tenant, workspace }: CallingNode['owner'], runId: string, id: string, body: Body): Write {

@@ -182,10 +182,11 @@ export class ModelCalls {
       const attempted = await this.#once(node, call, claimed, io);
       if (!(attempted instanceof Error)) {
         const { answer, usage, model = call.model, media = [] } = attempted;
-        const { stored, writes } = this.#options.media.keeping(node, media);
+        const { stored, writes, events: made } = this.#options.media.keeping(node, media);
         const record = ends({ answer, model, ...(stored.length > 0 && { media: stored }) }, usage);
         const events = call.goesOn ? [] : await told(node, claimed, attempted, record, feed);
-        return this.#record(node, { claimed, record, events: [...decided, ...events], writes });
+        const all = [...decided, ...events, ...made];
+        return this.#record(node, { claimed, record, events: all, writes });
       }
       if (node.signal.aborted) {
         await feed?.stop();

@@ -2,7 +2,7 @@
  * Artifacts as they are kept: what is known of a version, and apart from it its content, so that lists stay small. Both
  * are written in the commit of `artifact.created`, and deleted with the run.
  */
-import type { MadeArtifact, RunFacts } from '@gantry/engine';
+import type { EmittedEvent, MadeArtifact, RunFacts } from '@gantry/engine';
 import type { ArtifactSummary, Json } from '@gantry/protocol';
 import { type RecordKind, toEntry } from '@gantry/resources';
 import type { Write } from '@gantry/store';
@@ -11,7 +11,8 @@ export type ArtifactRecord = Omit<ArtifactSummary, 'createdAt'>;
 
 type RunRecord = { readonly runId: string };
 
-export type ContentRecord = RunRecord & ({ readonly content: Json } | { readonly base64: string });
+/** Media that models made are kept once, beside the record of their call. */
+export type ContentRecord = RunRecord & ({ readonly content: Json } | { readonly mediaId: string });
 
 const endsWithRun = ({ runId }: RunRecord): string => runId;
 
@@ -43,23 +44,41 @@ type Facts = Pick<RunFacts, 'runId' | 'owner'>;
 export const artifactWrites = (facts: Facts, made: readonly MadeArtifact[] = [], now: number): Write[] =>
   made.flatMap(({ created, content, schemaVersion }) => {
     const { runId } = facts;
-    const record = { runId, ...created, ...(schemaVersion !== undefined && { schemaVersion }) };
-    return versionWrites(facts, now, record as Told, { runId, content });
+    const bytes = Buffer.byteLength(JSON.stringify(content));
+    const about = { runId, mediaType: 'application/json', bytes };
+    const record = { ...created, ...about, ...(schemaVersion !== undefined && { schemaVersion }) };
+    return versionWrites(facts, now, record as ArtifactRecord, { runId, content });
   });
 
-type Told = Omit<ArtifactRecord, 'mediaType' | 'bytes'>;
+/** Something that a model made, by the id under which its bytes are kept. */
+export interface MadeMedia {
+  readonly id: string;
+  readonly mimeType: string;
+  readonly bytes: number;
+}
 
-const JSON_MEDIA = 'application/json';
+/** The event that tells of it, and what is written with the event. */
+export function mediaArtifact(
+  { runId, owner, nodeId }: Facts & { readonly nodeId: string },
+  { id, mimeType, bytes }: MadeMedia,
+  artifactId: string,
+  now: number,
+): { readonly event: EmittedEvent; readonly writes: readonly Write[] } {
+  const payload = {
+    artifactId,
+    artifactType: `media.${mimeType.split('/')[0]}`,
+    version: '1',
+    registered: false,
+  };
+  const record = { runId, nodeId, ...payload, mediaType: mimeType, bytes };
+  const writes = versionWrites({ runId, owner }, now, record, { runId, mediaId: id });
+  return { event: { type: 'artifact.created', payload }, writes };
+}
 
-function versionWrites(facts: Facts, now: number, told: Told, body: ContentRecord): Write[] {
+function versionWrites(facts: Facts, now: number, record: ArtifactRecord, body: ContentRecord): Write[] {
   const { tenant, workspace = null } = facts.owner;
-  const { runId, artifactId, version } = told;
+  const { runId, artifactId, version } = record;
   const common = { tenant, workspace, createdAt: now, id: versionId(runId, artifactId, version) };
-  const size =
-    'base64' in body
-      ? Buffer.byteLength(body.base64, 'base64')
-      : Buffer.byteLength(JSON.stringify(body.content));
-  const record: ArtifactRecord = { mediaType: JSON_MEDIA, ...told, bytes: size };
   return [
     put(toEntry({ ...common, kind: ARTIFACTS, record }, now)),
     put(toEntry({ ...common, kind: CONTENTS, record: body }, now)),

@@ -9,6 +9,7 @@ import {
 } from '@gantry/protocol';
 import { fromEntry } from '@gantry/resources';
 import type { Entry, RunKey, Store } from '@gantry/store';
+import type { MediaStore } from '../ai/media-store.ts';
 import type { ReadRun, Runtime } from '../runtime/runtime.ts';
 import { ARTIFACTS, artifactRef, CONTENTS, versionId } from './artifact-record.ts';
 
@@ -19,15 +20,18 @@ const SOURCES_MAX = 20;
 export interface ArtifactsOptions {
   readonly entries: Pick<Store['entries'], 'get' | 'list'>;
   readonly runtime: Pick<Runtime, 'read'>;
+  readonly media: Pick<MediaStore, 'read'>;
 }
 
 export class Artifacts {
   readonly #entries: ArtifactsOptions['entries'];
   readonly #runtime: ArtifactsOptions['runtime'];
+  readonly #media: ArtifactsOptions['media'];
 
-  constructor({ entries, runtime }: ArtifactsOptions) {
+  constructor({ entries, runtime, media }: ArtifactsOptions) {
     this.#entries = entries;
     this.#runtime = runtime;
+    this.#media = media;
   }
 
   /** Null when there is no such run. */
@@ -51,8 +55,12 @@ export class Artifacts {
     const { tenant, id } = entry;
     const content = await this.#entries.get({ kind: CONTENTS.kind, tenant, id });
     if (!content) throw missing(artifactId, version);
-    const { runId: _runId, ...body } = fromEntry(CONTENTS, content).record;
-    return { ...shown(entry), runId: key.runId, ...body };
+    const { record } = fromEntry(CONTENTS, content);
+    const about = { ...shown(entry), runId: key.runId };
+    if ('content' in record) return { ...about, content: record.content };
+    const media = await this.#media.read(tenant, record.mediaId);
+    if (!media) throw missing(artifactId, version);
+    return { ...about, base64: Buffer.from(media.data).toString('base64') };
   }
 
   async #entry(
@@ -119,8 +127,8 @@ export const missing = (artifactId: string, version?: string): OpenwopError =>
   new OpenwopError('not_found', {
     message:
       version === undefined
-        ? 'The run has stored no artifact with this id. List them: `gantry artifacts list RUN`.'
-        : `The run has no version ${version} of this artifact. List them: \`gantry artifacts list RUN\`.`,
+        ? 'The run has stored no artifact with this id. List them: `gantry artifacts ls RUN`.'
+        : `The run has no version ${version} of this artifact. List them: \`gantry artifacts ls RUN\`.`,
     details: { artifactId },
   });
 

@@ -1,0 +1,103 @@
+import { writeFile } from 'node:fs/promises';
+import { ARTIFACT_FORMATS, type ArtifactList } from '@gantry/protocol';
+import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
+import { ago, print, printJson } from '../output.ts';
+import { printable } from '../style.ts';
+import { readChoice, readJson } from '../values.ts';
+
+const FORMATS = [...ARTIFACT_FORMATS, 'raw'] as const;
+
+const versionOf = ({ args }: Call): { version?: string } => args.given('version');
+
+/** A document goes to the standard output, or into a file; what is not JSON is best put into one. */
+async function show(call: Call, runId = '', artifactId = ''): Promise<void> {
+  const { client, args, io } = call;
+  const format = readChoice(args.text('as'), { known: FORMATS, noun: 'format' });
+  const file = args.text('out');
+  if (!format && !file) {
+    const artifact = await client.artifacts.get(runId, artifactId, versionOf(call));
+    return printJson(call, args.flag('json') ? artifact : (artifact.content ?? artifact));
+  }
+  const bytes = await client.artifacts.export(runId, artifactId, format ?? 'json', versionOf(call));
+  if (file === undefined) return void io.stdout.write(Buffer.from(bytes).toString('utf8'));
+  await writeFile(file, bytes);
+  io.stderr.write(`${bytes.length} bytes in ${file}\n`);
+}
+
+function listed(call: Call, runId: string, { artifacts, drafts }: ArtifactList): void {
+  const now = Date.now();
+  print(
+    call,
+    { artifacts, drafts },
+    {
+      headings: ['ARTIFACT', 'VERSION', 'TYPE', 'CHECKED', 'STORED', 'SUMMARY'],
+      rows: [
+        ...artifacts.map((one) => [
+          printable(one.artifactId),
+          one.version,
+          printable(one.artifactType),
+          one.registered ? 'yes' : 'no',
+          ago(one.createdAt, now),
+          printable(one.summary ?? ''),
+        ]),
+        ...drafts.map((draft) => [
+          printable(draft.artifactId),
+          '-',
+          printable(draft.artifactType),
+          '-',
+          draft.syncOn === 'manual' ? 'when you register it' : 'with an approval',
+          '',
+        ]),
+      ],
+      none: `${runId} has no artifacts. A node has one when it names an \`artifactType\`.`,
+    },
+  );
+}
+
+const actions: Actions = {
+  ls: {
+    takes: '<runId>',
+    async act(call, runId = '') {
+      listed(call, runId, await call.client.artifacts.list(runId));
+    },
+  },
+  show: { takes: '<runId> <artifactId>', act: show },
+  edit: {
+    takes: '<runId> <artifactId> <file>',
+    async act(call, runId = '', artifactId = '', file = '') {
+      const content = await readJson(file);
+      const { version } = await call.client.artifacts.workingCopy(runId, artifactId);
+      const copy = await call.client.artifacts.writeWorkingCopy(runId, artifactId, { version, content });
+      print(call, copy, `Written. Store it: gantry artifacts register ${runId} ${artifactId}\n`);
+    },
+  },
+  register: {
+    takes: '<runId> <artifactId>',
+    async act(call, runId = '', artifactId = '') {
+      const stored = await call.client.artifacts.register(runId, artifactId);
+      print(call, stored, `${artifactId} is stored as version ${stored.version}.\n`);
+    },
+  },
+};
+
+export const artifacts: Command = {
+  name: 'artifacts',
+  summary: 'what runs produced: list, read, export, edit and store it',
+  usage: usageOf('artifacts', actions),
+  options: {
+    version: option('N', 'show: this version instead of the last'),
+    as: option('FORMAT', `show: ${FORMATS.join(', ')}`),
+    out: option('FILE', 'show: into a file'),
+    json: flag('print JSON'),
+  },
+  examples: [
+    'gantry artifacts ls RUN',
+    'gantry artifacts show RUN report --as md',
+    'gantry artifacts show RUN report --as html --out report.html',
+    'gantry artifacts edit RUN report report.json',
+    'gantry artifacts register RUN report',
+  ],
+  words: { min: 1, max: wordsMax(actions) },
+  run: (call) => runAction('artifacts', actions, call),
+};
