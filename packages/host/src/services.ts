@@ -131,13 +131,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     credentials,
     egress: options.egress.for('connector'),
   });
-  const triggers: Triggers = createTriggers({
-    ...options,
-    changes,
-    queue: surfaces.queue,
-    attachments: { egress: options.egress.public, blobs: surfaces.blobs, bucket: settings.buckets[0] ?? '' },
-    runtime: () => runtime,
-  });
+  const triggers: Triggers = openTriggers(options, changes, () => runtime);
   const models = openModels(options, credentials, { pipeline, changes });
   const runtime = await LocalRuntime.open({
     ...options,
@@ -186,6 +180,12 @@ const promptLibrary = ({ packs, store, settings }: ServicesOptions, changes: Cha
     own: new OwnPrompts({ changes, store }),
     builtIn: settings.testSeams ? CONFORMANCE_PROMPTS : [],
   });
+
+const openTriggers = (options: ServicesOptions, changes: Changes, runtime: () => LocalRuntime): Triggers => {
+  const { egress, settings, surfaces } = options;
+  const attachments = { egress: egress.public, blobs: surfaces.blobs, bucket: settings.buckets[0] ?? '' };
+  return createTriggers({ ...options, changes, queue: surfaces.queue, attachments, runtime });
+};
 
 function openArtifacts(
   { store: { entries } }: ServicesOptions,
