@@ -24,6 +24,7 @@ export * from './interrupt.ts';
 export * from './interrupt-data.ts';
 export * from './json.ts';
 export * from './json-text.ts';
+export * from './lazy-validator.ts';
 export * from './mock-agent.ts';
 export * from './owner.ts';
 export * from './pack.ts';

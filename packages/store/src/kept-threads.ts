@@ -37,6 +37,11 @@ function startThread(entry: URL): Thread {
   return thread;
 }
 
+/** Starts one beside what else is done, for the next that takes it. */
+export function warmThread(entry: URL): void {
+  if (keptOf(entry).length === 0) void keepThread(entry, startThread(entry));
+}
+
 /** For one that has nothing open. */
 export async function keepThread(entry: URL, thread: Thread): Promise<void> {
   const threads = keptOf(entry);

@@ -1,7 +1,6 @@
 /** References to prompts: `prompt:<templateId>[@<version>]`, or an object that can say more. */
-import { OpenwopError } from '@gantry/protocol';
+import { lazyValidator, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/schema';
 
 const NAME = '[a-z0-9][a-z0-9._-]{0,127}';
 const VERSION = '\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?';
@@ -22,7 +21,7 @@ const PromptRefObject = Type.Object(
 );
 export type PromptRef = Static<typeof PromptRefObject>;
 
-const object = Compile(PromptRefObject);
+const object = lazyValidator(PromptRefObject);
 const TEXT = new RegExp(`^prompt:(${NAME})(?:@(${VERSION}))?$`);
 const TEXT_LENGTH_MAX = 300;
 

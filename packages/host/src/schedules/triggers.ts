@@ -2,16 +2,16 @@
 import { hash } from 'node:crypto';
 import {
   type JsonObject,
+  lazyValidator,
   MISSED_TICKS_DEFAULT,
   OpenwopError,
   ScheduleTriggerConfig,
   type WorkflowDefinition,
 } from '@gantry/protocol';
-import { Compile } from 'typebox/schema';
 import { ENDED_KEPT_MS, firstTick, type ScheduleRecord, stateAt } from './schedule.ts';
 import { timingOf } from './schedule-request.ts';
 
-const config = Compile(ScheduleTriggerConfig);
+const config = lazyValidator(ScheduleTriggerConfig);
 
 export interface TriggerIssue {
   readonly path: string;

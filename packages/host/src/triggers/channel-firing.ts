@@ -1,8 +1,7 @@
 /** Starts the run that a write to a channel fired. I2 of `channel-writes.ts`. */
-import { InputMapping, OpenwopError } from '@gantry/protocol';
+import { InputMapping, lazyValidator, OpenwopError } from '@gantry/protocol';
 import { type Change, Contended, fromEntry, type Stored } from '@gantry/resources';
 import type { Entry } from '@gantry/store';
-import { Compile } from 'typebox/schema';
 import { deadLetters } from '../dead-letters/dead-letter.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
 import { type ChannelFiring, channelFirings } from './channel-writes.ts';
@@ -10,7 +9,7 @@ import { type DispatchOptions, triggerCaller } from './dispatch.ts';
 import { mapInputs } from './input-mapping.ts';
 import { retryDelayMs, retryPolicyOf } from './retry.ts';
 
-const mapping = Compile(InputMapping);
+const mapping = lazyValidator(InputMapping);
 
 export async function fireChannel(options: DispatchOptions, entry: Entry): Promise<void> {
   const firing = fromEntry(channelFirings, entry);

@@ -7,12 +7,12 @@ import {
   EmailMessage,
   type Json,
   type JsonObject,
+  lazyValidator,
   OpenwopError,
   problemsIn,
   TRIGGER_LIMITS,
   type TriggerSource,
 } from '@gantry/protocol';
-import { Compile } from 'typebox/schema';
 
 const JSON_MEDIA = /^application\/([\w.+-]+\+)?json$/;
 const HEADER_LENGTH_MAX = 1_024;
@@ -89,7 +89,7 @@ function fields(media: string, bytes: Buffer): JsonObject {
   throw invalid('A form sent as JSON must be an object.');
 }
 
-const EMAIL = Compile(EmailMessage);
+const EMAIL = lazyValidator(EmailMessage);
 
 function message(media: string, bytes: Buffer): EmailMessage {
   const value = JSON_MEDIA.test(media) ? parseBody(bytes) : null;

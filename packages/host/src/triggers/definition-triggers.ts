@@ -1,17 +1,17 @@
 /** Triggers of workflow definitions that become subscriptions, and those that nothing here starts runs from. Pure. */
 import {
   DEFAULT_SCHEME,
+  lazyValidator,
   OpenwopError,
   WebhookTriggerConfig,
   type WorkflowDefinition,
 } from '@gantry/protocol';
-import { Compile } from 'typebox/schema';
 import { mappingProblem } from './input-mapping.ts';
 import { isQueueTrigger, queueTrigger, queueTriggerProblem } from './queue-source/registration.ts';
 import { retryPolicyOf } from './retry.ts';
 import type { Wanted } from './trigger.ts';
 
-const config = Compile(WebhookTriggerConfig);
+const config = lazyValidator(WebhookTriggerConfig);
 /** What no part of this host watches for. */
 const UNSERVED: ReadonlySet<string> = new Set([
   'event',

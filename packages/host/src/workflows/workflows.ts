@@ -2,9 +2,8 @@
 
 import type { Plan } from '@gantry/engine';
 import { compareVersions, enginesProblem } from '@gantry/packs';
-import { OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
+import { lazyValidator, OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
-import { Compile } from 'typebox/schema';
 import { ENGINES_VERSION } from '../packs/offer.ts';
 import type { PackBinding } from '../packs/packs.ts';
 import type {
@@ -30,7 +29,7 @@ const RESOLVED_MAX = 5_000;
 /** Of many that register at once, one wins each time. */
 const ATTEMPTS_MAX = 100;
 
-const shape = Compile(WorkflowDefinition);
+const shape = lazyValidator(WorkflowDefinition);
 
 export interface WorkflowsWithPlans extends Workflows {
   /**

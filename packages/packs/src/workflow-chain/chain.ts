@@ -1,6 +1,5 @@
-import { EdgeCondition, OpenwopError, TriggerRule } from '@gantry/protocol';
+import { EdgeCondition, lazyValidator, OpenwopError, TriggerRule } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/schema';
 import { boundsIssue } from '../json.ts';
 import { Data, strict, TypeId, Version } from '../manifest/fields.ts';
 
@@ -69,7 +68,7 @@ export const WorkflowChain = strict({
 export type WorkflowChain = Static<typeof WorkflowChain>;
 
 const BOUNDS = { depthMax: 32, sizeMax: 1_048_576 } as const;
-const schema = Compile(WorkflowChain);
+const schema = lazyValidator(WorkflowChain);
 
 const refuse = (path: string, message: string): never => {
   throw new OpenwopError('validation_error', {

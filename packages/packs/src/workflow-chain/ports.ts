@@ -1,5 +1,4 @@
-import { type Json, type JsonObject, OpenwopError, PortValue } from '@gantry/protocol';
-import { Compile } from 'typebox/schema';
+import { type Json, type JsonObject, lazyValidator, OpenwopError, PortValue } from '@gantry/protocol';
 import { asJson, mapStrings } from '../json.ts';
 import type { FragmentNode } from './chain.ts';
 import type { NodeIds } from './node-ids.ts';
@@ -21,7 +20,7 @@ export interface ChainInput {
   readonly plain: Json;
 }
 
-const portSchema = Compile(PortValue);
+const portSchema = lazyValidator(PortValue);
 
 /**
  * What is a port is decided before values are filled in: a parameter is data, and cannot turn an input

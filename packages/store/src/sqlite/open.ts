@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { limiter } from '@gantry/limiter';
 import { hasLargeBody } from '../body-parts.ts';
 import { checkGroups } from '../check.ts';
+import { warmThread } from '../kept-threads.ts';
 import { writePidFile } from '../pid-file.ts';
 import type { EntryReads, Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
 import { decodeResult, encodeBatch } from './batch.ts';
@@ -13,6 +14,8 @@ import type { WriterOperations } from './writer.ts';
 type Reader = Channel<ReaderOperations>;
 type Writer = Channel<WriterOperations>;
 
+const READER = new URL('./reader.ts', import.meta.url);
+
 /**
  * Opens (or creates) the embedded store of one data folder. Rejects with a `StoreError`.
  *
@@ -20,6 +23,7 @@ type Writer = Channel<WriterOperations>;
  */
 export async function openSqlite(options: { readonly dataDir: string }): Promise<Store> {
   const dataDir = resolve(options.dataDir);
+  warmThread(READER);
   const writer: Writer = await connect(new URL('./writer.ts', import.meta.url), dataDir);
   const reader: Reader = await connectReader(writer, dataDir);
   const reads = runReads(reader);
@@ -52,7 +56,7 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
 
 async function connectReader(writer: Writer, dataDir: string): Promise<Reader> {
   try {
-    return await connect(new URL('./reader.ts', import.meta.url), dataDir);
+    return await connect(READER, dataDir);
   } catch (error) {
     await writer.close();
     throw error;

@@ -1,19 +1,19 @@
 /** Subscriptions to queues as callers and workflow definitions ask for them. Pure. */
 import {
+  lazyValidator,
   OpenwopError,
   QueueTriggerConfig,
   type TriggerSubscriptionRegistration,
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import { queueGroupProblem } from '@gantry/surfaces';
-import { Compile } from 'typebox/schema';
 import { retryPolicyOf } from '../retry.ts';
 import type { Origin, WantedQueue } from '../trigger.ts';
 
 /** The node type that packs bring for it: it puts out the message that started the run. */
 const CONSUME = 'core.messaging.consume';
 
-const config = Compile(QueueTriggerConfig);
+const config = lazyValidator(QueueTriggerConfig);
 
 /** Why no queue can have such a topic or group; null when it can. */
 const groupProblem = (topic: string, consumerGroup = ''): string | null =>

@@ -1,0 +1,21 @@
+/** Compiling a schema takes milliseconds, and a start loads many that it does not use. */
+import type { Static, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/schema';
+
+export interface LazyValidator<T extends TSchema> {
+  Check(value: unknown): value is Static<T>;
+  Errors(value: unknown): ReturnType<Validator['Errors']>;
+}
+
+/** Compiled with its first use. */
+export function lazyValidator<T extends TSchema>(schema: T): LazyValidator<T> {
+  let compiled: Validator<T> | undefined;
+  const get = (): Validator<T> => {
+    compiled ??= Compile(schema);
+    return compiled;
+  };
+  return {
+    Check: (value): value is Static<T> => get().Check(value),
+    Errors: (value) => get().Errors(value),
+  };
+}
