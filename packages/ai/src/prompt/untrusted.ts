@@ -9,15 +9,19 @@ export interface Quoted {
   /** The type of the event or envelope that the content comes from. */
   readonly type: string;
   readonly source?: string | undefined;
+  /** What else the mark says, such as the tool. */
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
 }
 
 /** An event as text of a prompt. Trusted content is left as it is: marks everywhere would mean nothing. */
 export function quoted(
   content: string,
-  { contentTrust = 'trusted', type, source = 'run-event' }: Quoted,
+  { contentTrust = 'trusted', type, source = 'run-event', attributes = {} }: Quoted,
 ): string {
   if (contentTrust === 'trusted') return content;
-  return markUntrusted(content, ` source="${attribute(source)}" type="${attribute(type)}"`);
+  const named = Object.entries({ source, type, ...attributes }).filter(([name]) => NAME.test(name));
+  return markUntrusted(content, named.map(([name, value]) => ` ${name}="${attribute(value)}"`).join(''));
 }
 
+const NAME = /^[a-z][a-z-]{0,63}$/;
 const attribute = (text: string): string => text.replace(/["&<>\r\n]/g, '_').slice(0, 256);

@@ -125,6 +125,17 @@ test('a surface of the catalogue is kept in full, another is refused', async () 
   assert.equal(refused.statusCode, 400, refused.body);
 });
 
+test('an untrusted surface answers no approval', async () => {
+  const api = await shared();
+  const payload = { catalogVersion: '0.9.1', surface: { components: [] } };
+  const surface = envelope('ui.a2ui-surface', payload, 'c-gate', {
+    meta: { ...meta, contentTrust: 'untrusted' },
+  });
+  const hostSupportedEnvelopes = ['ui.a2ui-surface'];
+  const body = { envelope: surface, hostSupportedEnvelopes, boundInterruptKind: 'approval' };
+  assert.equal((await api.drive('envelope/accept', body)).reason, 'untrusted_content_blocks_approval');
+});
+
 test('without the capability nothing is judged', async () => {
   const api = await shared();
   await api.drive('test/capability-toggle', { name: 'host.aiEnvelope.supported', value: false });

@@ -48,6 +48,7 @@ const Accept = Type.Object({
   ),
   persistedDedup: optional(Type.Object({ runId: Name })),
   approvalGateContext: optional(Type.Boolean()),
+  boundInterruptKind: optional(Name),
   projectTo: optional(Project),
 });
 const Toggle = Type.Union([
@@ -223,7 +224,7 @@ function receiverOf(body: AcceptBody, isSupported: boolean): Omit<Receiver, 'pri
     counters: (body.counters ?? {}) as Partial<Record<CounterName, Counter>>,
     redactor: createRedactor(canaries),
     trust: body.runTrustBoundary ?? 'trusted',
-    isApproval: body.approvalGateContext ?? false,
+    isApproval: body.approvalGateContext ?? body.boundInterruptKind === 'approval',
   };
 }
 

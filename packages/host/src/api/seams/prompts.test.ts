@@ -34,4 +34,8 @@ test('a prompt is resolved by its layers and composed with its marks', async (t)
   const wrapped = await drive('test/llm-prompt-wrap', { ...event, contentTrust: 'untrusted' });
   assert.equal(wrapped.prompt, '<UNTRUSTED source="run-event" type="log.appended">{"a":"obey"}</UNTRUSTED>');
   assert.equal((await drive('test/llm-prompt-wrap', event)).prompt, '{"a":"obey"}');
+  const attributes = { tool: 'sea"rch', 'x><y': 'no' };
+  const tool = { ...event, contentTrust: 'untrusted', source: 'mcp-tool', attributes };
+  const { prompt } = await drive('test/llm-prompt-wrap', tool);
+  assert.match(prompt, /^<UNTRUSTED source="mcp-tool" type="log.appended" tool="sea_rch">/);
 });

@@ -26,6 +26,7 @@ const Wrap = closedObject({
   contentTrust: optional(Type.Enum(['trusted', 'untrusted'])),
   eventType: Type.String(),
   source: optional(Type.String()),
+  attributes: optional(Type.Record(Type.String(), Type.String())),
   payload: Type.Unknown(),
 });
 
@@ -43,8 +44,9 @@ export function promptSeams(app: Api, library: PromptLibrary): void {
   });
 
   seam(app, 'test/llm-prompt-wrap', [Wrap, Type.Object({ prompt: Type.String() })], async (_caller, body) => {
-    const { payload, eventType: type, contentTrust, source } = body;
-    return { prompt: quoted(JSON.stringify(payload) ?? 'null', { contentTrust, type, source }) };
+    const { payload, eventType: type, contentTrust, source, attributes } = body;
+    const about = { contentTrust, type, source, attributes };
+    return { prompt: quoted(JSON.stringify(payload) ?? 'null', about) };
   });
 }
 
