@@ -20,6 +20,7 @@ import { registry } from './registry.ts';
 import { type Failure, formatReport, type Report } from './report.ts';
 import { sandbox } from './sandbox.ts';
 import { type Settings, settingsFor } from './settings.ts';
+import { streams } from './streams.ts';
 import { surfaces } from './surfaces.ts';
 import { throughput } from './throughput.ts';
 import { toolCall } from './tool-call.ts';
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   sandbox,
   egress,
   'tool-call': toolCall,
+  streams,
   redaction,
   registry,
   surfaces,

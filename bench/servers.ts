@@ -35,7 +35,12 @@ export function startBare(folder: string, disk: Disk): Promise<Server> {
 export const startBareFanOut = (): Promise<Server> =>
   startServer({ args: [script.bareFanOut], readyPath: '/' });
 
-const serverOf = (script: string, folder: string, more: readonly string[] = []): Promise<Server> =>
+const serverOf = (
+  script: string,
+  folder: string,
+  more: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> =>
   startServer({
     args: [script, '--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows'), ...more],
     // Processes that share a database share it
@@ -44,12 +49,16 @@ const serverOf = (script: string, folder: string, more: readonly string[] = []):
       GANTRY_ADMIN_KEY: API_KEY,
       GANTRY_API_KEY: API_KEY,
       GANTRY_MASTER_KEY: 'bench-master-key-of-all-processes',
+      ...env,
     },
     readyPath: '/readyz',
   });
 
-export const startHost = (folder: string, disk: Disk): Promise<Server> =>
-  serverOf(disk === 'slow' ? script.slowHost : script.host, folder);
+export const startHost = (
+  folder: string,
+  disk: Disk,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> => serverOf(disk === 'slow' ? script.slowHost : script.host, folder, [], env);
 
 /** The folder of this repository. */
 export const THIS_CHECKOUT = path.join(here, '..');

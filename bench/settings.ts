@@ -32,6 +32,9 @@ export interface Settings {
   readonly reads: number;
   /** Of one round of calls of a surface. */
   readonly callMs: number;
+  /** Answers of a model that are followed one by one, and such that run at once. */
+  readonly streamCalls: number;
+  readonly streams: number;
   /** Vectors and documents. */
   readonly retrievalItems: number;
 }
@@ -58,6 +61,8 @@ const FULL = {
   longRunTimeoutMs: 120_000,
   reads: 200,
   callMs: 600,
+  streamCalls: 100,
+  streams: 200,
   retrievalItems: 100_000,
 } as const;
 
@@ -79,6 +84,8 @@ const QUICK = {
   longRunEvents: 10_000,
   reads: 50,
   callMs: 150,
+  streamCalls: 6,
+  streams: 20,
   retrievalItems: 2_000,
 } as const;
 
