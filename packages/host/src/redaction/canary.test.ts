@@ -39,6 +39,8 @@ const CANARIES = {
   // Only such characters are taken for a token
   token: `CANARY-token_${randomBytes(12).toString('base64url')}`,
   client: canary('client-secret'),
+  // As it goes into a header
+  model: `CANARY-model_${randomBytes(12).toString('base64url')}`,
   database: canary('database'),
   master: canary('master-key-of-at-least-so-many-characters'),
 };
@@ -72,6 +74,38 @@ async function connected(api: PackTest, origin: string): Promise<string> {
   return made.json().connection.connectionId;
 }
 
+/** Tells the key that it was sent, in every way in which a model can answer: text, thoughts, tool calls and errors. */
+async function modelServer(t: TestContext): Promise<string> {
+  const errors = [400, 401, 404, 413, 429, 500, 502];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request) body += piece;
+    const key = String(request.headers.authorization).replace('Bearer ', '');
+    const ask = /"call (\d+)"/.exec(body)?.[1] ?? '0';
+    const status = errors[Number(ask) - 3];
+    if (status !== undefined) {
+      const told = { error: { message: `You sent ${key}`, type: key, code: key } };
+      return response
+        .writeHead(status, { 'retry-after': '3600', 'x-key': key })
+        .end(status === 502 ? `<h1>${key}</h1>` : JSON.stringify(told));
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const tell = (data: object): boolean => response.write(`data: ${JSON.stringify(data)}\n\n`);
+    const say = (delta: object, finish_reason: string | null = null): boolean =>
+      tell({ id: key, model: key, created: 1, choices: [{ index: 0, delta, finish_reason }] });
+    for (const content of [`<${key.slice(0, 9)}`, `${key.slice(9)}>`]) say({ content });
+    say({ reasoning_content: key });
+    const call = { name: 'search', arguments: JSON.stringify({ key }) };
+    if (ask === '1') say({ tool_calls: [{ index: 0, id: key, type: 'function', function: call }] });
+    if (ask === '2') tell({ error: { message: key, type: key } });
+    else say({}, 'stop');
+    response.end('data: [DONE]\n\n');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
 interface World {
   readonly tokens: string;
   readonly api: PackTest;
@@ -88,7 +122,11 @@ async function openWorld(t: TestContext): Promise<World> {
   const { url, got } = await receiver(t);
   const lines: string[] = [];
   const tokens = await tokenServer(t);
+  const ai = path.join(folder.path, 'ai.json');
+  const lab = { id: 'lab', url: await modelServer(t), models: ['m'], credential: 'model' };
+  await writeFile(ai, JSON.stringify({ endpoints: [lab] }));
   const settings = readSettings([], {
+    GANTRY_AI: ai,
     GANTRY_MASTER_KEY: CANARIES.master,
     GANTRY_SECRETS_ENV: 'CANARY',
     CANARY: CANARIES.variable,
@@ -96,9 +134,17 @@ async function openWorld(t: TestContext): Promise<World> {
     GANTRY_EGRESS_ALLOW: `webhook=${new globalThis.URL(url).origin},oauth=${tokens}`,
     GANTRY_CACHE: `postgres://canary:${encodeURIComponent(CANARIES.database)}@127.0.0.1:1/none`,
   });
-  const { masterKey, secretVariables, secretsDir, egressAllow, backends } = settings;
+  const { masterKey, secretVariables, secretsDir, egressAllow, backends, ai: models } = settings;
   const api = await packTest(t, {
-    settings: { masterKey, secretVariables, secretsDir, egressAllow, backends, logLevel: 'debug' },
+    settings: {
+      masterKey,
+      secretVariables,
+      secretsDir,
+      egressAllow,
+      backends,
+      ai: models,
+      logLevel: 'debug',
+    },
     logTo: { write: (line: string) => void lines.push(line) },
   });
   const hook = await api.post('/v1/webhooks', { url, events: TOLD });
@@ -125,6 +171,7 @@ async function plant(api: PackTest): Promise<void> {
   await add('file', { source: { store: 'files', name: 'token' } });
   await add('resolved', { value: CANARIES.resolved });
   await add('required', { value: CANARIES.required, scope: 'user' });
+  await add('model', { value: CANARIES.model, kind: 'bearer', audiences: ['127.0.0.1'] });
   await add('login', { value: `user:${CANARIES.password}`, kind: 'basic' });
 }
 
@@ -150,13 +197,19 @@ const LEAKS = `${GET}
   }
   await ctx.http.safeFetch('https://elsewhere.example/', { credential: { ref: 'created' } }).catch(() => {});
   await ctx.storage.cache.get({ key: 'k' }).catch(({ message }) => ctx.log('warn', message));
+  const said = [];
+  const tools = [{ name: 'search', parameters: { type: 'object' } }];
+  for (let call = 0; call < 10; call++) {
+    const messages = [{ role: 'user', content: 'call ' + call }];
+    await ctx.callAIWithTools({ provider: 'lab', messages, tools }).then((answer) => said.push(answer), (error) => said.push(error.message, error.details));
+  }
   ctx.variables.set('kept', forms.join());
   let split = 0;
   for (const form of encoders.map((encode) => encode(values.at(-2))))
     for (let at = 1; at < form.length; at += ctx.config.step)
       for (const chunk of ['<' + form.slice(0, at), form.slice(at) + '>'])
         ctx.emit({ type: 'output.chunk', data: { chunk, channel: 'c' + (split++ >> 1) } });
-  return { forms, values, refused: [...refused], deep: [{ values }], size: forms.length };`;
+  return { said, forms, values, refused: [...refused], deep: [{ values }], size: forms.length };`;
 
 const FAILS = `${GET} throw Object.assign(new Error('failed with ' + values.join()), { details: { values } });`;
 
@@ -170,7 +223,7 @@ function canaries(more: readonly string[]): RegExp {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
-const PEERS = ['secrets.resolveInPack', 'kvStorage', 'blobStorage', 'cache', 'httpClient'];
+const PEERS = ['aiProviders', 'secrets.resolveInPack', 'kvStorage', 'blobStorage', 'cache', 'httpClient'];
 
 /** Runs the code that leaks, and answers its run. */
 async function leak(api: PackTest, connection: string): Promise<string> {
@@ -229,7 +282,8 @@ test('no canary leaves, and none is on the disk', async (t) => {
   const runId = await leak(api, await connected(api, tokens));
   const { text: stream, events } = await streamOf(api, runId);
   const done = events.find(({ type }) => type === 'node.completed');
-  const outputs = done?.payload.outputs as { refused: string[] } | undefined;
+  const outputs = done?.payload.outputs as { refused: string[]; said: unknown[] } | undefined;
+  assert.match(JSON.stringify(outputs?.said), /<\[REDACTED:\w+\]>.*rejected the key/s);
   assert.deepEqual(outputs?.refused, ['secret_in_arguments']);
   const chunks = events.flatMap(({ type, payload }) => (type === 'output.chunk' ? [payload.chunk] : []));
   assert.match(chunks.join(''), /^<\[REDACTED:\w+\]>/);
