@@ -1,7 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/schema';
-import { OpenwopError } from './error.ts';
-import { problemsIn } from './problem.ts';
 import { closedObject, optional } from './schema.ts';
 
 /** What a run may spend: `configurable.budget`, or `settings.budget` of a workflow. */
@@ -19,26 +16,6 @@ export type BudgetPolicy = Static<typeof BudgetPolicy>;
 
 export const BUDGET_DIMENSIONS = ['tokens', 'cost', 'toolCalls', 'retries'] as const;
 export type BudgetDimension = (typeof BUDGET_DIMENSIONS)[number];
-
-let compiled: ReturnType<typeof Compile> | undefined;
-
-/** What does not fit, in one sentence; null when all of it does. */
-export function budgetProblem(value: unknown): string | null {
-  compiled ??= Compile(BudgetPolicy);
-  if (compiled.Check(value)) return null;
-  const [first] = problemsIn(compiled, value);
-  return first ? `${first.field || 'it'} ${first.problem}` : 'it is not a budget';
-}
-
-export function checkBudget(value: unknown): void {
-  const problem = budgetProblem(value);
-  if (problem === null) return;
-  const known = Object.keys(BudgetPolicy.properties).join(', ');
-  throw new OpenwopError('validation_error', {
-    message: `configurable.budget does not fit: ${problem}. It takes ${known}.`,
-    details: { key: 'configurable.budget' },
-  });
-}
 
 /** `claude-*`: a star stands for any text. In linear time: the parts between stars are looked for in order. */
 export function matchesPattern(pattern: string, text: string): boolean {

@@ -1,9 +1,13 @@
-import { checkBudget } from './budget.ts';
+import Type from 'typebox';
+import { Compile } from 'typebox/schema';
+import { BudgetPolicy } from './budget.ts';
 import type { ConfigurableRule } from './discovery.ts';
 import { OpenwopError } from './error.ts';
 import { isId } from './id.ts';
 import type { JsonObject } from './json.ts';
+import { problemsIn } from './problem.ts';
 import { type CreateRunRequest, RUN_OPTION_LIMITS } from './run.ts';
+import { closedObject, optional } from './schema.ts';
 
 /** Reserved `configurable` keys with a rule of their own; the host advertises those that it serves. */
 export const CONFIGURABLE_RULES = {
@@ -17,6 +21,21 @@ export const CONFIGURABLE_RULES = {
   maxTokens: { type: 'integer', min: 1 },
   promptOverrides: { type: 'object' },
 } as const satisfies Record<string, ConfigurableRule>;
+
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Dollars = Type.Number({ minimum: 0 });
+/** Which model serves a run; what `scripted` answers, and what that is said to cost for a million tokens. */
+const AiOptions = closedObject({
+  provider: optional(Name),
+  model: optional(Name),
+  credentialRef: optional(Name),
+  script: optional(Type.Array(Type.Unknown(), { maxItems: 1_000 })),
+  price: optional(closedObject({ input: optional(Dollars), output: optional(Dollars) })),
+});
+
+/** Reserved keys whose members are all known: a misspelled one would be a limit, or a key, that nobody heeds. */
+const CONFIGURABLE_OBJECTS = { budget: BudgetPolicy, ai: AiOptions };
+const compiled = new Map<string, ReturnType<typeof Compile>>();
 
 /**
  * The checks on `POST /v1/runs` that its schema cannot express. Answers nothing or throws; error
@@ -40,7 +59,8 @@ const NO_MOCKS: MockProviders = { ids: [], allowed: false };
 
 function checkConfigurable(configurable: Record<string, unknown>, mocks: MockProviders): void {
   if (Object.hasOwn(configurable, 'mockProvider')) checkMockProvider(configurable.mockProvider, mocks);
-  if (Object.hasOwn(configurable, 'budget')) checkBudget(configurable.budget);
+  for (const key of ['budget', 'ai'] as const)
+    if (Object.hasOwn(configurable, key)) checkObject(key, configurable[key]);
   for (const [key, rule] of Object.entries<ConfigurableRule>(CONFIGURABLE_RULES)) {
     if (!Object.hasOwn(configurable, key)) continue;
     const value = configurable[key];
@@ -49,6 +69,19 @@ function checkConfigurable(configurable: Record<string, unknown>, mocks: MockPro
       throw invalid({ key: `configurable.${key}`, ...number, ...rule });
     }
   }
+}
+
+function checkObject(key: keyof typeof CONFIGURABLE_OBJECTS, value: unknown): void {
+  const schema = CONFIGURABLE_OBJECTS[key];
+  const validator = compiled.get(key) ?? Compile(schema);
+  compiled.set(key, validator);
+  if (validator.Check(value)) return;
+  const [first] = problemsIn(validator, value);
+  const known = Object.keys(schema.properties).join(', ');
+  throw new OpenwopError('validation_error', {
+    message: `configurable.${key} does not fit: ${first!.field || 'it'} ${first!.problem}. It takes ${known}.`,
+    details: { key: `configurable.${key}` },
+  });
 }
 
 function checkMockProvider(mockProvider: unknown, { ids, allowed }: MockProviders): void {

@@ -126,6 +126,8 @@ describe('run options', () => {
     maxTokens: [0, 2.5],
     model: ['', 5],
     promptOverrides: ['x', ['x'], { greeting: 1 }],
+    budget: [null, [], { maxToken: 1 }, { maxTokens: 0 }, { modelAllow: new Array(300_000).fill(1) }],
+    ai: [null, 'openai', { providr: 'a' }, { provider: 5 }, { credentialref: 'k' }, { price: { inptu: 1 } }],
   };
   for (const [key, values] of Object.entries(BAD)) {
     test(`refuses a bad ${key} and names it`, () => {
