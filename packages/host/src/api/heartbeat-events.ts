@@ -51,9 +51,13 @@ export function heartbeatEventsRoute(app: Api, deps: ApiDeps, streams: Streams):
         pages,
         cursor,
         eventsPerWrite: Number.POSITIVE_INFINITY,
-        onClose: () => streams.remove(id, stream),
+        onClose() {
+          unwatch();
+          streams.remove(id, stream);
+        },
         onError: (error) => deps.log.error({ err: error, heartbeatId: id }, 'an event stream failed'),
       });
+      const unwatch = log.whenGone(id, () => stream.end());
       streams.add(log, key, stream);
       stream.catchUp();
     },

@@ -3,7 +3,7 @@ import { eventId, HEARTBEAT_EVENTS, type HeartbeatTick, type StoredEvent } from 
 import { fromEntry } from '@gantry/resources';
 import type { CommitGroup, EntryReads, StoreChange } from '@gantry/store';
 import { EventHub } from '../runtime/event-hub.ts';
-import { heartbeatTicks, sequenceIndex } from './heartbeat.ts';
+import { HEARTBEAT_KIND, heartbeatTicks, sequenceIndex } from './heartbeat.ts';
 
 /** Of ticks: a tick may have two states of 4 KiB. */
 const PAGE = 32;
@@ -54,31 +54,50 @@ export class HeartbeatEvents {
 /** Tells those who follow a heartbeat what was committed. */
 export class HeartbeatLog extends HeartbeatEvents {
   readonly #hub = new EventHub();
-  readonly #lists: Pick<EntryReads, 'list'>;
+  readonly #reads: Pick<EntryReads, 'get' | 'list'>;
+  /** By heartbeat. */
+  readonly #ends = new Map<string, Set<() => void>>();
 
-  constructor(entries: Pick<EntryReads, 'range' | 'list'>) {
+  constructor(entries: Pick<EntryReads, 'range' | 'get' | 'list'>) {
     super(entries);
-    this.#lists = entries;
+    this.#reads = entries;
   }
 
   /** By the id of the heartbeat. */
   readonly subscribe: EventHub['subscribe'] = (key, listener) => this.#hub.subscribe(key, listener);
 
+  /** Calls `end` once the heartbeat is deleted: nothing more can come of it. */
+  whenGone(id: string, end: () => void): () => void {
+    const ends = this.#ends.get(id) ?? new Set();
+    this.#ends.set(id, ends.add(end));
+    return () => {
+      ends.delete(end);
+      if (ends.size === 0) this.#ends.delete(id);
+    };
+  }
+
   /** By this process. */
   committed(group: CommitGroup): void {
-    for (const write of group)
+    for (const write of group) {
       if (write.kind === 'putEntry' && write.entry.kind === heartbeatTicks.kind)
         this.#tell(JSON.parse(write.entry.body));
+      if (write.kind === 'deleteEntry' && write.key.kind === HEARTBEAT_KIND) this.#gone(write.key.id);
+    }
   }
 
   /** By another: the newest tick sends readers to the log. */
   async changed({ missed, kinds }: StoreChange): Promise<void> {
-    if (!missed && !kinds.includes(heartbeatTicks.kind)) return;
+    if (!missed && !kinds.includes(HEARTBEAT_KIND)) return;
     for (const { tenant, runId: id } of this.#hub.followed()) {
       const filter = { index: { name: 'heartbeatId', value: id }, limit: 1 };
-      const [newest] = await this.#lists.list(heartbeatTicks.kind, tenant, filter);
+      const [newest] = await this.#reads.list(heartbeatTicks.kind, tenant, filter);
       if (newest) this.#tell(JSON.parse(newest.body));
+      if (!(await this.#reads.get({ kind: HEARTBEAT_KIND, tenant, id }))) this.#gone(id);
     }
+  }
+
+  #gone(id: string): void {
+    for (const end of [...(this.#ends.get(id) ?? [])]) end();
   }
 
   #tell(tick: HeartbeatTick): void {

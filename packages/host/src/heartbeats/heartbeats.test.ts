@@ -138,7 +138,7 @@ async function streamed(url: string, count: number, headers: Record<string, stri
 }
 
 test('evaluations and changes reach streams and the webhooks that name them', async (t) => {
-  const { host, post, get, create, register, passTo } = await setUp(t);
+  const { host, post, get, request, create, register, passTo } = await setUp(t);
   const [all, changes] = [await receiver(t), await receiver(t)];
   await post('/v1/webhooks', { url: all.url, events: ['*'] });
   const wanted = { url: changes.url, events: ['heartbeat.*'], durable: true };
@@ -174,6 +174,11 @@ test('evaluations and changes reach streams and the webhooks that name them', as
     await get(`/v1/host/gantry/webhooks/${registered.json().webhookId}/deliveries`)
   ).json();
   assert.deepEqual([deliveries[0].heartbeatId, deliveries[0].runId], [id, undefined]);
+  const followed = await fetch(url, {
+    headers: { authorization: `Bearer ${TEST_KEY}`, 'last-event-id': '5' },
+  });
+  await request({ method: 'DELETE', url: `${URL}/${id}` });
+  assert.equal(await followed.text(), '', 'a stream ends with its heartbeat');
   await all.got(1);
   assert.ok(
     all.received.every(({ body }) => JSON.parse(body).runId),

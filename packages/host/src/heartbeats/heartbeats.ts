@@ -24,7 +24,7 @@ export interface HeartbeatsOptions {
 
 export interface Heartbeats {
   readonly service: HeartbeatService;
-  readonly log: Pick<HeartbeatLog, 'events' | 'subscribe'>;
+  readonly log: Pick<HeartbeatLog, 'events' | 'subscribe' | 'whenGone'>;
   /** To be called with what this process has committed: some of it may be due. */
   committed(group: CommitGroup): void;
   /** Begins and settles what is due now; the clock calls it by itself once started. */
