@@ -98,7 +98,11 @@ function checked(
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined)
     throw new SettingsError(`GANTRY_AI: in ${file}, two endpoints have the id ${twice}.`);
-  const named = [...policies.map(({ provider }) => provider), ...(chosen ? [chosen.provider] : [])];
+  const named = [
+    ...policies.map(({ provider }) => provider),
+    ...(chosen ? [chosen.provider] : []),
+    ...Object.keys(prices).map((model) => model.slice(0, model.indexOf('/'))),
+  ];
   const unknown = named.find((name) => !ids.includes(name) && name !== 'ollama' && !knownProvider(name));
   if (unknown !== undefined)
     throw new SettingsError(
