@@ -30,7 +30,7 @@ const tokens = (input: number, output: number): string =>
 
 function byWorkflow({ from, to, total, workflows }: ModelUsage): string {
   const lineOf = (name: string, { calls, inputTokens, outputTokens, costUsd }: ModelUsage['total']): string =>
-    `${printable(name)}  ${calls} calls  ${tokens(inputTokens, outputTokens)}  ${dollars(costUsd)}`;
+    `${printable(name)}  ${calls} ${calls === 1 ? 'call' : 'calls'}  ${tokens(inputTokens, outputTokens)}  ${dollars(costUsd)}`;
   return [
     `From ${from} to ${to} (UTC)`,
     ...workflows.map((each) => lineOf(each.workflowId, each)),
