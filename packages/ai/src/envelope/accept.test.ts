@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createRedactor, EMPTY_REDACTOR } from '@gantry/protocol/redaction';
 import { accept, type Outcome, type Receiver } from './accept.ts';
 import { completed } from './document.ts';
+import { projected } from './projection.ts';
 
 const KINDS = ['clarification.request', 'schema.request', 'schema.response', 'error'];
 const receiver = (more: Partial<Receiver> = {}): Receiver => ({
@@ -115,6 +116,16 @@ test('a surface outside of its catalogue is refused, and one of another version 
   const script = { component: 'script', text: 'alert(1)' };
   assert.equal(reasonOf(accept(surface('0.9.1', script), receiver())), 'envelope_invalid');
   assert.equal(reasonOf(accept(surface('1.0.0', text), receiver())), 'unknown_schema_version');
+});
+
+test('a payload that is too large for an event is named by its size', () => {
+  const note = (text: string) => {
+    const outcome = accept(error({ type: 'vendor.a.b', payload: { text } }), receiver());
+    const { events } = projected({ type: 'vendor.a.b', correlationId: 'c1' }, outcome, { nodeId: 'n' });
+    return Object(events[0]?.payload.data).payload;
+  };
+  assert.deepEqual(note('short'), { text: 'short' });
+  assert.deepEqual(note('x'.repeat(70_000)), { omitted: '70011 bytes' });
 });
 
 test('what a model leaves out is completed', () => {

@@ -62,7 +62,8 @@ export function projected(
 type Make = (events: readonly EmittedEvent[], ending?: Projection['ending']) => Projection;
 
 function accepted(type: string, outcome: Extract<Outcome, { status: 'accepted' }>, make: Make): Projection {
-  const { redactedPayload: payload, envelopeId, normalizedMeta } = outcome;
+  const { redactedPayload, envelopeId, normalizedMeta } = outcome;
+  const payload = type === 'clarification.request' ? redactedPayload : shown(redactedPayload);
   const { rendering } = normalizedMeta;
   const hint = rendering && { rendering: { ...rendering } as JsonObject };
   const members = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : {};
@@ -73,6 +74,14 @@ function accepted(type: string, outcome: Extract<Outcome, { status: 'accepted' }
   const level = isUniversal(type) ? 'debug' : 'info';
   const data = { type, envelopeId, payload, ...hint };
   return received(level, `An envelope of the kind ${type} was accepted.`, data);
+}
+
+/** Larger events are in no log. The record of the envelope has its payload in full. */
+const SHOWN_MAX = 60_000;
+
+function shown(payload: Json): Json {
+  const length = Buffer.byteLength(JSON.stringify(payload));
+  return length <= SHOWN_MAX ? payload : { omitted: `${length} bytes` };
 }
 
 const logged = (level: string, message: string, data: JsonObject): EmittedEvent => ({
