@@ -31,7 +31,7 @@ test('every spelling of a call gives the answer in both spellings', async () => 
   const body = `
     const messages = [{ role: 'user', content: 'Hello there' }];
     const plain = await ctx.callAI({ provider: undefined, messages, systemPrompt: 'Be kind.', temperature: 0.2 });
-    const nested = await ctx.aiProviders.callAI({ messages, maxTokens: 100, stopSequences: ['x'] });
+    const nested = await ctx.aiProviders.callAI({ messages, maxTokens: 100, stopSequences: ['x'], cachePrefixId: 'p' });
     const tools = await ctx.callAIWithTools({ messages, tools: [], toolChoice: 'auto' });
     return { plain, nested: nested.text, tools: tools.content, again: typeof ctx.aiProviders.callAIWithTools };`;
   const { plain, nested, tools, again } = answersOf(await asked(body));
