@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/schema';
 
 export interface LazyValidator<T extends TSchema> {
+  Schema(): T;
   Check(value: unknown): value is Static<T>;
   Errors(value: unknown): ReturnType<Validator['Errors']>;
 }
@@ -15,6 +16,7 @@ export function lazyValidator<T extends TSchema>(schema: T): LazyValidator<T> {
     return compiled;
   };
   return {
+    Schema: () => schema,
     Check: (value): value is Static<T> => get().Check(value),
     Errors: (value) => get().Errors(value),
   };
