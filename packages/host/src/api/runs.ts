@@ -34,7 +34,7 @@ import type { ApiDeps } from './context.ts';
 import { interruptOf } from './interrupts.ts';
 import { missingRun } from './missing-run.ts';
 import { createScopeGuard } from './run-scope.ts';
-import { unknownInputs } from './unknown-names.ts';
+import { unknownConfigurable, unknownInputs } from './unknown-names.ts';
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 200;
@@ -143,7 +143,8 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
     record: RecordAnswer | undefined,
   ): Promise<Answer | 'duplicate'> {
     const run = await toNewRun(deps, callerOf(request), request.body, traceparentOf(request));
-    warn(reply, unknownInputs(run.workflow.plan, run.inputs));
+    const { plan } = run.workflow;
+    warn(reply, [...unknownInputs(plan, run.inputs), ...unknownConfigurable(plan, run.configurable)]);
     if (request.headers['x-dedup'] !== 'enforce') return await commit(run, record);
     return await scopes.onlyOne(run.owner.tenant, run.scopeId, () => commit(run, record));
   }

@@ -16,6 +16,9 @@ const unknown = (what: string, given: readonly string[], known: readonly string[
 export const unknownInputs = ({ variables }: Plan, inputs: JsonObject): string[] =>
   unknown('input', Object.keys(inputs), [...variables.keys()]);
 
+/** Reserved by the protocol, in every workflow. */
+const RESERVED = [...Object.keys(CONFIGURABLE_RULES), 'budget', 'ai', 'mockProvider'];
+
 /**
  * Where the workflow does not say which names of `configurable` there are, those that the host or the run knows. Pack
  * code may read any other, so a name is taken for a slip only if it is like one of them, or no node has such code.
@@ -28,17 +31,9 @@ export function unknownConfigurable(
   const properties: unknown = definition.configurableSchema?.properties;
   const given = Object.keys(configurable);
   if (typeof properties === 'object' && properties !== null)
-    return unknown('name in configurable', given, Object.keys(properties));
+    return unknown('name in configurable', given, [...Object.keys(properties), ...RESERVED]);
   const parameters = Object(definition.metadata).deferredParameterAliases;
-  const names = {
-    ...CONFIGURABLE_RULES,
-    budget: 1,
-    ai: 1,
-    mockProvider: 1,
-    ...Object(parameters),
-    ...before,
-  };
-  const known = Object.keys(names);
+  const known = [...RESERVED, ...Object.keys({ ...Object(parameters), ...before })];
   const isFree = order.some(({ pack }) => pack !== undefined);
   const slips = isFree ? given.filter((name) => didYouMean(name, known) !== '') : given;
   return unknown('name in configurable', slips, known);

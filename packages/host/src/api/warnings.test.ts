@@ -38,6 +38,15 @@ test('unknown inputs, event types, settings of nodes and names of configurable',
   const fine = await api.post('/v1/runs', { workflowId: 'typos', inputs: { city: 'Bern' } });
   assert.equal(fine.headers['gantry-warning'], undefined);
   await api.ended(fine.json().runId);
+  const budget = {
+    workflowId: 'typos',
+    inputs: { city: 'Bern' },
+    configurable: { bugdet: { maxTokens: 1 } },
+  };
+  const unbound = await api.post('/v1/runs', budget);
+  assert.match(String(unbound.headers['gantry-warning']), /"bugdet" \(ignored\)\. Did you mean budget\?/);
+  const bounded = await api.post('/v1/runs', { ...budget, configurable: { budget: { maxTokens: 1 } } });
+  assert.equal(bounded.headers['gantry-warning'], undefined);
   const overlay = { configurable: { modle: 'small' } };
   const body = { mode: 'branch', fromSeq: 1, runOptionsOverlay: overlay };
   const forked = await api.post(`/v1/runs/${fine.json().runId}:fork`, body);
