@@ -224,6 +224,9 @@ test('a prompt that is not one, or of another workspace, is not kept', async (t)
   await refused({ txt: 'Hello' }, 400, 'validation_error');
   await refused({ templateId: 'Greet' }, 400, 'validation_error');
   await refused({ text: '€'.repeat(30_000) }, 400, 'prompt_template_invalid');
+  const slip = await api.post('/v1/prompts', { ...greet, templateId: 'slip', text: 'Hello {{nmae}}' });
+  assert.match(String(slip.headers['gantry-warning']), /"nmae" \(ignored\)\. Did you mean name\?/);
+  await api.request({ method: 'DELETE', url: '/v1/prompts/slip' });
   const secret = [{ name: 'key', type: 'string', required: true, source: 'secret' }];
   await refused({ variables: secret }, 400, 'prompt_template_invalid');
   assert.deepEqual(await api.ids(), []);

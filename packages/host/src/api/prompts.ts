@@ -1,6 +1,6 @@
 /** Prompts: list, read, write, and preview with values. */
 import { hash } from 'node:crypto';
-import { type Api, callerOf, type Idempotency, notModified, readPayload } from '@gantry/http';
+import { type Api, callerOf, type Idempotency, notModified, readPayload, warn } from '@gantry/http';
 import { PromptTemplate } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
@@ -8,6 +8,7 @@ import { composePrompt } from '../prompts/compose.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import { LibraryId, readPromptRef, TemplateId, TemplateVersion } from '../prompts/prompt-ref.ts';
 import { changed } from './resources.ts';
+import { unknownPlaceholders } from './unknown-names.ts';
 
 const URL = '/v1/prompts';
 const ONE = `${URL}/:templateId(^[^:/]+)`;
@@ -131,12 +132,14 @@ function refuseWorkspace(workspaceId: string | undefined): void {
 function writeRoutes(app: Api, library: PromptLibrary, idempotency: Idempotency): void {
   app.post(URL, { schema: CREATE }, (request, reply) => {
     const template = writtenOf(request.body);
+    warn(reply, unknownPlaceholders(template));
     void reply.code(201).header('location', `${URL}/${template.templateId}`);
     return changed(request, reply, idempotency, (caller) => library.create(caller, template));
   });
 
   app.put(ONE, { schema: REPLACE }, (request, reply) => {
     const template = writtenOf(request.body);
+    warn(reply, unknownPlaceholders(template));
     const { templateId } = request.params;
     if (template.templateId !== templateId)
       throw new OpenwopError('validation_error', {

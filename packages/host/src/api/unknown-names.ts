@@ -1,5 +1,6 @@
 /** Names that a request may give freely and that nothing reads: probably mistyped, so the answer warns of them. */
 import type { Plan } from '@gantry/engine';
+import type { PromptTemplate } from '@gantry/packs';
 import {
   CONFIGURABLE_RULES,
   didYouMean,
@@ -7,6 +8,7 @@ import {
   HEARTBEAT_EVENTS,
   type JsonObject,
 } from '@gantry/protocol';
+import { PLACEHOLDER } from '../prompts/compose.ts';
 
 const unknown = (what: string, given: readonly string[], known: readonly string[]): string[] =>
   given
@@ -37,6 +39,16 @@ export function unknownConfigurable(
   const isFree = order.some(({ pack }) => pack !== undefined);
   const slips = isFree ? given.filter((name) => didYouMean(name, known) !== '') : given;
   return unknown('name in configurable', slips, known);
+}
+
+/** They are left empty when the prompt is filled in. */
+export function unknownPlaceholders({ text, variables = [] }: PromptTemplate): string[] {
+  const names = new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name));
+  return unknown(
+    'variable in the text',
+    [...names].slice(0, 20),
+    variables.map(({ name }) => name),
+  );
 }
 
 /** Clients may subscribe to events that a later version tells. */

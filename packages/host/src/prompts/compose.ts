@@ -105,7 +105,7 @@ const textOf = (value: unknown): string =>
 /** I3. */
 const guarded = ({ text, given }: Value): string => (given ? markUntrusted(text) : text);
 
-const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*\}\}/g;
+export const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*\}\}/g;
 
 /** I1. Its length is counted on the way, before any memory is spent on it. */
 function substitute(template: string, values: ReadonlyMap<string, string>): string {
