@@ -138,13 +138,12 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   });
   opened.push(surfaces.close);
   const models = modelPeers(settings);
-  const packs = createPacks({
-    ...base,
-    surfaces,
-    secrets: nodeSecrets({ credentials, connections: () => services.oauth.nodes, aiProviders: AI_PROVIDERS }),
-    facts: familyFacts(settings),
-    ...models.forPacks,
+  const secrets = nodeSecrets({
+    credentials,
+    connections: () => services.oauth.nodes,
+    aiProviders: AI_PROVIDERS,
   });
+  const packs = createPacks({ ...base, surfaces, secrets, facts: familyFacts(settings), ...models.forPacks });
   // Workflows that are loaded next may use what the settings name.
   await packs.prepare();
   const workflows = createWorkflows({ store, packs, now, cacheMs: cacheMsOf(settings) });

@@ -1,8 +1,7 @@
 /** Envelopes that models make for nodes, through the front door. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject, RunEventDoc } from '@gantry/protocol';
-import { profilesOf } from '../../../protocol/src/profile.ts';
+import { type JsonObject, profilesOf, type RunEventDoc } from '@gantry/protocol';
 import { assertPublic } from '../api/testing.ts';
 import { type PackTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';

@@ -139,21 +139,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
     return { ...(await deps.envelopes.receive(system, envelope, at)).outcome };
   });
 
-  seam(app, 'test/capability-toggle', [Toggle, Values], async (_caller, body) => {
-    if ('reset' in body) overlay.clear();
-    else if (body.name !== SUPPORTED)
-      throw new OpenwopError('validation_error', { message: `Only ${SUPPORTED} can be toggled here.` });
-    else if (body.value === null) overlay.delete(body.name);
-    else overlay.set(body.name, body.value);
-    return { overlay: Object.fromEntries(overlay) };
-  });
-
-  seam(app, 'test/reset', [Type.Object({}), Values], async () => {
-    overlay.clear();
-    aliases.clear();
-    kinds.clear();
-    return { ok: true };
-  });
+  resetSeams(app, overlay, [aliases, kinds]);
 
   seam(app, 'test/emit-envelope-reliability', [Emit, Values], async (caller, body) => {
     const event = reliabilityEvent(body);
@@ -168,6 +154,27 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
   a2uiSeams(app, drive, aliases, inRun);
   modelGateSeam(app, deps);
   mockSeams(app, deps);
+}
+
+/** What is toggled, and what is remembered between requests. */
+function resetSeams(
+  app: Api,
+  overlay: Map<string, boolean>,
+  remembered: readonly Map<string, unknown>[],
+): void {
+  seam(app, 'test/capability-toggle', [Toggle, Values], async (_caller, body) => {
+    if ('reset' in body) overlay.clear();
+    else if (body.name !== SUPPORTED)
+      throw new OpenwopError('validation_error', { message: `Only ${SUPPORTED} can be toggled here.` });
+    else if (body.value === null) overlay.delete(body.name);
+    else overlay.set(body.name, body.value);
+    return { overlay: Object.fromEntries(overlay) };
+  });
+
+  seam(app, 'test/reset', [Type.Object({}), Values], async () => {
+    for (const each of [overlay, ...remembered]) each.clear();
+    return { ok: true };
+  });
 }
 
 function mockSeams(app: Api, { programs }: Pick<EnvelopeSeamDeps, 'programs'>): void {

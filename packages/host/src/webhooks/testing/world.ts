@@ -77,14 +77,8 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
   });
   const processes: Webhooks[] = [];
   const another: World['another'] = (more = {}) => {
-    const inputs = {
-      egress,
-      masterKey,
-      log,
-      linksOf,
-      ...changesOn({ store, now, randomBytes, sealer: masterKey, ...more }),
-    };
-    const webhooks = createWebhooks(inputs);
+    const changes = changesOn({ store, now, randomBytes, sealer: masterKey, ...more });
+    const webhooks = createWebhooks({ egress, masterKey, log, linksOf, ...changes });
     processes.push(webhooks);
     return webhooks;
   };
@@ -128,16 +122,21 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
       assert.equal(response.statusCode, 200, response.body);
       return response.json().deliveries;
     },
-    async until(read, holds) {
-      for (;;) {
-        const next = committed();
-        const value = await read();
-        if (holds(value)) return value;
-        await next;
-      }
-    },
+    until: untilWith(committed),
   };
 }
+
+/** Looks again after each commit. */
+const untilWith =
+  (committed: () => Promise<unknown>): World['until'] =>
+  async (read, holds) => {
+    for (;;) {
+      const next = committed();
+      const value = await read();
+      if (holds(value)) return value;
+      await next;
+    }
+  };
 
 const changesOn = (inputs: Omit<ChangesOptions, 'pipeline'> & { readonly store: Store }) => ({
   ...inputs,
