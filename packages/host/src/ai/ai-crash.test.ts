@@ -107,7 +107,11 @@ async function assertPaid(calls: Calls, { runId, asked }: Ended): Promise<number
     used.tokens >= asked * TOKENS,
     `${runId}: ${used.tokens} are counted, ${asked} calls were served`,
   );
-  assert.equal(used.inDoubt.length, asked - CALLS, `${runId}: each request without a record is in doubt`);
+  // More where it died between the claim and the request
+  assert.ok(
+    used.inDoubt.length >= asked - CALLS,
+    `${runId}: ${asked} requests, ${CALLS} records, ${used.inDoubt.length} in doubt`,
+  );
   assert.ok(used.inDoubt.every(({ invocationId }) => invocationId !== ''));
   return used.inDoubt.length;
 }
