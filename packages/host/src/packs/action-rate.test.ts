@@ -17,6 +17,8 @@ test('an action is dispatched as often as the manifest of its connector says, an
   const nodes = { [TYPE]: { body: 'return { at: Date.now() };', role: 'side-effect' } };
   await api.install({ nodes, manifest: { connector } });
   await api.registered(workflow('one', [node('a', TYPE)]));
+  // Starts the process of the pack: what waits for that is not the limit
+  await api.ended(await api.start('one'));
   const runs = await Promise.all([0, 1, 2].map(() => api.start('one')));
   const times = await Promise.all(
     runs.map(async (runId) => {
@@ -25,7 +27,6 @@ test('an action is dispatched as often as the manifest of its connector says, an
       return Date.parse(events.find(({ type }: RunEventDoc) => type === 'node.completed').timestamp);
     }),
   );
-  // The first is late by the start of its process
   const [first = 0, , last = 0] = times.toSorted((a, b) => a - b);
   assert.ok(last - first >= 1_000, `three calls within ${last - first} ms`);
 });
