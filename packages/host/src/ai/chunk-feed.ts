@@ -30,6 +30,7 @@ export class ChunkFeed {
   #toldAt = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
   #failure: unknown;
+  #isOver = false;
 
   constructor(options: ChunkFeedOptions) {
     this.#options = options;
@@ -45,8 +46,7 @@ export class ChunkFeed {
 
   /** The events of what is left, the last one closing the channel. To be committed by the caller. */
   async end(meta?: EmittedEvent['payload']): Promise<EmittedEvent[]> {
-    this.#cancelTimer?.();
-    await this.#telling;
+    await this.#over();
     if (this.#failure !== undefined) throw this.#failure;
     const { channel } = this.#options;
     const rest = this.#redaction.push(channel, '', true);
@@ -58,8 +58,13 @@ export class ChunkFeed {
 
   /** Nothing more is told; what is on its way is waited for. */
   async stop(): Promise<void> {
-    this.#cancelTimer?.();
     this.#pieces = [];
+    await this.#over();
+  }
+
+  async #over(): Promise<void> {
+    this.#isOver = true;
+    this.#cancelTimer?.();
     await this.#telling;
   }
 
@@ -68,7 +73,7 @@ export class ChunkFeed {
     const gatherMs = mergeMs();
     // Of single pieces the newest is held back: it may be the last, which closes the channel
     const ready = this.#pieces.length - (gatherMs === null ? 1 : 0);
-    if (this.#telling || this.#cancelTimer || ready <= 0) return;
+    if (this.#isOver || this.#telling || this.#cancelTimer || ready <= 0) return;
     const waitMs = this.#toldAt + (gatherMs ?? 0) - clock.elapsedMs();
     if (waitMs <= 0) {
       this.#flush();

@@ -84,15 +84,9 @@ export class OutsideWork {
     this.#untold.clear();
   }
 
-  #noting(id: string, work: NodeWork): NodeWork {
-    return {
-      ...work,
-      tell: async (events, writes) => {
-        const told = await work.tell(events, writes);
-        if (told === null) this.#untold.add(id);
-        return told;
-      },
-    };
+  /** The run was paused when it was to be told something: the node runs again, and its repeated calls tell it first. */
+  leaveUntold(invocation: Invocation): void {
+    this.#untold.add(workId(invocation));
   }
 
   #start(invocation: Invocation): void {
@@ -100,7 +94,7 @@ export class OutsideWork {
     const id = workId(invocation);
     const controller = new AbortController();
     this.#underWay.set(id, controller);
-    executor(invocation)(key, invocation, controller.signal, this.#noting(id, work(invocation))).then(
+    executor(invocation)(key, invocation, controller.signal, work(invocation)).then(
       (outcome) => {
         if (this.#underWay.get(id) !== controller) return;
         this.#underWay.delete(id);

@@ -67,7 +67,8 @@ export class RunActor {
         ...runOf(run.facts, () => this.#run),
         epoch: host.epoch,
         emit: async (events) => (await this.#tell(invocation, events, [])) !== null,
-        tell: (events, writes) => this.#tell(invocation, events, writes),
+        tell: (events, writes) =>
+          this.#tell(invocation, events, writes, () => this.#outside.leaveUntold(invocation)),
       }),
       settled: ({ nodeId, attempt, visit }, outcome) =>
         this.#enqueue({ command: { type: 'settle', now: host.now(), nodeId, attempt, visit, outcome } }),
@@ -135,11 +136,16 @@ export class RunActor {
     { nodeId, attempt, visit }: Invocation,
     events: readonly EmittedEvent[],
     writes: CommitGroup,
+    isPaused?: () => void,
   ): Promise<CommitResult | null> {
     if (this.isGone) return null;
     const command = { type: 'emit', now: this.#host.now(), nodeId, attempt, visit, events } as const;
     return new Promise((resolve, reject) => {
-      const taken = ({ kind }: CommandResult): void => resolve(kind === 'done' ? { won: true } : null);
+      const taken = (result: CommandResult): void => {
+        // What the log never takes, such as nothing or too much, is not worth another run of the node
+        if (result.kind === 'refused' && result.run.status === 'paused') isPaused?.();
+        resolve(result.kind === 'done' ? { won: true } : null);
+      };
       this.#enqueue({ command, call: { writes, lost: resolve }, resolve: taken, reject });
     });
   }
