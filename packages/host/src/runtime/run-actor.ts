@@ -33,7 +33,7 @@ import { executorFor, OutsideWork, runOf } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
 import { StaleRunError } from './run-errors.ts';
 import { toStoredEvents } from './run-record.ts';
-import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
+import { deletion, emitting, preparingId, resultOf, type Task, takenBy, taskWrites } from './run-task.ts';
 import type { CommandResult } from './runtime.ts';
 import { LOOK_EVERY_MS } from './wake-clock.ts';
 
@@ -67,8 +67,7 @@ export class RunActor {
         ...runOf(run.facts, () => this.#run),
         epoch: host.epoch,
         emit: async (events) => (await this.#tell(invocation, events, [])) !== null,
-        tell: (events, writes) =>
-          this.#tell(invocation, events, writes, () => this.#outside.leaveUntold(invocation)),
+        tell: (events, writes) => this.#tell(invocation, events, writes, this.#outside),
       }),
       settled: ({ nodeId, attempt, visit }, outcome) =>
         this.#enqueue({ command: { type: 'settle', now: host.now(), nodeId, attempt, visit, outcome } }),
@@ -133,21 +132,17 @@ export class RunActor {
 
   /** Null while the run is paused or after the node has settled: nothing is written. */
   async #tell(
-    { nodeId, attempt, visit }: Invocation,
+    invocation: Invocation,
     events: readonly EmittedEvent[],
     writes: CommitGroup,
-    isPaused?: () => void,
+    repeats?: OutsideWork,
   ): Promise<CommitResult | null> {
     if (this.isGone) return null;
-    const command = { type: 'emit', now: this.#host.now(), nodeId, attempt, visit, events } as const;
-    return new Promise((resolve, reject) => {
-      const taken = (result: CommandResult): void => {
-        // What the log never takes, such as nothing or too much, is not worth another run of the node
-        if (result.kind === 'refused' && result.run.status === 'paused') isPaused?.();
-        resolve(result.kind === 'done' ? { won: true } : null);
-      };
-      this.#enqueue({ command, call: { writes, lost: resolve }, resolve: taken, reject });
-    });
+    const command = emitting(invocation, events, this.#host.now());
+    const { promise, resolve, reject } = Promise.withResolvers<CommitResult | null>();
+    const taken = takenBy(resolve, () => repeats?.leaveUntold(invocation));
+    this.#enqueue({ command, call: { writes, lost: resolve }, resolve: taken, reject });
+    return promise;
   }
 
   #enqueue(task: Task): void {
@@ -265,7 +260,6 @@ export class RunActor {
     }
     if (!result.won && call && result.write < call.writes.length) return call.lost(result);
     if (!result.won) return this.#lose(task, result.reason);
-
     this.#run = next;
     this.#owner = append.head.owner;
     if (needsSnapshot(append)) this.#snapshotSeq = next.nextSeq;

@@ -1,5 +1,5 @@
 /** What a run's actor has to do next, and what doing it writes beside the run's own events. */
-import type { Command } from '@gantry/engine';
+import type { Command, EmittedEvent, Invocation } from '@gantry/engine';
 import type { CommitGroup, CommitResult, Entry, Write } from '@gantry/store';
 import { type PreparedChildren, takenChildren } from './children.ts';
 import type { Inputs } from './clock.ts';
@@ -37,6 +37,23 @@ export function taskWrites(
     writes.push({ kind: 'idempotency', record: { ...task.record.record, body }, now: inputs.now() });
   return writes;
 }
+
+export const emitting = (
+  { nodeId, attempt, visit }: Invocation,
+  events: readonly EmittedEvent[],
+  now: number,
+): Command => ({ type: 'emit', now, nodeId, attempt, visit, events });
+
+/**
+ * Whether the log took what a node told; null: it did not. `onPaused` says that it may later: what the log never takes,
+ * such as nothing or too much, is no reason to run the node again.
+ */
+export const takenBy =
+  (resolve: (result: CommitResult | null) => void, onPaused: () => void) =>
+  (result: CommandResult): void => {
+    if (result.kind === 'refused' && result.run.status === 'paused') onPaused();
+    resolve(result.kind === 'done' ? { won: true } : null);
+  };
 
 /** A command may write events, such as a denial, and be refused all the same. */
 export function resultOf(
