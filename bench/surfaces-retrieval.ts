@@ -37,6 +37,7 @@ export async function openRetrieval(dataDir: string, count: number): Promise<Ope
   await fill(folder, { vectors, texts });
   const vec = openVec(freshFolder(dataDir), vectors);
   const fts5 = openFts5(freshFolder(dataDir), texts);
+  let inserted = count;
   return {
     settings: {},
     dataDir: folder,
@@ -49,9 +50,9 @@ export async function openRetrieval(dataDir: string, count: number): Promise<Ope
         vec.ask(near[turn % QUESTIONS]!);
         return 1;
       },
-      'vector upsert': async (_lane, turn) => {
-        const first = count + turn * VECTORS;
-        vec.insert(first, clusteredVectors(VECTORS, DIMENSIONS, random));
+      'vector upsert': async () => {
+        vec.insert(inserted, clusteredVectors(VECTORS, DIMENSIONS, random));
+        inserted += VECTORS;
         return VECTORS;
       },
       'search query': async (_lane, turn) => {

@@ -270,6 +270,20 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
     },
     isReady: () => ready,
   });
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    ready = false;
+    await told;
+    retention.stop();
+    await drained(app.close());
+    await registry?.stop();
+    try {
+      await services.stop();
+    } finally {
+      base.egress.close();
+      await store.close();
+    }
+  };
   return {
     app,
     sweep: retention.run,
@@ -283,19 +297,8 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       if (isShared(settings)) told = tellWarnings(services.surfaces, log);
       return url;
     },
-    async stop() {
-      ready = false;
-      await told;
-      retention.stop();
-      await drained(app.close());
-      await registry?.stop();
-      try {
-        await services.stop();
-      } finally {
-        base.egress.close();
-        await store.close();
-      }
-    },
+    // A lost lease and a signal may both ask for it
+    stop: () => (stopping ??= stop()),
   };
 }
 

@@ -198,16 +198,19 @@ function openArtifacts(
 function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 'start' | 'stop'> {
   const { runtime, webhooks, oauth, providers, packs, surfaces, rekey } = services;
   const timed = [services.schedules, services.heartbeats, services.triggers, services.messaging];
+  let starting: Promise<void> | undefined;
+  const start = async (): Promise<void> => {
+    await rekey.start();
+    // Subscriptions first: runs that go on at once have something to tell.
+    await webhooks.start();
+    await oauth.start();
+    await providers.start();
+    await runtime.start();
+    for (const service of timed) await service.start();
+  };
   return {
-    async start() {
-      await rekey.start();
-      // Subscriptions first: runs that go on at once have something to tell.
-      await webhooks.start();
-      await oauth.start();
-      await providers.start();
-      await runtime.start();
-      for (const service of timed) await service.start();
-    },
+    // Alone by whoever sends requests without a port, who may listen later
+    start: () => (starting ??= start()),
     async stop() {
       for (const service of timed) await service.stop();
       await runtime.stop();
