@@ -81,4 +81,4 @@ if (!isReady()) {
     rmSync(lockFile, { force: true });
   }
 }
-if (!process.exitCode) await import('./bundle-typebox.mjs');
+if (!process.exitCode) await import('./bundle.mjs');

@@ -15,7 +15,7 @@ const DRAIN_MS = 2_000;
 const COUNTS = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) .*\n/gm;
 const RESULTS = path.resolve(import.meta.dirname, 'test-results.mjs');
 const WATCH = new URL('watch-sockets.mjs', import.meta.url).href;
-const BUNDLE = new URL('../node_modules/.cache/typebox/use.mjs', import.meta.url);
+const BUNDLE = new URL('../node_modules/.cache/bundle/use.mjs', import.meta.url);
 
 /** One test may be slow, the others are not. */
 const limitOf = (files) => TEST_MS_MAX + files.length * FILE_MS_MAX;

@@ -54,15 +54,16 @@ if (!node) {
 } else if (realpathSync(node) === realpathSync(process.execPath)) {
   // Most of a short command is loading: compiled code is kept between them
   module.enableCompileCache(cache);
-  // Fewer files to load, where `scripts/bundle-typebox.mjs` has made them
-  const bundle = new URL('../../../node_modules/.cache/typebox/use.mjs', import.meta.url);
-  if (existsSync(bundle)) await import(bundle.href);
+  // Fewer files to load, where `scripts/bundle.mjs` has made them
+  const { href: main } = new URL('../src/main.ts', import.meta.url);
+  const bundle = new URL('../../../node_modules/.cache/bundle/use.mjs', import.meta.url);
+  const entry = existsSync(bundle) ? (await import(bundle.href)).fastest(main) : main;
   if (process.env[LAUNCHED]) {
     delete process.env[LAUNCHED];
     const launcher = new Socket({ fd: 3 }).unref();
     launcher.once('close', () => process.kill(process.pid, 'SIGTERM')).resume();
   }
-  await import('../src/main.ts');
+  await import(entry);
 } else {
   // The pipe ends with this process, however that ends, and the other then stops too
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {

@@ -1,3 +1,3 @@
 import { startServer } from '@gantry/http/start-server';
 
-await startServer(() => import('../src/main.ts'));
+await startServer(new URL('../src/main.ts', import.meta.url).href);
