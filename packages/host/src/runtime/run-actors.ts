@@ -154,7 +154,9 @@ export class RunActors {
   /** Nothing is lost when the store fails: the log says where the run stands, so read it again later. */
   #retryLater(key: RunKey, error: unknown): void {
     if (this.#stopped) return;
-    const delayMs = Math.min((this.#retries.get(key.runId)?.delayMs ?? RETRY_MS_MIN / 2) * 2, RETRY_MS_MAX);
+    const earlier = this.#retries.get(key.runId);
+    earlier?.cancel();
+    const delayMs = Math.min((earlier?.delayMs ?? RETRY_MS_MIN / 2) * 2, RETRY_MS_MAX);
     this.#options.log.warn(
       { runId: key.runId, tenant: key.tenant, err: error, delayMs },
       'run will be read again',
