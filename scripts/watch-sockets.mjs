@@ -2,10 +2,13 @@
 // of a server that the settings name. Else the process fails, with the stack of what opened it.
 // With `?host` in its URL it watches a whole host, in which nothing else connects; in a test process the tests do too.
 import { subscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const FRAMES_MAX = 40;
+const BUNDLE = 'node_modules/.cache/bundle/';
+const SOURCE = /^\/\/ (packages|node_modules)\/\S+$/;
 
 /** Files that may connect, wherever they are called from. */
 const OPENERS = [
@@ -26,8 +29,19 @@ export function filesIn(stack, root = ROOT) {
   const prefix = `${root}${path.sep}`;
   return stack.split('\n').flatMap((line) => {
     const at = line.indexOf(prefix);
-    return at < 0 ? [] : [line.slice(at + prefix.length).replace(/(:\d+)+\)?$/, '')];
+    if (at < 0) return [];
+    const [file, row] = line.slice(at + prefix.length).split(':');
+    return [file.startsWith(BUNDLE) ? (sourceAt(prefix + file, Number(row)) ?? file) : file];
   });
+}
+
+const bundled = new Map();
+
+/** In a bundle a comment with its path stands before each source. */
+function sourceAt(file, row) {
+  if (!bundled.has(file)) bundled.set(file, readFileSync(file, 'utf8').split('\n'));
+  const found = bundled.get(file).findLast((line, at) => at < row && SOURCE.test(line));
+  return found?.slice('// '.length);
 }
 
 /** Whether a connection may be opened by these files. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -35,6 +38,17 @@ test('files are read from stacks', () => {
   const stack =
     'Error: x\n    at f (file:///r/packages/a.ts:1:2)\n    at node:net:1:1\n    at /r/test/b.ts:3:4';
   assert.deepEqual(filesIn(stack, '/r'), ['packages/a.ts', 'test/b.ts']);
+});
+
+test('and from bundles, by the sources in them', (t) => {
+  const root = mkdtempSync(path.join(tmpdir(), 'gantry-watch-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = path.join(root, 'node_modules/.cache/bundle/1');
+  mkdirSync(folder, { recursive: true });
+  const source = ['import 1', `// ${EGRESS}`, 'connect()', `// ${PRODUCT}`, '// packages of it', 'send()'];
+  writeFileSync(path.join(folder, 'host.mjs'), source.join('\n'));
+  const stack = [3, 6, 1].map((row) => `    at f (file://${folder}/host.mjs:${row}:2)`).join('\n');
+  assert.deepEqual(filesIn(stack, root), [EGRESS, PRODUCT, 'node_modules/.cache/bundle/1/host.mjs']);
 });
 
 for (const [name, code] of Object.entries({

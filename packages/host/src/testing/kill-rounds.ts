@@ -2,6 +2,8 @@
  * A host in a process of its own that is killed in every round while it works on a run, and started again: the frame of
  * tests that say what must hold then. `npm run soak` does more rounds.
  */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import type { RunEventDoc } from '@gantry/protocol';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
@@ -55,7 +57,10 @@ export async function killInRounds(t: TestContext, database: Database, killing: 
   await killing.install(caller(host.url));
   for (let round = FIRST; round < FIRST + ROUNDS; round++) {
     const { runId, struck } = await killing.start(round, caller(host.url));
-    await struck;
+    await Promise.race([
+      struck,
+      once(host.child, 'exit').then(() => assert.fail('the host ended by itself')),
+    ]);
     await host.kill();
     host = await begin();
     const events = await until(caller(host.url).poll(runId), (_, ended) => ended);
