@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Command, invocations, isReady, wakeAt } from './index.ts';
+import { type Command, executions, isReady, wakeAt } from './index.ts';
 import { effect, node, Trial, workflow } from './testing/workflow.ts';
 
 const pause: Command = { type: 'pause', now: 2_000, reason: 'lunch', drainPolicy: 'drain-current-node' };
@@ -49,7 +49,7 @@ describe('pause and resume', () => {
     assert.deepEqual(trial.payload('run.paused'), { reason: 'lunch', drainPolicy: 'drain-current-node' });
     assert.equal(trial.run.drainPolicy, 'drain-current-node');
     assert.equal(wakeAt(trial.plan, trial.run), undefined);
-    assert.deepEqual(invocations(trial.plan, trial.run), []);
+    assert.deepEqual(executions(trial.plan, trial.run), []);
     const before = trial.events.length;
     trial.succeed('a').wake(4_000);
     assert.equal(trial.events.length, before);
@@ -63,7 +63,7 @@ describe('pause and resume', () => {
     assert.deepEqual(trial.payload('run.resumed'), { reason: 'back' });
     assert.equal(trial.run.pausedMs, 3_000);
     assert.equal(trial.run.drainPolicy, undefined);
-    assert.equal(invocations(trial.plan, trial.run)[0]?.timeoutAt, 5_500);
+    assert.equal(executions(trial.plan, trial.run)[0]?.timeoutAt, 5_500);
     trial.wake(5_000);
     assert.equal(trial.status('wait'), 'completed');
     assert.equal(trial.status('a'), 'running');

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
-import { compile, DefinitionError, invocations, NODE_TYPES, snapshot, wakeAt } from './index.ts';
+import { compile, DefinitionError, executions, NODE_TYPES, snapshot, wakeAt } from './index.ts';
 import { Trial } from './testing/workflow.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -46,7 +46,7 @@ function finish(
 ): Trial {
   const trial = Trial.begin(definition, { configurable, inputs });
   for (let turn = 0; turn < 20 && trial.run.status === 'running'; turn++) {
-    for (const { nodeId } of invocations(trial.plan, trial.run)) trial.succeed(nodeId);
+    for (const { nodeId } of executions(trial.plan, trial.run)) trial.succeed(nodeId);
     const next = wakeAt(trial.plan, trial.run);
     if (next !== undefined) trial.wake(next);
   }

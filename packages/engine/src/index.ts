@@ -41,12 +41,12 @@ export { NODE_TYPES, OWN_TYPE_IDS } from './nodes/index.ts';
 export type { PackEffect, PackNodeType, PackTypes } from './nodes/pack-node.ts';
 export * from './plan.ts';
 export {
-  type Invocation,
-  invocations,
+  type Execution,
+  executions,
   isAtWork,
   isReady,
   ORDINALS_PER_VISIT,
-  type PackInvocation,
+  type PackExecution,
   waitsForChildren,
   wakeAt,
 } from './queries.ts';

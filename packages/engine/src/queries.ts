@@ -54,7 +54,7 @@ export function isReady(plan: Plan, run: Run): boolean {
 }
 
 /** Work that is out of the process, or has to go there: the same for normal dispatch and after a crash. */
-export interface Invocation {
+export interface Execution {
   readonly nodeId: string;
   readonly typeId: string;
   readonly attempt: number;
@@ -71,10 +71,10 @@ export interface Invocation {
   /** What was answered to its questions in this visit, by their keys. */
   readonly answers?: JsonObject;
   /** Given when the code is a pack's. */
-  readonly pack?: PackInvocation;
+  readonly pack?: PackExecution;
 }
 
-export interface PackInvocation
+export interface PackExecution
   extends Pick<PackNodeType, 'packName' | 'packVersion' | 'integrity' | 'effect'> {
   /** Of the run, in clear. */
   readonly variables: JsonObject;
@@ -88,9 +88,9 @@ export interface PackInvocation
 
 export const ORDINALS_PER_VISIT = 1_000_000;
 
-export function invocations(plan: Plan, run: Run): Invocation[] {
+export function executions(plan: Plan, run: Run): Execution[] {
   if (run.status !== 'running') return [];
-  const found: Invocation[] = [];
+  const found: Execution[] = [];
   for (const node of plan.outside) {
     const state = run.nodes.get(node.id);
     if (state?.status !== 'running' || isAwaitingChild(run, node.id)) continue;
@@ -107,17 +107,17 @@ export function invocations(plan: Plan, run: Run): Invocation[] {
       ...(plan.definition.defaults?.promptRefs && { promptRefs: plan.definition.defaults.promptRefs }),
       ...(state.timeoutAt !== undefined && { timeoutAt: state.timeoutAt }),
       ...(state.answers && { answers: state.answers }),
-      ...(node.pack && { pack: packInvocation(node.pack, run.variables, state) }),
+      ...(node.pack && { pack: packExecution(node.pack, run.variables, state) }),
     });
   }
   return found;
 }
 
-const packInvocation = (
+const packExecution = (
   { packName, packVersion, integrity, effect }: PackNodeType,
   variables: JsonObject,
   { attempt, answers = {}, calls = [] }: Extract<NodeState, { status: 'running' }>,
-): PackInvocation => ({
+): PackExecution => ({
   packName,
   packVersion,
   integrity,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { explain, invocations, ORDINALS_PER_VISIT, snapshot } from './index.ts';
+import { executions, explain, ORDINALS_PER_VISIT, snapshot } from './index.ts';
 import { edge, effect, fixed, node, Trial, workflow } from './testing/workflow.ts';
 
 describe('snapshot', () => {
@@ -65,7 +65,7 @@ describe('snapshot', () => {
   });
 });
 
-describe('invocations', () => {
+describe('executions', () => {
   test('say what is to be done outside, per visit', () => {
     const again = { type: 'truthy', left: 'output.again' } as const;
     const trial = Trial.begin(
@@ -74,7 +74,7 @@ describe('invocations', () => {
         [edge('a>a', { condition: again })],
       ),
     );
-    assert.deepEqual(invocations(trial.plan, trial.run), [
+    assert.deepEqual(executions(trial.plan, trial.run), [
       {
         nodeId: 'a',
         typeId: 'core.conformance.side-effect',
@@ -88,9 +88,9 @@ describe('invocations', () => {
       },
     ]);
     trial.succeed('a', { again: true });
-    const [second] = invocations(trial.plan, trial.run);
+    const [second] = executions(trial.plan, trial.run);
     assert.deepEqual([second?.visit, second?.ordinalBase], [2, ORDINALS_PER_VISIT]);
-    assert.deepEqual(invocations(trial.plan, trial.succeed('a').run), []);
+    assert.deepEqual(executions(trial.plan, trial.succeed('a').run), []);
   });
 });
 

@@ -4,8 +4,8 @@ import {
   type ChildReport,
   childRequests,
   childrenToCancel,
+  executions,
   explain,
-  invocations,
   type PackNodeType,
 } from '../index.ts';
 import { assertSound } from '../testing/answers.ts';
@@ -50,7 +50,7 @@ const ended = (trial: Trial, report: Partial<ChildReport> = {}) => {
   return trial.give({ type: 'childEnded', now: trial.now, nodeId: 'a', visit: 1, report: full });
 };
 
-const work = ({ plan, run }: Trial) => invocations(plan, run);
+const work = ({ plan, run }: Trial) => executions(plan, run);
 
 describe('pack code that calls a workflow', () => {
   test('waits for its child, then runs again with how it ended', () => {

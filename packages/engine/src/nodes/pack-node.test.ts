@@ -5,7 +5,7 @@ import {
   type Command,
   compile,
   DefinitionError,
-  invocations,
+  executions,
   type Outcome,
   type PackNodeType,
 } from '../index.ts';
@@ -38,7 +38,7 @@ const ask = (trial: Trial, key: string, request: JsonObject): void => {
   settle(trial, { suspend: { key, request } });
   assert.equal(trial.run.nodes.get('a')?.status, 'suspended');
 };
-const answersOf = (trial: Trial) => invocations(trial.plan, trial.run)[0]?.pack?.answers;
+const answersOf = (trial: Trial) => executions(trial.plan, trial.run)[0]?.pack?.answers;
 
 describe('node types of packs', () => {
   test('are compiled, never in place of the host own, and unknown ones are refused', () => {
@@ -67,7 +67,7 @@ describe('node types of packs', () => {
     const inputsOf = (extras: JsonObject, type = pack()): JsonObject | undefined => {
       const definition = workflow([node('a', 'vendor.acme.work', extras)], [], { variables: [...variables] });
       const trial = new Trial(definition, { inputs: given }, offering(type)).start().advance();
-      return invocations(trial.plan, trial.run)[0]?.inputs;
+      return executions(trial.plan, trial.run)[0]?.inputs;
     };
     assert.deepEqual(inputsOf({}), { name: 'world', city: 'Oslo' });
     assert.deepEqual(inputsOf({ config: { city: 'Rome' } }), { name: 'world' });
@@ -82,9 +82,9 @@ describe('node types of packs', () => {
 
   test('what goes outside names the pack, and masks what the manifest calls sensitive', () => {
     const trial = begin(one(), pack({ effect: 'effect', sensitiveOutputs: ['token'] }));
-    const [invocation] = invocations(trial.plan, trial.run);
-    assert.equal(invocation?.pack?.packName, 'vendor.acme.tools');
-    assert.equal(invocation?.pack?.effect, 'effect');
+    const [execution] = executions(trial.plan, trial.run);
+    assert.equal(execution?.pack?.packName, 'vendor.acme.tools');
+    assert.equal(execution?.pack?.effect, 'effect');
     settle(trial, { ok: true, outputs: { token: 'secret', size: 1 } });
     assert.ok(!JSON.stringify(trial.events.map(({ payload }) => payload)).includes('secret'));
     assert.equal(trial.advance().run.status, 'completed');
@@ -260,7 +260,7 @@ describe('a run with pack nodes', () => {
   test('is branched with the answers that it had', () => {
     const trial = lived();
     const resumed = trial.events.findIndex(({ type }) => type === 'node.resumed') + 1;
-    const [invocation] = invocations(trial.plan, branch(trial, resumed).run);
-    assert.deepEqual(Object.keys(invocation?.pack?.answers ?? {}), ['k']);
+    const [execution] = executions(trial.plan, branch(trial, resumed).run);
+    assert.deepEqual(Object.keys(execution?.pack?.answers ?? {}), ['k']);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isTerminal, type JsonObject } from '@gantry/protocol';
-import { decide, type ForkedRun, fold, invocations, isReady, newRun, type Run, wakeAt } from '../index.ts';
+import { decide, executions, type ForkedRun, fold, isReady, newRun, type Run, wakeAt } from '../index.ts';
 import { answer, key } from '../testing/answers.ts';
 import { Family } from '../testing/family.ts';
 import { branch, CREATED_AT, replay, told } from '../testing/forks.ts';
@@ -12,7 +12,7 @@ function finish({ plan }: Trial, { run }: ForkedRun): { run: Run; acted: string[
   const acted: string[] = [];
   let [now, state] = [CREATED_AT, run];
   for (let turn = 0; turn < 100 && !isTerminal(state.status); turn++) {
-    const [open] = invocations(plan, state);
+    const [open] = executions(plan, state);
     if (state.status === 'pending') state = decide(plan, state, { type: 'start', now }).run;
     else if (isReady(plan, state)) state = decide(plan, state, { type: 'advance', now, maxEvents: 50 }).run;
     else if (open) {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { RunEvent, WorkflowDefinition } from '@gantry/protocol';
 import fc from 'fast-check';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
-import { type ForkedRun, fold, invocations, isReady, newRun, wakeAt } from '../index.ts';
+import { executions, type ForkedRun, fold, isReady, newRun, wakeAt } from '../index.ts';
 import { EVENTS_MAX, replay, told } from '../testing/forks.ts';
 import { edge, effect, fixed, node, Trial, workflow } from '../testing/workflow.ts';
 
@@ -69,7 +69,7 @@ function live(shape: Shape, stops: number[] = []): Trial {
   while (trial.run.status === 'running' && turn < 400) {
     stops.push(trial.events.length);
     trial.now += roll(7);
-    const open = invocations(trial.plan, trial.run);
+    const open = executions(trial.plan, trial.run);
     const choice = roll(20);
     if (choice === 0) trial.give({ type: 'cancel', now: trial.now, by: 'someone' });
     else if (choice < 12 && isReady(trial.plan, trial.run)) trial.advance(1 + roll(6));
@@ -117,7 +117,7 @@ describe('a replay of any run', () => {
         const { events, run } = replay(trial, 0, { events: part });
         assert.deepEqual(told(events.slice(0, part.length), trial), told(part, trial));
         const there = fold(newRun(trial.run.facts), part);
-        for (const { nodeId, visit } of invocations(trial.plan, run))
+        for (const { nodeId, visit } of executions(trial.plan, run))
           assert.ok(visit >= (there.visits.get(nodeId) ?? 0), nodeId);
       }),
       { numRuns: 100 },

@@ -1,7 +1,7 @@
 /** Random workflows, and the order in which their work is settled. */
 import type { TriggerRule, WorkflowDefinition, WorkflowEdge } from '@gantry/protocol';
 import fc from 'fast-check';
-import { invocations, isReady } from '../index.ts';
+import { executions, isReady } from '../index.ts';
 import { edge, effect, node, Trial, workflow } from './workflow.ts';
 
 const RULES: TriggerRule[] = ['all_success', 'any_success', 'all_complete', 'none_failed', 'any_failed'];
@@ -60,7 +60,7 @@ export function play(shape: Shape, picks: readonly number[], maxEvents: number):
   const trial = new Trial(definitionOf(shape)).start();
   for (let turn = 0; turn < 500 && trial.run.status === 'running'; turn++) {
     while (isReady(trial.plan, trial.run)) trial.advance(maxEvents);
-    const open = invocations(trial.plan, trial.run);
+    const open = executions(trial.plan, trial.run);
     if (open.length === 0) break;
     const { nodeId, attempt, visit } = open[picks[turn % picks.length]! % open.length]!;
     const index = Number(nodeId.slice(1));

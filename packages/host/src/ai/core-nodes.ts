@@ -5,7 +5,7 @@
  * prompt of the kind `user` at their end.
  */
 import { envelopeDirective, objectFaults, type Requirements } from '@gantry/ai';
-import type { EmittedEvent, Invocation, Outcome } from '@gantry/engine';
+import type { EmittedEvent, Execution, Outcome } from '@gantry/engine';
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
@@ -54,14 +54,14 @@ function executor(
   perform: (asking: Asking) => Promise<Outcome>,
   needs: Requirements = {},
 ): Executor {
-  return async (_key, invocation, signal, work) => {
-    const { nodeId, config, inputs, ordinalBase, answers = {} } = invocation;
+  return async (_key, execution, signal, work) => {
+    const { nodeId, config, inputs, ordinalBase, answers = {} } = execution;
     const node = deps.programs.for(askingNode(work, nodeId, { signal, ordinalBase }), config);
     const place = { ordinal: ordinalBase, series: SERIES, method, fingerprint: '' };
     try {
       // First: another model may want other prompts
       await deps.modelGate(node, needs, { ...config, ...inputs });
-      const { prompts, events: first } = await promptsOf(deps, invocation, work);
+      const { prompts, events: first } = await promptsOf(deps, execution, work);
       return await perform({
         node,
         place,
@@ -82,7 +82,7 @@ function executor(
 
 function promptsOf(
   { prompts, now }: CoreAiDeps,
-  { nodeId, config, inputs, variables, promptRefs }: Invocation,
+  { nodeId, config, inputs, variables, promptRefs }: Execution,
   { facts }: NodeWork,
 ): Promise<NodePrompts> {
   const { runId, workflowId, owner } = facts;

@@ -1,7 +1,7 @@
 /** One call of a pack's code: in the sandbox, or where a remote pack runs. */
-import type { Invocation, PackInvocation } from '@gantry/engine';
+import type { Execution, PackExecution } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { InvocationOutcome, Sandbox, Invocation as SandboxInvocation } from '@gantry/sandbox';
+import type { Invocation, InvocationOutcome, Sandbox } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
 import type { NodeWaits } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
@@ -37,8 +37,8 @@ export interface CodeCalls {
 /** A node to run. */
 export interface Task {
   readonly key: RunKey;
-  readonly invocation: Invocation;
-  readonly pack: PackInvocation;
+  readonly execution: Execution;
+  readonly pack: PackExecution;
   readonly signal: AbortSignal;
   readonly work: NodeWork;
   readonly log: InvocationLog;
@@ -71,8 +71,8 @@ function remoteCall(
   { name, version }: VersionRecord,
   entry: string,
 ): CodeCall {
-  return ({ key, invocation, signal }, { feed }) => {
-    const { nodeId, attempt, inputs, config, typeId } = invocation;
+  return ({ key, execution, signal }, { feed }) => {
+    const { nodeId, attempt, inputs, config, typeId } = execution;
     return remotes.invoke({
       pack: { name, version, entry },
       tenant: key.tenant,
@@ -102,7 +102,7 @@ async function sandboxCall(
   { stop, feed }: Listeners,
   { sandbox, folder, version, code, acts, grants, members: secrets }: Unpacked,
 ): Promise<InvocationOutcome> {
-  const { key, invocation, pack, signal, work } = task;
+  const { key, execution, pack, signal, work } = task;
   const { memoryBytes, wallClockMs, environment } = calls;
   const { workspace = '', principal = '' } = work.facts.owner;
   const offered = membersOf(calls, task, { stop, feed }, { ...version, grants });
@@ -115,7 +115,7 @@ async function sandboxCall(
     key: { tenant: key.tenant, workspace, principal },
     grants: version.requires,
     environment: Object.hasOwn(environment, version.name) ? (environment[version.name] ?? {}) : {},
-    typeId: invocation.typeId,
+    typeId: execution.typeId,
     ctx: { ...contextOf(task), ...secrets },
     variables: pack.variables,
     answers: pack.answers,
@@ -129,8 +129,8 @@ async function sandboxCall(
   });
 }
 
-function contextOf({ key, invocation, work }: Task): SandboxInvocation['ctx'] {
-  const { nodeId, attempt, inputs, config } = invocation;
+function contextOf({ key, execution, work }: Task): Invocation['ctx'] {
+  const { nodeId, attempt, inputs, config } = execution;
   const { owner, configurable, triggerData } = work.facts;
   return {
     runId: key.runId,
@@ -152,8 +152,8 @@ function membersOf(
   { stop, feed }: Listeners,
   { peers = [], grants }: VersionRecord & { readonly grants: readonly string[] },
 ): Members {
-  const { key, invocation, pack, signal, work, log } = task;
-  const { nodeId, attempt, ordinalBase } = invocation;
+  const { key, execution, pack, signal, work, log } = task;
+  const { nodeId, attempt, ordinalBase } = execution;
   const { workspace, principal } = work.facts.owner;
   const { packName: name, packVersion: version, effect } = pack;
   const guard = new SideEffectGuard(log, { ...key, nodeId, ordinalBase });

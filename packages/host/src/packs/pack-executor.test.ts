@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createEgressByPurpose } from '@gantry/egress';
-import type { Invocation, PackEffect } from '@gantry/engine';
+import type { Execution, PackEffect } from '@gantry/engine';
 import type { InvocationOutcome } from '@gantry/sandbox';
 import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
@@ -79,7 +79,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
   return { executor, receipts };
 }
 
-const invocation = (effect: PackEffect = 'effect', attempt = 0): Invocation => ({
+const execution = (effect: PackEffect = 'effect', attempt = 0): Execution => ({
   nodeId: 'a',
   typeId: TYPE,
   attempt,
@@ -126,7 +126,7 @@ test('a remote node is given its inputs and no more, and what it used is on the 
       return outcome({ status: 'success', outputs: { z: 3 } });
     },
   });
-  assert.deepEqual(await executor(key, invocation(), signal, working()), { ok: true, outputs: { z: 3 } });
+  assert.deepEqual(await executor(key, execution(), signal, working()), { ok: true, outputs: { z: 3 } });
   assert.deepEqual(seen, [
     {
       pack: { name: 'vendor.acme.far', version: '1.0.0', entry: 'https://acme.example/mcp' },
@@ -165,7 +165,7 @@ test('a failure counts for what is known of it, by its origin and never by its c
   for (const [index, [origin, code, effect, expected, calls]] of FAILURES.entries()) {
     called = 0;
     answer = { status: 'error', origin, error: { code, message: 'no', retryable: true } };
-    const end = await executor({ ...key, runId: `run-${index}` }, invocation(effect), signal, working());
+    const end = await executor({ ...key, runId: `run-${index}` }, execution(effect), signal, working());
     const seen = 'ok' in end && !end.ok && [end.error.code, end.retryable];
     assert.deepEqual([seen, called], [expected, calls], `${code} of the ${origin}, ${effect}`);
   }
@@ -182,12 +182,12 @@ test('what a node that acts told during a pause is on record with its ending', a
   });
   const first = await executor(
     key,
-    invocation(),
+    execution(),
     signal,
     working(async () => false),
   );
   const payload = { level: 'info', message: 'held', fields: {} };
   assert.deepEqual(first, { ok: true, outputs: {}, untold: [{ type: 'log.appended', payload }] });
-  assert.deepEqual(await executor(key, invocation(), signal, working()), first);
+  assert.deepEqual(await executor(key, execution(), signal, working()), first);
   assert.equal(called, 1);
 });

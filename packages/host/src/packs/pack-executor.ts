@@ -47,10 +47,10 @@ export interface PackExecutorOptions extends CodeCalls {
 export const packExecutor =
   (options: PackExecutorOptions) =>
   (log: InvocationLog): Executor =>
-  async (key, invocation, signal, work) => {
-    const { pack } = invocation;
-    if (!pack) throw new Error(`${invocation.typeId} is no type of a pack`);
-    const task: Task = { key, invocation, pack, signal, work, log };
+  async (key, execution, signal, work) => {
+    const { pack } = execution;
+    if (!pack) throw new Error(`${execution.typeId} is no type of a pack`);
+    const task: Task = { key, execution, pack, signal, work, log };
     try {
       const ready = await prepare(options, task);
       return await (ready.acts ? once(task, ready.run) : repeatedly(task, ready.run));
@@ -82,8 +82,8 @@ interface Ready {
  * I1. The claim carries attempt and round: a retry, or the call after an answer, is another effect. An attempt that
  * was given up, for instance when its time was over, may have acted all the same.
  */
-async function once({ key, invocation, pack, log }: Task, run: Run): Promise<Outcome> {
-  const { nodeId, ordinalBase, attempt } = invocation;
+async function once({ key, execution, pack, log }: Task, run: Run): Promise<Outcome> {
+  const { nodeId, ordinalBase, attempt } = execution;
   const effectOf = (tried: number) => ({
     ...key,
     nodeId,
@@ -115,9 +115,9 @@ async function repeatedly({ signal }: Task, run: Run): Promise<Outcome> {
 
 /** Everything that can be refused is, before any code is touched. */
 async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready> {
-  const { pack, key, invocation } = task;
+  const { pack, key, execution } = task;
   const version = await options.records.version(pack.integrity);
-  const node = version.nodes.find(({ typeId }) => typeId === invocation.typeId);
+  const node = version.nodes.find(({ typeId }) => typeId === execution.typeId);
   checkCapabilities(options, node?.requires ?? []);
   const grants = await options.records.granted(key.tenant, version);
   const unmet = unmetRequirements(version.requires, grants);
@@ -129,14 +129,14 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
     await actionTurn(options, { tenant: key.tenant, packName: version.name, typeId, rateLimit }, task.signal);
   }
   if (node?.model)
-    await options.modelGate(nodeOf(task), node.model, { ...invocation.config, ...invocation.inputs });
+    await options.modelGate(nodeOf(task), node.model, { ...execution.config, ...execution.inputs });
   const acts = pack.effect === 'effect' && canActUnseen(version);
   const members = await secretsOf(options, task, version);
   const call = await prepareCall(options, version, { acts, grants, members });
   return { acts, run: () => invoke(options, task, version, call) };
 }
 
-const nodeOf = ({ invocation: { nodeId, ordinalBase }, signal, work }: Task): GatedNode =>
+const nodeOf = ({ execution: { nodeId, ordinalBase }, signal, work }: Task): GatedNode =>
   askingNode(work, nodeId, { signal, ordinalBase });
 
 function checkCapabilities({ runtimeCapabilities }: PackExecutorOptions, requires: readonly string[]): void {
@@ -152,7 +152,7 @@ function checkCapabilities({ runtimeCapabilities }: PackExecutorOptions, require
 /** Looked up anew each time the node is dispatched. A server of somebody else gets no values. */
 async function secretsOf(
   { secrets }: PackExecutorOptions,
-  { key, invocation: { typeId, nodeId, attempt }, work }: Task,
+  { key, execution: { typeId, nodeId, attempt }, work }: Task,
   { name, version, nodes, code }: VersionRecord,
 ): Promise<SecretMembers> {
   const { needs } = nodes.find((node) => node.typeId === typeId) ?? {};
@@ -201,10 +201,10 @@ async function invoke(
 /** What the workflow goes on with is what the pack promises, or nothing. */
 function misfitOf(
   { name, version, nodes }: VersionRecord,
-  { invocation }: Task,
+  { execution }: Task,
   { result }: InvocationOutcome,
 ): RunError | undefined {
-  const node = nodes.find(({ typeId }) => typeId === invocation.typeId);
+  const node = nodes.find(({ typeId }) => typeId === execution.typeId);
   const misfit = result.status === 'success' && outputMisfit(node?.outputSchema, result.outputs);
   if (!misfit) return;
   const { path, message } = misfit;

@@ -61,7 +61,7 @@ async function openHost(t: TestContext, ends: number) {
   };
 }
 
-/** Each run is a dead letter, and its retry is an invocation like any other. */
+/** Each run is a dead letter, and its retry is an execution like any other. */
 async function retries(api: ReturnType<typeof caller>, runIds: Readonly<Record<string, string>>) {
   const letters = new Map((await api.deadLetters()).map((letter) => [letter.runId, letter]));
   assert.deepEqual([...letters.keys()].sort(), Object.values(runIds).sort());

@@ -21,7 +21,7 @@ export interface GuardScope {
 export class SideEffectGuard {
   readonly #log: InvocationLog;
   readonly #scope: GuardScope;
-  /** Only what this invocation claimed may it settle. */
+  /** Only what this execution claimed may it settle. */
   readonly #claimed = new Set<string>();
 
   constructor(log: InvocationLog, scope: GuardScope) {

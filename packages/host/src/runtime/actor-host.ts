@@ -1,5 +1,5 @@
 /** What a run in memory asks of the process around it. */
-import type { childRequests, Invocation, Plan, Run } from '@gantry/engine';
+import type { childRequests, Execution, Plan, Run } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import type { CommitPipeline, Write } from '@gantry/store';
 import type { Redacting } from '../redaction/redacting-plan.ts';
@@ -18,7 +18,7 @@ export interface ActorHost extends Inputs {
   readonly redacting: Redacting;
   readonly hub: EventHub;
   readonly outbox: Outbox;
-  readonly executor: (invocation: Invocation) => Executor;
+  readonly executor: (execution: Execution) => Executor;
   readonly prepareChildren: (
     plan: Plan,
     parent: Run,

@@ -4,7 +4,7 @@ import {
   childRequests,
   type Decision,
   decide,
-  invocations,
+  executions,
   isReady,
   type Plan,
   type Run,
@@ -57,7 +57,7 @@ export function headOf(plan: Plan, run: Run, epoch: number, isBusy: boolean): Ru
 
 /** Whether work of the run is, or has to go, outside the engine. */
 export const isOutside = (plan: Plan, run: Run): boolean =>
-  invocations(plan, run).length > 0 || childRequests(plan, run).length > 0;
+  executions(plan, run).length > 0 || childRequests(plan, run).length > 0;
 
 /** Paused, but work under way may finish; its result stays in the invocation log until the resume. */
 export const isDraining = (run: Run): boolean =>

@@ -1,5 +1,5 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
-import { type Invocation, type Plan, type RunLimits, snapshot } from '@gantry/engine';
+import { type Execution, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import { type JsonObject, newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
 import type { StartingRun } from '@gantry/resources';
@@ -307,7 +307,7 @@ const contended = (): OpenwopError =>
   });
 
 /** Node types whose work leaves the process. */
-function executors(options: RuntimeOptions, pipeline: CommitPipeline): (invocation: Invocation) => Executor {
+function executors(options: RuntimeOptions, pipeline: CommitPipeline): (execution: Execution) => Executor {
   const log = new InvocationLog(pipeline, options.store.records, options.now, options.randomBytes);
   const byType: Record<string, Executor> = {
     'core.conformance.side-effect': sideEffectExecutor(options.dataDir, log),

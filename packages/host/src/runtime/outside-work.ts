@@ -1,7 +1,7 @@
 /** The work of one run that is outside the process right now. It is derived from the run, never remembered. */
 import {
   type EmittedEvent,
-  type Invocation,
+  type Execution,
   type Outcome,
   type Run,
   type RunFacts,
@@ -36,16 +36,16 @@ export interface WorkingRun extends CallingRun {
 
 export type Executor = (
   key: RunKey,
-  invocation: Invocation,
+  execution: Execution,
   signal: AbortSignal,
   work: NodeWork,
 ) => Promise<Outcome>;
 
 export interface OutsideWorkOptions {
   readonly key: RunKey;
-  readonly executor: (invocation: Invocation) => Executor;
-  readonly work: (invocation: Invocation) => NodeWork;
-  settled(invocation: Invocation, outcome: Outcome): void;
+  readonly executor: (execution: Execution) => Executor;
+  readonly work: (execution: Execution) => NodeWork;
+  settled(execution: Execution, outcome: Outcome): void;
   /** Work ended that has to tell something yet: it is done again, if the run goes on, and repeated calls tell it first. */
   again(): void;
   /** The work could not even be recorded. */
@@ -67,7 +67,7 @@ export class OutsideWork {
   }
 
   /** Starts what is wanted and is not under way; stops what is no longer wanted, unless it may finish. */
-  follow(wanted: readonly Invocation[], mayFinish: boolean): void {
+  follow(wanted: readonly Execution[], mayFinish: boolean): void {
     if (wanted.length === 0 && this.#underWay.size === 0) return;
     const ids = new Set(wanted.map(workId));
     for (const [id, controller] of this.#underWay) {
@@ -75,7 +75,7 @@ export class OutsideWork {
       controller.abort();
       this.#underWay.delete(id);
     }
-    for (const invocation of wanted) if (!this.#underWay.has(workId(invocation))) this.#start(invocation);
+    for (const execution of wanted) if (!this.#underWay.has(workId(execution))) this.#start(execution);
   }
 
   abandon(): void {
@@ -85,21 +85,21 @@ export class OutsideWork {
   }
 
   /** The run was paused when it was to be told something: the node runs again, and its repeated calls tell it first. */
-  leaveUntold(invocation: Invocation): void {
-    this.#untold.add(workId(invocation));
+  leaveUntold(execution: Execution): void {
+    this.#untold.add(workId(execution));
   }
 
-  #start(invocation: Invocation): void {
+  #start(execution: Execution): void {
     const { key, executor, work, settled, again, failed } = this.#options;
-    const id = workId(invocation);
+    const id = workId(execution);
     const controller = new AbortController();
     this.#underWay.set(id, controller);
-    executor(invocation)(key, invocation, controller.signal, work(invocation)).then(
+    executor(execution)(key, execution, controller.signal, work(execution)).then(
       (outcome) => {
         if (this.#underWay.get(id) !== controller) return;
         this.#underWay.delete(id);
         if (this.#untold.delete(id)) again();
-        else settled(invocation, outcome);
+        else settled(execution, outcome);
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
@@ -110,9 +110,9 @@ export class OutsideWork {
   }
 }
 
-const workId = ({ nodeId, visit, attempt }: Invocation): string => `${nodeId}\0${visit}\0${attempt}`;
+const workId = ({ nodeId, visit, attempt }: Execution): string => `${nodeId}\0${visit}\0${attempt}`;
 
-type Executors = (invocation: Invocation) => Executor;
+type Executors = (execution: Execution) => Executor;
 
 export const executorFor = ({ facts }: Run, executors: Executors): Executors =>
   facts.fork?.mode === 'replay' ? () => refuseReplay : executors;

@@ -1,7 +1,7 @@
 /** What was in flight when a process ended uncleanly, in the lives after it. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Invocation, Outcome } from '@gantry/engine';
+import type { Execution, Outcome } from '@gantry/engine';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
@@ -52,7 +52,7 @@ function life(store: Store, runIds: readonly string[], endsMax = 3) {
         begun.set(runId, { end, work });
       }),
   );
-  const invocation = {
+  const execution = {
     nodeId: 'a',
     visit: 0,
     attempt: 0,
@@ -66,7 +66,7 @@ function life(store: Store, runIds: readonly string[], endsMax = 3) {
       runId,
       executor(
         { tenant: 'acme', runId },
-        invocation as Invocation,
+        execution as Execution,
         new AbortController().signal,
         {} as NodeWork,
       ),
@@ -102,12 +102,12 @@ async function threeEnds(first: Store, other = first): Promise<void> {
   const fourth = life(first, [guilty, 'new']);
   assert.equal(codeOf(await fourth.ends.get(guilty)), 'invocation_poisoned');
   await fourth.until(() => fourth.begun.has('new'));
-  // A retry of it is an invocation like any other
+  // A retry of it is an execution like any other
   const retried = life(other, [guilty]);
   await retried.until(() => retried.begun.has(guilty));
 }
 
-test('after three unclean ends an invocation fails, and only the guilty one', async (t) =>
+test('after three unclean ends an execution fails, and only the guilty one', async (t) =>
   threeEnds(await openStore(t)));
 
 test('processes that share a database count together', async (t) => {

@@ -4,11 +4,11 @@
  * I1 What was in flight when a process ended uncleanly, within `LIFE_MS` of its start there, is counted when its run is
  *    taken over, before it begins again. At the limit it fails with `invocation_poisoned` instead.
  * I2 From the second end on, suspects begin one at a time, so that only the guilty one is counted further.
- * I3 An end of the invocation, a call on record, a longer life or an orderly stop takes its count back to 0.
- * I4 An invocation that is neither taken over nor runs for `LIFE_MS` writes nothing.
+ * I3 An end of the execution, a call on record, a longer life or an orderly stop takes its count back to 0.
+ * I4 An execution that is neither taken over nor runs for `LIFE_MS` writes nothing.
  */
 import { hash } from 'node:crypto';
-import type { Invocation, Outcome } from '@gantry/engine';
+import type { Execution, Outcome } from '@gantry/engine';
 import { type Limiter, limiter } from '@gantry/limiter';
 import { ERRORS } from '@gantry/protocol';
 import type { Entry, RunKey, Store, Write } from '@gantry/store';
@@ -21,7 +21,7 @@ const ONE_AT_A_TIME_FROM = 2;
 /** By then the run was taken over or has ended. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** Unclean ends so far; the next one counts only if the invocation had begun. */
+/** Unclean ends so far; the next one counts only if the execution had begun. */
 interface Count {
   readonly ends: number;
   readonly hasBegun: boolean;
@@ -31,7 +31,7 @@ const INNOCENT: Count = { ends: 0, hasBegun: false };
 
 export interface PoisonOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;
-  /** Unclean ends after which an invocation is not begun again; 0 switches all of this off. */
+  /** Unclean ends after which an execution is not begun again; 0 switches all of this off. */
   readonly endsMax: number;
   readonly now: () => number;
   readonly clock?: Clock;
@@ -57,13 +57,13 @@ export class PoisonGuard {
   around(executor: Executor): Executor {
     const { endsMax, clock = systemClock } = this.#options;
     if (endsMax === 0) return executor;
-    return async (key, invocation, signal, work) => {
-      const suspect = new Suspect(this.#options, key, invocation);
+    return async (key, execution, signal, work) => {
+      const suspect = new Suspect(this.#options, key, execution);
       const isOrphan = this.#orphans.has(key.runId);
       // All that the run had in flight is begun in one turn
       if (isOrphan) clock.soon(() => this.#orphans.delete(key.runId));
       const ends = isOrphan ? await suspect.count() : 0;
-      if (ends >= endsMax) return poisoned(invocation, suspect, ends);
+      if (ends >= endsMax) return poisoned(execution, suspect, ends);
       const release = ends >= ONE_AT_A_TIME_FROM ? await this.#waitAlone(suspect, ends, signal) : () => {};
       if (isOrphan) await suspect.note({ ends, hasBegun: true });
       this.#inFlight.add(suspect);
@@ -73,7 +73,7 @@ export class PoisonGuard {
       };
       const cancel = clock.after(LIFE_MS, isTrusted, 'background');
       try {
-        const outcome = await executor(key, invocation, signal, { ...work, recorded: () => suspect.clear() });
+        const outcome = await executor(key, execution, signal, { ...work, recorded: () => suspect.clear() });
         // What the node did stands, whether or not its entry can be deleted now: the entry expires
         if (!this.#isStopping) await suspect.clear().catch(() => {});
         return outcome;
@@ -98,14 +98,14 @@ export class PoisonGuard {
   }
 }
 
-async function poisoned({ nodeId }: Invocation, suspect: Suspect, ends: number): Promise<Outcome> {
+async function poisoned({ nodeId }: Execution, suspect: Suspect, ends: number): Promise<Outcome> {
   await suspect.clear();
   const { message, next } = ERRORS.invocation_poisoned;
   const error = { code: 'invocation_poisoned', message: `${message} ${next}`, details: { nodeId, ends } };
   return { ok: false, retryable: false, error };
 }
 
-/** One invocation, and its entry in the store if it has one. */
+/** One execution, and its entry in the store if it has one. */
 class Suspect {
   readonly #options: PoisonOptions;
   readonly #key: Pick<Entry, 'kind' | 'tenant' | 'id'>;
@@ -114,7 +114,7 @@ class Suspect {
   #isKnown = false;
   readonly #turn: Limiter = limiter({ max: 1 });
 
-  constructor(options: PoisonOptions, { tenant, runId }: RunKey, { nodeId, visit, attempt }: Invocation) {
+  constructor(options: PoisonOptions, { tenant, runId }: RunKey, { nodeId, visit, attempt }: Execution) {
     this.#options = options;
     this.#runId = runId;
     this.#key = { kind: KIND, tenant, id: `${runId}/${visit}/${attempt}/${hash('sha256', nodeId)}` };

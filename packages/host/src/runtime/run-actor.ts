@@ -13,8 +13,8 @@ import {
   type Decision,
   decide,
   type EmittedEvent,
-  type Invocation,
-  invocations,
+  type Execution,
+  executions,
   isReady,
   type Plan,
   type Run,
@@ -63,11 +63,11 @@ export class RunActor {
     this.#outside = new OutsideWork({
       key: this.key,
       executor: executorFor(run, host.executor),
-      work: (invocation) => ({
+      work: (execution) => ({
         ...runOf(run.facts, () => this.#run),
         epoch: host.epoch,
-        emit: async (events) => (await this.#tell(invocation, events, [])) !== null,
-        tell: (events, writes) => this.#tell(invocation, events, writes, this.#outside),
+        emit: async (events) => (await this.#tell(execution, events, [])) !== null,
+        tell: (events, writes) => this.#tell(execution, events, writes, this.#outside),
       }),
       settled: ({ nodeId, attempt, visit }, outcome) =>
         this.#enqueue({ command: { type: 'settle', now: host.now(), nodeId, attempt, visit, outcome } }),
@@ -132,15 +132,15 @@ export class RunActor {
 
   /** Null while the run is paused or after the node has settled: nothing is written. */
   async #tell(
-    invocation: Invocation,
+    execution: Execution,
     events: readonly EmittedEvent[],
     writes: CommitGroup,
     repeats?: OutsideWork,
   ): Promise<CommitResult | null> {
     if (this.isGone) return null;
-    const command = emitting(invocation, events, this.#host.now());
+    const command = emitting(execution, events, this.#host.now());
     const { promise, resolve, reject } = Promise.withResolvers<CommitResult | null>();
-    const taken = takenBy(resolve, () => repeats?.leaveUntold(invocation));
+    const taken = takenBy(resolve, () => repeats?.leaveUntold(execution));
     this.#enqueue({ command, call: { writes, lost: resolve }, resolve: taken, reject });
     return promise;
   }
@@ -290,7 +290,7 @@ export class RunActor {
   #follow(): void {
     if (this.isGone) return;
     this.#startChildren();
-    this.#outside.follow(invocations(this.plan, this.#run), isDraining(this.#run));
+    this.#outside.follow(executions(this.plan, this.#run), isDraining(this.#run));
   }
 
   #startChildren(): void {

@@ -1,5 +1,5 @@
 /** What a run's actor has to do next, and what doing it writes beside the run's own events. */
-import type { Command, EmittedEvent, Invocation } from '@gantry/engine';
+import type { Command, EmittedEvent, Execution } from '@gantry/engine';
 import type { CommitGroup, CommitResult, Entry, Write } from '@gantry/store';
 import { type PreparedChildren, takenChildren } from './children.ts';
 import type { Inputs } from './clock.ts';
@@ -39,7 +39,7 @@ export function taskWrites(
 }
 
 export const emitting = (
-  { nodeId, attempt, visit }: Invocation,
+  { nodeId, attempt, visit }: Execution,
   events: readonly EmittedEvent[],
   now: number,
 ): Command => ({ type: 'emit', now, nodeId, attempt, visit, events });

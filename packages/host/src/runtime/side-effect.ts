@@ -16,8 +16,8 @@ export function sideEffectExecutor(dataDir: string, log: InvocationLog): Executo
     return { ok: true, outputs: {} };
   };
 
-  return async (key, invocation, signal) => {
-    const { nodeId, config, ordinalBase } = invocation;
+  return async (key, execution, signal) => {
+    const { nodeId, config, ordinalBase } = execution;
     const effects = typeof config.effects === 'number' ? config.effects : 1;
     for (let n = 0; n < effects; n++) {
       signal.throwIfAborted();

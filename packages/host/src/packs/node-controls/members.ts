@@ -1,8 +1,8 @@
 /** Members of `ctx` that the host serves while pack code runs. */
 import { OpenwopError } from '@gantry/protocol';
-import type { Invocation as SandboxInvocation, SurfaceTable } from '@gantry/sandbox';
+import type { Invocation, SurfaceTable } from '@gantry/sandbox';
 
-type Call = SandboxInvocation['call'];
+type Call = Invocation['call'];
 
 export interface Members {
   /** By their path in `ctx`. */

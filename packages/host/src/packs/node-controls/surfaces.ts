@@ -13,7 +13,7 @@ export interface SurfaceFacts extends CallListeners {
   readonly principal: string | undefined;
   readonly nodeId: string;
   readonly attempt: number;
-  /** The node's journaled calls are numbered from here: see `Invocation`. */
+  /** The node's journaled calls are numbered from here: see `Execution`. */
   readonly ordinalBase: number;
   readonly effect: PackEffect;
   readonly pack: { readonly name: string; readonly version: string };
