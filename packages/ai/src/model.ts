@@ -70,7 +70,7 @@ export interface ModelRequest {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly reasoning?: 'off' | 'low' | 'medium' | 'high';
-  /** The provider may keep the system messages for the next request with the same key; it says so in the usage. */
+  /** The provider may keep the system messages for requests with the same key, and for no others; the usage says so. */
   readonly cacheKey?: string;
 }
 

@@ -3,6 +3,9 @@ import type { ProviderFamily } from '../model.ts';
 
 export type FamilyName = 'anthropic' | 'openai' | 'google' | 'openai-compatible';
 
+/** Those that keep the beginning of a prompt when they are asked to, and count what they read of it. */
+export const PREFIX_FAMILIES: readonly FamilyName[] = ['anthropic', 'openai'];
+
 const LOAD: Record<FamilyName, () => Promise<ProviderFamily>> = {
   anthropic: async () => (await import('./anthropic.ts')).anthropic,
   openai: async () => (await import('./openai.ts')).openai,

@@ -47,12 +47,18 @@ export function callOptions(
   };
 }
 
-/** Where a prefix ends that may be kept: Anthropic wants it marked, others find it by themselves. */
+/**
+ * Where a prefix ends that may be kept: Anthropic wants it marked, others find it by themselves. Providers look for a
+ * prefix by its text, for whoever pays with the same account, so it begins with the key: others never find it.
+ */
 function marked(prompt: LanguageModelV4Message[], cacheKey: string | undefined): LanguageModelV4Message[] {
   const last = prompt.findLastIndex(({ role }) => role === 'system');
   if (cacheKey === undefined || last < 0) return prompt;
   const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } };
-  return prompt.map((message, at) => (at === last ? { ...message, providerOptions } : message));
+  return [
+    { role: 'system', content: `Cache scope: ${cacheKey}` },
+    ...prompt.map((message, at) => (at === last ? { ...message, providerOptions } : message)),
+  ];
 }
 
 /** Every name that a request mentions: a model may repeat those of earlier turns. */

@@ -5,7 +5,7 @@ import { type Message, ModelFailure, type ProviderFamily } from '../model.ts';
 import { reachOf, requestOf } from '../testing/asking.ts';
 import { DIALECTS } from '../testing/dialects.ts';
 import { type ModelServer, startModelServer } from '../testing/model-server.ts';
-import { loadFamily } from './families.ts';
+import { loadFamily, PREFIX_FAMILIES } from './families.ts';
 
 const CANARY = 'sk-canary-from-the-environment';
 // Libraries read these unless they are given a key and an address.
@@ -104,10 +104,21 @@ for (const { dialect, family: name } of DIALECTS) {
       { role: 'system', content: 'Long rules.' },
       { role: 'user', content: 'Hello' },
     ];
-    server.play('m', [{ text: 'Hello' }]);
-    await answerOf(family.chat.stream(requestOf({ messages, cacheKey: 'k-1' }), reachOf(server.baseUrl)));
-    assert.equal(sent().body.prompt_cache_key, name === 'openai' ? 'k-1' : undefined);
+    server.play('m', Array(3).fill({ text: 'Hello' }));
+    const read: (number | undefined)[] = [];
+    for (const cacheKey of ['k-1', 'k-1', 'k-2']) {
+      const request = requestOf({ messages, cacheKey });
+      read.push(
+        (await answerOf(family.chat.stream(request, reachOf(server.baseUrl)))).end?.usage?.cacheReadTokens,
+      );
+    }
+    assert.equal(sent().body.prompt_cache_key, name === 'openai' ? 'k-2' : undefined);
     assert.equal(/"cache_control":\{"type":"ephemeral"\}/.test(text()), name === 'anthropic');
+    assert.deepEqual(
+      read.map((tokens = 0) => tokens > 0),
+      [false, PREFIX_FAMILIES.includes(name), false],
+      'who has another key reads nothing',
+    );
   });
 
   test(`${dialect.name}: media leave as bytes`, async () => {

@@ -14,6 +14,12 @@ export const anthropicMessages: Dialect = {
   base: '/v1',
   cannot: { 'no-index': 'every event of a block names its index' },
   modelOf: ({ path, body }) => (path === '/v1/messages' ? String(body.model) : undefined),
+  /** Tools and system messages up to the last mark. */
+  prefixOf: ({ body: { tools = [], system } }) => {
+    const blocks = Array.isArray(system) ? system : [];
+    const last = blocks.findLastIndex(({ cache_control }) => cache_control);
+    return last < 0 ? undefined : JSON.stringify([tools, blocks.slice(0, last + 1)]);
+  },
   errorFrame: sse({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'error'),
   frames(turn, model) {
     const frames: string[] = [];

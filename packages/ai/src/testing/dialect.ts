@@ -20,6 +20,8 @@ export interface Dialect {
   readonly cannot: Partial<Record<FaultName, string>>;
   /** The model that a request for an answer names; undefined for other requests. */
   modelOf(asked: Asked): string | undefined;
+  /** What of a request the provider keeps, where it is asked to. */
+  prefixOf?(asked: Asked): string | undefined;
   /** An answer as frames of its stream. */
   frames(turn: ScriptTurn, model: string): readonly string[];
   /** An error within a stream. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FaultName, RETRY_AFTER_MS, type Script, type ScriptTurn } from '../scripted/script.ts';
+import { type FaultName, RETRY_AFTER_MS, type Script, type ScriptTurn, usageOf } from '../scripted/script.ts';
 import type { Asked, Dialect } from './dialect.ts';
 import { answerMedia, type MediaAnswers } from './media-answers.ts';
 
@@ -48,6 +48,7 @@ const GATEWAY: Partial<Record<FaultName, number>> = {
 export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
   const scripts = new Map<string, ScriptTurn[]>();
   const requests: ServedRequest[] = [];
+  const prefixes = new Set<string>();
   const counts = new Map<string, number>();
   const media: MediaAnswers = {};
   let arrived = Promise.withResolvers<void>();
@@ -68,7 +69,10 @@ export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
     if (model === undefined) return answerMedia(media, { path, body }, response);
     const turn = scripts.get(model)?.shift();
     if (!turn) return refuse(response, dialect.error('unknown-model', 0));
-    await answer(dialect, turn, model, response, (step) => served.onStep?.(step));
+    const prefix = dialect.prefixOf?.({ path, body });
+    const told = prefix === undefined ? turn : withPrefix(turn, prefixes.has(prefix));
+    if (prefix !== undefined) prefixes.add(prefix);
+    await answer(dialect, told, model, response, (step) => served.onStep?.(step));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -89,6 +93,13 @@ export async function startModelServer(dialect: Dialect): Promise<ModelServer> {
     },
   };
   return served;
+}
+
+/** A prefix is read once it was written; the sums are the same. */
+function withPrefix(turn: ScriptTurn, isKept: boolean): ScriptTurn {
+  const { inputTokens, outputTokens } = usageOf(turn);
+  const kept = isKept ? { cacheReadTokens: inputTokens } : { cacheWriteTokens: inputTokens };
+  return { ...turn, usage: { inputTokens, outputTokens, ...kept } };
 }
 
 function refuse(response: ServerResponse, answer: ReturnType<Dialect['error']>): void {

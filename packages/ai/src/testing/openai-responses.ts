@@ -7,6 +7,10 @@ export const openaiResponses: Dialect = {
   base: '/v1',
   cannot: { 'no-index': 'every event names its output item' },
   modelOf: ({ path, body }) => (path === '/v1/responses' ? String(body.model) : undefined),
+  prefixOf: ({ body: { prompt_cache_key: key, input } }) =>
+    key === undefined || !Array.isArray(input)
+      ? undefined
+      : JSON.stringify(input.filter(({ role }) => role === 'system' || role === 'developer')),
   errorFrame: sse(
     {
       type: 'error',

@@ -98,7 +98,7 @@ export function createAi({ source, egress, projectLimits, ...options }: AiOption
       ask(node, place, which, async (chosen) => {
         const { modalities } = chosen;
         const messages = await withMedia(asked.messages, { ...terms, modalities });
-        return chatCall({ ...sampling(node.configurable), ...asked, messages }, chosen);
+        return chatCall({ ...sampling(node.configurable), ...asked, messages }, chosen, owner.tenant);
       }),
     );
   };

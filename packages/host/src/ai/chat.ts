@@ -1,4 +1,5 @@
 /** A chat with a model: what is asked, as the port takes it, and the answer in the words of the protocol. */
+import { hash } from 'node:crypto';
 import {
   type ContentPart,
   estimatedUsage,
@@ -39,6 +40,8 @@ export interface ChatAsk {
   readonly responseSchema?: JsonObject | undefined;
   readonly tools?: readonly ModelTool[] | undefined;
   readonly toolChoice?: ModelRequest['toolChoice'] | undefined;
+  /** Calls of the tenant with the same id share what the provider keeps of their system prompt. */
+  readonly cachePrefixId?: string | undefined;
 }
 
 export const FINISH_REASONS: Readonly<Record<Finish, string>> = {
@@ -50,10 +53,15 @@ export const FINISH_REASONS: Readonly<Record<Finish, string>> = {
 
 /** Answers are rarely longer; whoever wants more asks for it. */
 const OUTPUT_TOKENS_DEFAULT = 8_192;
+/** Providers bound its length. */
+const KEY_LENGTH = 32;
 
-export function chatCall(ask: ChatAsk, chosen: ChosenModel): PlannedCall {
-  const { provider, model, credentialRef, price, streams } = chosen;
-  const request = requestOf(ask, chosen);
+export function chatCall(ask: ChatAsk, chosen: ChosenModel, tenant: string): PlannedCall {
+  const { provider, model, credentialRef, price, streams, keepsPrefixes } = chosen;
+  const { cachePrefixId } = ask;
+  const cacheKey =
+    keepsPrefixes && cachePrefixId !== undefined ? hash('sha256', `${tenant}\0${cachePrefixId}`) : undefined;
+  const request = { ...requestOf(ask, chosen), ...(cacheKey && { cacheKey: cacheKey.slice(0, KEY_LENGTH) }) };
   return {
     provider,
     model,
@@ -175,7 +183,7 @@ function partOf(part: Json, where: string, modalities: ChosenModel['modalities']
 /** As pack code reads it, in both spellings. */
 export function chatAnswer(answer: ModelAnswer, provider: string, hasSchema: boolean): JsonObject {
   const { text, finish, usage, model, toolCalls } = answer;
-  const { inputTokens, outputTokens } = usage;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const data = hasSchema && finish !== 'refusal' ? parsed(text) : undefined;
   return {
     content: text,
@@ -187,6 +195,8 @@ export function chatAnswer(answer: ModelAnswer, provider: string, hasSchema: boo
       totalTokens: inputTokens + outputTokens,
       promptTokens: inputTokens,
       completionTokens: outputTokens,
+      ...(cacheReadTokens !== undefined && { cacheReadTokens }),
+      ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
     },
     finishReason: FINISH_REASONS[finish],
     model,

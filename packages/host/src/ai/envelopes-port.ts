@@ -69,12 +69,12 @@ async function generate(deps: EnvelopesPortDeps, input: GenerateInput, call: Wri
   const { chatted, payload, envelopeId = '', rendering } = generated;
   if (chatted.recorded.isRepeated) assertSameCall(invocation, chatted.recorded);
   const { usage, model } = chatted.answer;
-  const { inputTokens, outputTokens } = usage;
+  const { estimated: _, ...used } = usage;
   return {
     envelopeType: generated.envelopeType,
     payload,
     envelopeId,
-    usage: { inputTokens, outputTokens },
+    usage: used,
     model,
     ...(rendering && { rendering }),
   };
@@ -111,7 +111,7 @@ const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*\}\}/g;
 /** Placeholders that no variable fills stay; variables that no placeholder uses go with the context. */
 function askOf(input: GenerateInput, directive: string, trust: ContentTrust): ChatAsk {
   const { systemPrompt, userMessage = '', variables = {}, context = {}, envelopeType } = input;
-  const { provider, model, credentialRef, temperature, maxTokens } = input;
+  const { provider, model, credentialRef, temperature, maxTokens, cachePrefixId } = input;
   const used = new Set<string>();
   const shown = (value: unknown): string => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -133,6 +133,7 @@ function askOf(input: GenerateInput, directive: string, trust: ContentTrust): Ch
     provider,
     model,
     credentialRef,
+    cachePrefixId,
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),
     systemPrompt: [texts[0], directive].filter((part) => part !== '').join('\n\n'),

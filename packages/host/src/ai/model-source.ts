@@ -49,6 +49,8 @@ export interface ChosenModel {
   readonly capabilities: readonly string[];
   /** Whether each piece of text is told by itself. */
   readonly streams: 'merged' | 'each';
+  /** Whether it honours `cachePrefixId`. */
+  readonly keepsPrefixes: boolean;
   reach(io: Io): Reach;
 }
 
@@ -78,6 +80,7 @@ export const scriptedSource: ModelSource = {
       modalities: ['text'],
       capabilities: SCRIPTED_CAPABILITIES,
       streams: 'each',
+      keepsPrefixes: false,
       reach: ({ signal, idempotencyKey }) => ({
         signal,
         idempotencyKey,

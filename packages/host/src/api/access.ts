@@ -149,6 +149,7 @@ export const ACCESS: AccessRules = {
   'POST /v1/host/sample/test/emit-envelope-reliability': ['runs:create'],
   'POST /v1/host/sample/ai/call': ['runs:create'],
   'POST /v1/host/sample/ai/call-speech-synthesizer': ['runs:create'],
+  'POST /v1/host/sample/ai/generate': ['runs:create'],
   'POST /v1/host/sample/test/emit-provider-usage': ['runs:create'],
   'POST /v1/host/sample/test/evaluate-model-capability-gate': ['runs:read'],
   'POST /v1/host/sample/test/mock-ai/program': ['runs:create'],

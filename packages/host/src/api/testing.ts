@@ -87,7 +87,7 @@ export function assertPublic(schemaFile: string, doc: unknown): void {
   assert.deepEqual(publicValidator(schemaFile)?.(withoutUnlisted(doc)) ?? [], [], schemaFile);
 }
 
-const UNLISTED = ['supportedModels', 'selfHosted', 'toolCalling', 'embeddings'];
+const UNLISTED = ['supportedModels', 'selfHosted', 'promptPrefixCache', 'toolCalling', 'embeddings'];
 
 /** Flags that the protocol demands of discovery and its published schema does not list. */
 function withoutUnlisted(doc: unknown): unknown {

@@ -14,13 +14,18 @@ const FLAGS: Readonly<Partial<Record<Task, string>>> = {
 const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'document'];
 const INLINE_BYTES_MAX = 262_144;
 
-/** `serves`: tasks that pack code can ask for here. */
-export function advertisement(listed: readonly AiProvider[], serves: readonly Task[]): JsonObject {
+/** `serves`: tasks that pack code can ask for here; `keeping`: providers that keep prefixes of prompts. */
+export function advertisement(
+  listed: readonly AiProvider[],
+  serves: readonly Task[],
+  keeping: readonly string[],
+): JsonObject {
   const ready = listed.filter(({ state, id }) => state === 'ready' && id !== 'scripted');
   const ids = ready.map(({ id }) => id);
   const keyed = ready.filter(({ credential }) => credential !== undefined).map(({ id }) => id);
   const modalities = MODALITIES.filter((one) => ready.some((provider) => provider.modalities.includes(one)));
   const tasks = serves.filter((task) => ready.some((provider) => provider.tasks.includes(task)));
+  const prefixes = ids.filter((id) => keeping.includes(id));
   const flags = tasks.flatMap((task) => FLAGS[task] ?? []).map((flag) => [flag, 'supported']);
   return {
     supported: [...ids, ...SCRIPTED_PROVIDERS],
@@ -33,6 +38,7 @@ export function advertisement(listed: readonly AiProvider[], serves: readonly Ta
     input: { modalities: modalities.length > 0 ? modalities : ['text'], maxBytesPerPart: MEDIA_BYTES_MAX },
     maxInlineMediaBytes: INLINE_BYTES_MAX,
     selfHosted: ready.filter(({ selfHosted }) => selfHosted).map(({ id }) => id),
+    ...(prefixes.length > 0 && { promptPrefixCache: { supported: true, providers: prefixes } }),
     ...(serves.includes('chat') && { toolCalling: 'supported' }),
     ...Object.fromEntries(flags),
   };

@@ -5,6 +5,7 @@ import {
   KNOWN_PROVIDERS,
   knownProvider,
   loadFamily,
+  PREFIX_FAMILIES,
   type ProviderFamily,
   type Reach,
   SCRIPTED_PROVIDERS,
@@ -61,6 +62,8 @@ export interface ChosenProvider extends ModelFacts {
   readonly credentialRef: string | undefined;
   /** Loads its library at the first use. */
   family(): Promise<ProviderFamily>;
+  /** It keeps the beginning of a prompt that names a `cachePrefixId`. */
+  readonly keepsPrefixes: boolean;
   reach(io: Io): Reach;
 }
 
@@ -138,6 +141,7 @@ class TenantProviders implements Providers {
       model,
       credentialRef: key?.ref,
       family: () => loadFamily(provider.family),
+      keepsPrefixes: keepsPrefixes(provider),
       reach: (io) => reachOf(terms, io),
     };
   }
@@ -154,7 +158,8 @@ class TenantProviders implements Providers {
     const isAsked = ({ id }: Provider): boolean => id !== OLLAMA || this.#probes.last(id) !== undefined;
     const offered = this.#offered(owner).filter(isAsked);
     const listed = Promise.all(offered.map((provider) => this.#state(owner, provider)));
-    const advertised = listed.then((all) => advertisement(all, SERVED));
+    const keeping = offered.filter(keepsPrefixes).map(({ id }) => id);
+    const advertised = listed.then((all) => advertisement(all, SERVED, keeping));
     this.#told = { at: now(), advertised };
     advertised.catch(() => {
       this.#told = undefined;
@@ -295,6 +300,8 @@ const TASKS: Record<FamilyName, readonly Task[]> = {
 };
 
 const can = ({ family }: Provider, task: Task): boolean => TASKS[family].includes(task);
+
+const keepsPrefixes = ({ family }: Provider): boolean => PREFIX_FAMILIES.includes(family);
 
 /** Codes of what nobody here does, where the protocol has one. */
 const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {

@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { anthropicMessages } from '../../../../ai/src/testing/anthropic.ts';
+import { startModelServer } from '../../../../ai/src/testing/model-server.ts';
+import { temporaryFolder } from '../../testing/host-process.ts';
 import { onePerFile } from '../../testing/one-per-file.ts';
 import { seamTest } from './testing.ts';
 
-const shared = onePerFile((lifetime) => seamTest(lifetime));
+const shared = onePerFile(async (lifetime) => {
+  const server = await startModelServer(anthropicMessages);
+  lifetime.after(() => server.close());
+  const folder = await temporaryFolder();
+  lifetime.after(folder.remove);
+  const ai = `${folder.path}/ai.json`;
+  const endpoints = [{ id: 'lab', family: 'anthropic', url: server.baseUrl, tenants: ['*'] }];
+  await writeFile(ai, JSON.stringify({ endpoints }));
+  return { ...(await seamTest(lifetime, { settings: { ai } })), server };
+});
 const SEAMS = '/v1/host/sample';
 
 test('a model is asked by a node of a run, and what it cannot take is refused', async () => {
@@ -33,6 +46,51 @@ test('speech has an address and the voice that was asked for; a host without it 
   assert.equal((await api.get(pathname)).statusCode, 200);
   const none = await api.post(`${SEAMS}/ai/call-speech-synthesizer`, { text: 'Hello', voiceId: 'v1' });
   assert.deepEqual([none.statusCode, none.json().error], [400, 'speech_synthesis_unsupported']);
+});
+
+test('a prefix that the provider keeps is read by its tenant alone, and changes only the cost', async () => {
+  const api = await shared();
+  const question = { type: 'clarification.request', payload: { questions: [{ id: 'q', question: 'Why?' }] } };
+  api.server.play('m', Array(5).fill({ text: JSON.stringify(question) }));
+  const asked = {
+    provider: 'lab',
+    model: 'm',
+    envelopeType: 'clarification.request',
+    systemPrompt: 'Rules.',
+  };
+  const made = await api.post('/v1/host/gantry/keys', {
+    name: 'o',
+    tenant: 'other',
+    scopes: ['runs:create'],
+  });
+  const other = { authorization: `Bearer ${made.json().key}` };
+  const generate = async (more: object, headers = {}) => {
+    const response = await api.post(`${SEAMS}/ai/generate`, { tenantId: 'a', ...asked, ...more }, headers);
+    assert.equal(response.statusCode, 200, response.body);
+    return response.json();
+  };
+  const answers = [
+    await generate({}),
+    await generate({ cachePrefixId: 'p' }),
+    await generate({ cachePrefixId: 'p' }),
+    await generate({ cachePrefixId: 'p', tenantId: 'b' }),
+    await generate({ cachePrefixId: 'p' }, other),
+  ];
+  assert.deepEqual(
+    answers.map(({ usage }) => [usage.cacheWriteTokens > 0, usage.cacheReadTokens > 0]),
+    [
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, false],
+      [true, false],
+    ],
+  );
+  const tokens = answers.map(({ usage }) => [usage.inputTokens, usage.outputTokens].join());
+  assert.equal(new Set(tokens).size, 1);
+  assert.deepEqual(answers[4].envelope, { envelopeType: question.type, payload: question.payload });
+  const { aiProviders } = (await api.get('/.well-known/openwop')).json();
+  assert.deepEqual(aiProviders.promptPrefixCache, { supported: true, providers: ['lab'] });
 });
 
 test('usage is told by a run, and never with a credential', async () => {

@@ -10,7 +10,7 @@ import {
   Values,
 } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
-import type { ModelsPort, WriteCall } from '@gantry/surfaces';
+import type { EnvelopesPort, ModelsPort, NodeWaits, WriteCall } from '@gantry/surfaces';
 import Type, { type Static } from 'typebox';
 import type { AskingNode } from '../../ai/ai.ts';
 import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
@@ -27,6 +27,13 @@ const Speech = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 32_000 }),
   voiceId: Name,
   stream: optional(Type.Boolean()),
+});
+const Generate = Type.Object({
+  ...Which,
+  tenantId: optional(Name),
+  envelopeType: Name,
+  systemPrompt: Type.String({ maxLength: 32_000 }),
+  cachePrefixId: optional(Name),
 });
 const Count = Type.Integer({ minimum: 0 });
 const Usage = closedObject({
@@ -53,13 +60,14 @@ const Emit = Type.Object({
 export interface ModelSeamDeps {
   readonly tasks: EnvelopeTasks;
   readonly models: ModelsPort;
+  readonly envelopesPort: EnvelopesPort;
   readonly now: () => number;
 }
 
 export function modelSeams(
   app: Api,
   drive: Drive,
-  { tasks, models, now }: ModelSeamDeps,
+  { tasks, models, envelopesPort, now }: ModelSeamDeps,
   aliases: Aliases,
 ): void {
   const inRun = (
@@ -83,17 +91,33 @@ export function modelSeams(
     return { runId: key.runId, ...(outputs as JsonObject | undefined) };
   });
 
-  seam(app, 'ai/call-speech-synthesizer', [Speech, Values], async (caller, speech) => {
-    const { promise, resolve } = Promise.withResolvers<JsonObject>();
+  /** What a call of the only node of a run answers, and that run. */
+  async function called(caller: Caller, method: string, make: (call: WriteCall) => Promise<object>) {
+    let answer: JsonObject = {};
     const ask = async (asking: AskingNode): Promise<JsonObject> => {
-      const spoken: JsonObject = { ...(await models.callSpeechSynthesizer(speech, callOf(asking, now()))) };
-      resolve(spoken);
+      answer = { ...(await make(callOf(asking, method, now()))) };
       return {};
     };
-    const key = await inRun(caller, 'speak', { ask });
+    const key = await inRun(caller, 'call', { ask });
     const { snapshot } = await drive.atRest(key);
     if (snapshot.error) throw told(snapshot.error);
-    return promise;
+    return { key, answer };
+  }
+
+  seam(app, 'ai/call-speech-synthesizer', [Speech, Values], async (caller, speech) => {
+    const make = (call: WriteCall) => models.callSpeechSynthesizer(speech, call);
+    return (await called(caller, 'aiProviders.callSpeechSynthesizer', make)).answer;
+  });
+
+  /** Tenants of the request are below that of the caller, which the host itself puts before every id. */
+  seam(app, 'ai/generate', [Generate, Values], async (caller, { tenantId, cachePrefixId, ...asked }) => {
+    const prefix = cachePrefixId === undefined ? {} : { cachePrefixId: `${tenantId}/${cachePrefixId}` };
+    const { key, answer } = await called(caller, 'aiEnvelope.generate', (call) =>
+      envelopesPort.generate({ ...asked, ...prefix }, call).catch(questions),
+    );
+    const { usage: _, ...envelope } = answer;
+    const events = await drive.events(key);
+    return { envelope, usage: events.findLast(({ type }) => type === 'provider.usage')?.payload ?? {} };
   });
 
   seam(app, 'test/emit-provider-usage', [Emit, Values], async (caller, body) => {
@@ -109,11 +133,11 @@ export function modelSeams(
 /** As the gate makes it for the first call of a node. */
 function callOf(
   { owner, runId, nodeId, ordinalBase, epoch, tell, run, signal }: AskingNode,
+  method: string,
   now: number,
 ): WriteCall {
   const { tenant, workspace = '', principal = '' } = owner;
   const pack = { name: 'core.conformance', version: '1.0.0' };
-  const method = 'aiProviders.callSpeechSynthesizer';
   const at = { tenant, runId, nodeId, ordinal: ordinalBase };
   return {
     tenant,
@@ -121,7 +145,15 @@ function callOf(
     principal,
     signal,
     now,
-    caller: { kind: 'node', runId, nodeId, pack, effect: 'effect', ordinalBase, work: { epoch, tell, run } },
+    caller: {
+      kind: 'node',
+      runId,
+      nodeId,
+      pack,
+      effect: 'effect',
+      ordinalBase,
+      work: { epoch, tell, run, waits: ASKING },
+    },
     invocation: {
       ...at,
       id: `${runId}/${nodeId}`,
@@ -130,6 +162,28 @@ function callOf(
       fingerprint: method,
     },
   };
+}
+
+/** The model has a question, which is the envelope that was asked for. */
+class Question extends Error {
+  readonly request: JsonObject;
+
+  constructor(request: JsonObject) {
+    super('A question');
+    this.request = request;
+  }
+}
+
+const ASKING: NodeWaits = {
+  answerOf: () => undefined,
+  wait: ({ suspend }) => {
+    throw new Question(suspend.request);
+  },
+};
+
+function questions(error: unknown): object {
+  if (!(error instanceof Question)) throw error;
+  return { envelopeType: 'clarification.request', payload: { questions: error.request.questions } };
 }
 
 /** What a run failed with, as the answer to a request. */

@@ -8,6 +8,7 @@ const SEAMS = {
   'agentloop/run': 'Let a supervisor take its turns',
   'ai/call': 'Ask a model from a node of a run',
   'ai/call-speech-synthesizer': 'Let a node of a run make speech',
+  'ai/generate': 'Let a node of a run ask a model for an envelope',
   'artifacttypes/install': 'Install an artifact-type pack from its manifest and schemas',
   'artifacttypes/produce': 'Let a run produce an artifact',
   'artifacttypes/runproduce': 'Let a run produce some artifact of a type',

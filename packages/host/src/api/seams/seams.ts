@@ -3,6 +3,7 @@
  * every route, stay in its tenant, and drive the same code that production does.
  */
 import type { Api } from '@gantry/http';
+import type { EnvelopesPort } from '@gantry/surfaces';
 import type { Ai } from '../../ai/ai.ts';
 import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
 import type { Envelopes } from '../../ai/envelopes.ts';
@@ -55,6 +56,7 @@ export interface SeamServices {
   readonly packs: Packs;
   readonly prompts: PromptLibrary;
   readonly envelopes: Envelopes;
+  readonly envelopesPort: EnvelopesPort;
   readonly envelopeTasks: EnvelopeTasks;
   readonly mockPrograms: MockPrograms;
   readonly providers: Providers;
@@ -108,7 +110,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   modelSeams(
     app,
     drive,
-    { tasks: services.envelopeTasks, models: services.ai.models, now: deps.now },
+    { ...services, tasks: services.envelopeTasks, models: services.ai.models, now: deps.now },
     aliases,
   );
   promptSeams(app, services.prompts);

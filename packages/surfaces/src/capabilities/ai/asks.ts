@@ -17,8 +17,13 @@ export const Usage = optional(
     inputTokens: optional(Type.Number()),
     outputTokens: optional(Type.Number()),
     totalTokens: optional(Type.Number()),
+    cacheReadTokens: optional(Type.Number()),
+    cacheWriteTokens: optional(Type.Number()),
   }),
 );
+
+/** Of calls that share the beginning of their prompt. */
+export const CachePrefix = { cachePrefixId: optional(text(256)) };
 
 export const asks = <I extends TProperties, O extends TProperties>(summary: string, input: I, output: O) => ({
   effect: 'effect' as const,

@@ -27,11 +27,9 @@ function toolOf(tool: JsonObject): JsonObject {
 /** Hints that choose nothing here. */
 const hints = rename({ system: 'systemPrompt', maxOutputTokens: 'maxTokens', stop: 'stopSequences' });
 const ignored: Step = {
-  says:
-    '`modelPreferences` is ignored: the operator and the run choose the model; so is `cachePrefixId`, since no provider ' +
-    'keeps the prefixes of tenants apart',
-  knows: ['modelPreferences', 'embeddingMode', 'cachePrefixId'],
-  adapt: ({ modelPreferences: _, embeddingMode: _mode, cachePrefixId: _prefix, ...value }) => value,
+  says: '`modelPreferences` is ignored: the operator and the run choose the model',
+  knows: ['modelPreferences', 'embeddingMode'],
+  adapt: ({ modelPreferences: _, embeddingMode: _mode, ...value }) => value,
 };
 
 const texts: Step = {

@@ -8,7 +8,7 @@ import {
   type SurfaceLiteral,
 } from '../../calls/define-surface.ts';
 import { Json } from '../../calls/schema.ts';
-import { asks, optional, Schema, text, Usage, Which } from './asks.ts';
+import { asks, CachePrefix, optional, Schema, text, Usage, Which } from './asks.ts';
 import { MEDIA_METHODS } from './media-methods.ts';
 import { AI } from './spellings.ts';
 
@@ -30,6 +30,7 @@ const Chat = {
   stopSequences: optional(Type.Array(Type.String(), { maxItems: 16 })),
   seed: optional(Type.Integer()),
   responseSchema: optional(Schema),
+  ...CachePrefix,
 };
 
 const Answer = {
@@ -43,7 +44,8 @@ const Answer = {
 const METHODS = {
   callAI: asks(
     'One turn of a model. With `responseSchema` the answer is JSON that fits it, in `data`. Text is told as ' +
-      '`output.chunk` while it arrives.',
+      '`output.chunk` while it arrives. Calls of a tenant with the same `cachePrefixId` share what the provider keeps of ' +
+      'their system prompt, where it does: only what they cost may differ.',
     Chat,
     Answer,
   ),

@@ -9,9 +9,8 @@ import {
   type SurfaceLiteral,
 } from '../../calls/define-surface.ts';
 import { Json } from '../../calls/schema.ts';
+import { CachePrefix, optional, text, Usage } from '../ai/asks.ts';
 
-const optional = Type.Optional;
-const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const Values = Type.Record(Type.String(), Json);
 const effect = <E extends Effect>(kind: E): E => kind;
 
@@ -35,12 +34,13 @@ const METHODS = {
       context: optional(Values),
       schema: optional(Values),
       idempotencyKey: optional(text(128)),
+      ...CachePrefix,
     }),
     output: Type.Object({
       envelopeType: Type.String(),
       payload: Json,
       envelopeId: Type.String(),
-      usage: optional(Type.Object({ inputTokens: Type.Number(), outputTokens: Type.Number() })),
+      usage: Usage,
       model: optional(Type.String()),
       rendering: optional(Values),
     }),
