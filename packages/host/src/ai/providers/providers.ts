@@ -16,7 +16,6 @@ import { DEFAULT_TENANT } from '@gantry/http';
 import {
   type AiProvider,
   didYouMean,
-  type ErrorCode,
   type JsonObject,
   OpenwopError,
   type Owner,
@@ -41,6 +40,7 @@ import {
   providerTable,
 } from './provider-table.ts';
 import { type Io, reachOf } from './reach.ts';
+import { addKey, cannot, noKey, none, unknownModel, unreachable } from './refusals.ts';
 
 export interface ProviderQuery {
   readonly owner: Owner;
@@ -228,7 +228,11 @@ class TenantProviders implements Providers {
     const found = this.#find(name);
     if (found && mayUse(found, owner.tenant)) {
       if (can(found, task)) return found;
-      throw cannot(found, task, this.#offered(owner));
+      throw cannot(
+        found,
+        task,
+        this.#offered(owner).filter((one) => can(one, task)),
+      );
     }
     const known = [...this.#offered(owner).map(({ id }) => id), ...SCRIPTED_PROVIDERS];
     throw new OpenwopError('provider_not_supported', {
@@ -303,20 +307,6 @@ const can = ({ family }: Provider, task: Task): boolean => TASKS[family].include
 
 const keepsPrefixes = ({ family }: Provider): boolean => PREFIX_FAMILIES.includes(family);
 
-/** Codes of what nobody here does, where the protocol has one. */
-const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
-  speech: 'speech_synthesis_unsupported',
-  transcription: 'transcription_unsupported',
-};
-
-function cannot({ id }: Provider, task: Task, offered: readonly Provider[]): OpenwopError {
-  const providers = [...offered.filter((one) => can(one, task)).map((one) => one.id), 'scripted'];
-  return new OpenwopError(UNSUPPORTED[task] ?? 'provider_not_supported', {
-    message: `The provider ${id} has no models for ${task}. These have: ${providers.join(', ')}.`,
-    details: { provider: id, task, providers },
-  });
-}
-
 /** Needs nothing, and is used only where it is named. */
 const SCRIPTED: AiProvider = {
   id: 'scripted',
@@ -327,31 +317,3 @@ const SCRIPTED: AiProvider = {
   modalities: ['text'],
   tasks: ['chat', 'embedding', 'image', 'speech', 'transcription', 'video'],
 };
-
-const addKey = ({ id, baseUrl }: Provider): string =>
-  `gantry credentials add ${id} --provider ${id} --audience ${new URL(baseUrl).hostname}`;
-
-const noKey = (provider: Provider): OpenwopError =>
-  new OpenwopError('provider_unavailable', {
-    message: `There is no key for ${provider.id}. Add one with: ${addKey(provider)}`,
-    details: { provider: provider.id },
-  });
-
-const none = (task: Task): OpenwopError =>
-  new OpenwopError(UNSUPPORTED[task] ?? 'provider_unavailable', {
-    message:
-      `There is no model provider for ${task}. Add a key with \`gantry credentials add\`, name "ollama" if it runs, or name ` +
-      'the provider "scripted" to try without a model. `gantry ai providers` lists what there is.',
-  });
-
-const unreachable = (id: string): OpenwopError =>
-  new OpenwopError('provider_unavailable', {
-    message: `The provider ${id} does not answer. Check that it runs; the operator configures where it is.`,
-    details: { provider: id },
-  });
-
-const unknownModel = (message: string, models: readonly string[]): OpenwopError =>
-  new OpenwopError('model_not_supported', {
-    message: models.length > 0 ? `${message} It has: ${models.slice(0, 20).join(', ')}.` : message,
-    details: { models: models.slice(0, 100) },
-  });

@@ -1,0 +1,46 @@
+/** Why a model cannot be asked, with what there is instead. */
+import type { Task } from '@gantry/ai';
+import { type ErrorCode, OpenwopError } from '@gantry/protocol';
+import type { Provider } from './provider-table.ts';
+
+/** Codes of what nobody here does, where the protocol has one. */
+const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
+  speech: 'speech_synthesis_unsupported',
+  transcription: 'transcription_unsupported',
+};
+
+export function cannot({ id }: Provider, task: Task, able: readonly Provider[]): OpenwopError {
+  const providers = [...able.map(({ id }) => id), 'scripted'];
+  return new OpenwopError(UNSUPPORTED[task] ?? 'provider_not_supported', {
+    message: `The provider ${id} has no models for ${task}. These have: ${providers.join(', ')}.`,
+    details: { provider: id, task, providers },
+  });
+}
+
+export const addKey = ({ id, baseUrl }: Provider): string =>
+  `gantry credentials add ${id} --provider ${id} --audience ${new URL(baseUrl).hostname}`;
+
+export const noKey = (provider: Provider): OpenwopError =>
+  new OpenwopError('provider_unavailable', {
+    message: `There is no key for ${provider.id}. Add one with: ${addKey(provider)}`,
+    details: { provider: provider.id },
+  });
+
+export const none = (task: Task): OpenwopError =>
+  new OpenwopError(UNSUPPORTED[task] ?? 'provider_unavailable', {
+    message:
+      `There is no model provider for ${task}. Add a key with \`gantry credentials add\`, name "ollama" if it runs, or name ` +
+      'the provider "scripted" to try without a model. `gantry ai providers` lists what there is.',
+  });
+
+export const unreachable = (id: string): OpenwopError =>
+  new OpenwopError('provider_unavailable', {
+    message: `The provider ${id} does not answer. Check that it runs; the operator configures where it is.`,
+    details: { provider: id },
+  });
+
+export const unknownModel = (message: string, models: readonly string[]): OpenwopError =>
+  new OpenwopError('model_not_supported', {
+    message: models.length > 0 ? `${message} It has: ${models.slice(0, 20).join(', ')}.` : message,
+    details: { models: models.slice(0, 100) },
+  });
