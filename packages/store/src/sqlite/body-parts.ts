@@ -66,8 +66,15 @@ export function prepareBodyParts(database: DatabaseSync, transaction: Transactio
       for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
       return missing;
     },
-    putPart: (hash: string, number: number, body: string): void =>
-      transaction(() => void insert.run(hash, number, body)),
+    /** Not synced: that of the commit which uses it covers it, since the log before it is one file. */
+    putPart(hash: string, number: number, body: string): void {
+      database.exec('pragma synchronous = normal');
+      try {
+        transaction(() => void insert.run(hash, number, body));
+      } finally {
+        database.exec('pragma synchronous = full');
+      }
+    },
     releaseParts(hashes: readonly string[]): void {
       for (const hash of hashes) {
         const others = (held.get(hash) ?? 0) - 1;
