@@ -14,7 +14,7 @@ const USE = path.join(here, 'use-bundle.mjs');
 const PROCESSES = ['cli/src/main', 'host/src/main', 'registry/src/main'];
 const THREADS = ['store/src/sqlite/writer', 'store/src/sqlite/reader', 'surfaces/src/sqlite/thread-entry'];
 const TYPEBOX = ['index', 'error/index', 'format/index', 'schema/index', 'system/index'];
-const KEPT = 5;
+const KEPT_MS = 86_400_000;
 const OWN_SOURCE = /[\\/]packages[\\/][a-z]+[\\/]src[\\/].*\.ts$/;
 
 const nameOf = (source) => source.replace(/[\\/]/g, '-');
@@ -81,7 +81,7 @@ async function bundle() {
   const sizes = Object.fromEntries(sources.map((file) => [file, statSync(path.join(root, file)).size]));
   put('made.json', JSON.stringify({ builtAt, typebox: versionOf('typebox'), sizes }));
   put('use.mjs', readFileSync(USE));
-  prune();
+  prune(builtAt);
 }
 
 /** Whole or not at all: others may read it. */
@@ -92,9 +92,10 @@ function put(name, content) {
 }
 
 /** Processes that run may still load from earlier ones. */
-function prune() {
-  const earlier = readdirSync(folder).filter((name) => /^\d+$/.test(name));
-  for (const name of earlier.sort().slice(0, -KEPT)) rmSync(path.join(folder, name), { recursive: true });
+function prune(now) {
+  for (const name of readdirSync(folder))
+    if (/^\d+$/.test(name) && now - Number(name) > KEPT_MS)
+      rmSync(path.join(folder, name), { recursive: true, force: true });
 }
 
 async function isMade() {
