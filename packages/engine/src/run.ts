@@ -1,4 +1,12 @@
-import type { BudgetPolicy, Json, JsonObject, RunError, RunOwner, RunStatus } from '@gantry/protocol';
+import type {
+  BudgetPolicy,
+  Json,
+  JsonObject,
+  OpenwopCost,
+  RunError,
+  RunOwner,
+  RunStatus,
+} from '@gantry/protocol';
 import type { ArtifactState } from './artifacts/artifact.ts';
 import type { RunBudget } from './budget/budget.ts';
 import type { CalledRun, NodeChildren } from './children/child.ts';
@@ -199,6 +207,8 @@ export interface Run {
   /** Tool calls that have not returned, by their id: the sequence of what said that they began. */
   readonly toolCalls?: { readonly [callId: string]: number };
   readonly budget?: RunBudget;
+  /** Of the calls of models that the log tells; the model is that of the last one. */
+  readonly cost?: OpenwopCost;
   /** How many the run has received. */
   readonly envelopes?: number;
   /** Sequence of the last event that can make a run fail. */

@@ -41,6 +41,7 @@ export function snapshot(plan: Plan, run: Run): RunSnapshot {
     ...(run.agent && { agent: run.agent }),
     metadata: facts.metadata,
     configurable: facts.configurable,
+    ...(run.cost && { metrics: { openwopCost: run.cost } }),
   };
 }
 

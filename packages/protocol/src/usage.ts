@@ -23,6 +23,8 @@ export const RunUsage = Type.Object({
   /** Of the family, with what is reserved now. */
   tokens: Count,
   costUsd: Type.Number({ minimum: 0 }),
+  callCount: Count,
+  /** At most the last 1,000. */
   calls: Type.Array(
     Type.Object({
       nodeId: optional(Text),

@@ -38,9 +38,10 @@ function byWorkflow({ from, to, total, workflows }: ModelUsage): string {
   ].join('\n');
 }
 
-function ofRun({ runId, tokens: all, costUsd, calls, inDoubt }: RunUsage): string {
+function ofRun({ runId, tokens: all, costUsd, calls, callCount, inDoubt }: RunUsage): string {
   return [
     `${runId} and its children: ${all.toLocaleString('en')} tokens, ${dollars(costUsd)}`,
+    ...(callCount > calls.length ? [`  (the last ${calls.length} of ${callCount} calls)`] : []),
     ...calls.map(
       ({ nodeId = '', provider, model, inputTokens, outputTokens, costUsd: cost }) =>
         `  ${printable(`${nodeId}  ${provider}/${model}`)}  ${tokens(inputTokens, outputTokens)}${cost === undefined ? '' : `  ${dollars(cost)}`}`,

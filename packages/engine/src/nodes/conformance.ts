@@ -1,4 +1,7 @@
 /** Types that only conformance workflows use. */
+import type { JsonObject } from '@gantry/protocol';
+import { completeNode } from '../node-run.ts';
+import { emitNode } from '../step.ts';
 import { failed, type NodeType } from './node-type.ts';
 
 export const sideEffect: NodeType = {
@@ -17,6 +20,8 @@ export const sideEffect: NodeType = {
   },
 };
 
+const isOfSuite = (workflowId: string): boolean => /^(conformance|openwop-smoke)-/.test(workflowId);
+
 const SECRET_ID = /^(openwop-)?conformance-[A-Za-z0-9._-]{1,100}$/;
 
 /**
@@ -27,13 +32,44 @@ export const secretEcho: NodeType = {
   typeId: 'conformance.secret.echo',
   leavesProcess: true,
   prepare({ config, definition, issue }) {
-    if (!/^(conformance|openwop-smoke)-/.test(definition.id))
+    if (!isOfSuite(definition.id))
       issue('', 'Secrets are only echoed in conformance workflows', 'conformance.mockAgent');
     if (typeof config.secretId !== 'string' || !SECRET_ID.test(config.secretId))
       issue('secretId', 'secretId must begin with conformance- or openwop-conformance-');
     return () => ({ kind: 'dispatched' });
   },
 };
+
+/** Tells what a model cost, by the attributes that the protocol has for it; all others are dropped. */
+export const costEmit: NodeType = {
+  typeId: 'conformance.cost.emit',
+  prepare({ config, definition, issue }) {
+    if (!isOfSuite(definition.id))
+      issue('', 'Costs are only told so in conformance workflows', 'conformance.mockAgent');
+    const payload = usageIn(Object(config.attrs));
+    return () => ({
+      kind: 'acts',
+      act(step, node) {
+        emitNode(step, node.id, 'provider.usage', { ...payload, nodeId: node.id });
+        completeNode(step, node, {});
+      },
+    });
+  },
+};
+
+function usageIn(attrs: JsonObject): JsonObject {
+  const count = (name: string): number => Math.max(0, Math.trunc(Number(attrs[`openwop.cost.${name}`]) || 0));
+  const [inputTokens, outputTokens] = [count('tokens.input'), count('tokens.output')];
+  const [provider, usd] = [attrs['openwop.cost.provider'], attrs['openwop.cost.usd']];
+  return {
+    provider: typeof provider === 'string' ? provider : 'unknown',
+    model: 'unknown',
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+    ...(typeof usd === 'number' && usd >= 0 && { costEstimateUsd: usd, currency: 'USD' }),
+  };
+}
 
 /** Receives one envelope; the seam that starts its run says which. */
 export const envelope: NodeType = {

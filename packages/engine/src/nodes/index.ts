@@ -3,7 +3,14 @@ import { approvalGate } from './approval-gate.ts';
 import { channelWrite } from './channel-write.ts';
 import { clarificationGate } from './clarification-gate.ts';
 import { conditional } from './conditional.ts';
-import { envelope, modelInsufficient, requiresMissing, secretEcho, sideEffect } from './conformance.ts';
+import {
+  costEmit,
+  envelope,
+  modelInsufficient,
+  requiresMissing,
+  secretEcho,
+  sideEffect,
+} from './conformance.ts';
 import { conversationGate } from './conversation-gate.ts';
 import { delay } from './delay.ts';
 import { dispatch } from './dispatch.ts';
@@ -49,6 +56,7 @@ const ALL: readonly NodeType[] = [
   fail,
   sideEffect,
   secretEcho,
+  costEmit,
   envelope,
   modelInsufficient,
   requiresMissing,

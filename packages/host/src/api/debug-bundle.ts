@@ -74,7 +74,11 @@ function headText(
     host: { name: info.name, version: info.version },
     runId: snapshot.runId,
     run: snapshot,
-    metrics: { openwopCost: null, nodeCount: definition.nodes.length, eventCount: total },
+    metrics: {
+      openwopCost: snapshot.metrics?.openwopCost ?? null,
+      nodeCount: definition.nodes.length,
+      eventCount: total,
+    },
     // What is sealed is what readers see masked.
     redactionApplied:
       mode !== 'passthrough' && events.some(({ sealed }, at) => at < count && sealed !== null),

@@ -11,6 +11,10 @@ import { RunParams } from './runs.ts';
 
 const DAYS_MAX = 400;
 const DAY_MS = 86_400_000;
+/** Of a run that made more calls, the last ones are listed. */
+const CALLS_MAX = 1_000;
+/** A log is read in parts of this size. */
+const PART_BYTES = 1_048_576;
 const Query = Type.Object({ days: optional(Type.Integer({ minimum: 1, maximum: DAYS_MAX })) });
 
 export function usageRoutes(app: Api, deps: ApiDeps, { ledger }: Pick<Ai, 'ledger'>): void {
@@ -39,12 +43,14 @@ export function usageRoutes(app: Api, deps: ApiDeps, { ledger }: Pick<Ai, 'ledge
       const read = await runtime.read(key);
       if (read === null) throw new OpenwopError('not_found');
       const { tokens, cost } = await ledger.ofRun(key.tenant, rootRunId(read.run.facts));
+      const calls = await callsOf(store, key);
       const held = await ledger.held(key.tenant, runId);
       return {
         runId,
         tokens,
         costUsd: cost / NANO_USD,
-        calls: await callsOf(store, key),
+        callCount: calls.length,
+        calls: calls.slice(-CALLS_MAX),
         inDoubt: held.map(({ invocationId, nodeId, claimedAt, tokens: reserved, cost: price }) => ({
           invocationId,
           nodeId,
@@ -61,16 +67,20 @@ async function callsOf(
   store: ApiDeps['store'],
   key: { readonly tenant: string; readonly runId: string },
 ): Promise<RunUsage['calls']> {
-  const log = await readLog(store, key, 0);
-  return (log?.events ?? [])
-    .filter(({ type }) => type === 'provider.usage')
-    .map(({ payload, nodeId }) => {
+  const calls: RunUsage['calls'] = [];
+  for (let from = 0; ; ) {
+    const events = (await readLog(store, key, from, PART_BYTES))?.events ?? [];
+    for (const { type, payload, nodeId } of events) {
+      if (type !== 'provider.usage') continue;
       const { provider, model, inputTokens, outputTokens, costEstimateUsd } = JSON.parse(payload);
-      const about = { provider, model, inputTokens, outputTokens };
-      return {
-        ...about,
+      calls.push({
+        ...{ provider, model, inputTokens, outputTokens },
         ...(nodeId !== null && { nodeId }),
         ...(costEstimateUsd !== undefined && { costUsd: costEstimateUsd }),
-      };
-    });
+      });
+    }
+    const last = events.at(-1);
+    if (!last) return calls;
+    from = last.sequence + 1;
+  }
 }

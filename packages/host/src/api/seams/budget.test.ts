@@ -39,8 +39,17 @@ test('usage is told by workflow and by run', async (t) => {
   const amounts = { calls: 3, inputTokens: 60, outputTokens: 540, costUsd: 0.006 };
   assert.deepEqual(used.total, amounts);
   assert.deepEqual(used.workflows, [{ workflowId: 'conformance-seam-budget', ...amounts }]);
+  const run = (await api.get(`/v1/runs/${runId}`)).json();
+  assert.deepEqual(run.metrics.openwopCost, {
+    usd: 0.006,
+    tokens: { input: 60, output: 540 },
+    model: 'echo',
+    provider: 'scripted',
+  });
+  const bundle = (await api.get(`/v1/runs/${runId}/debug-bundle`)).json();
+  assert.deepEqual(bundle.metrics.openwopCost, run.metrics.openwopCost);
   const ofRun = (await api.get(`/v1/host/gantry/runs/${runId}/usage`)).json();
-  assert.deepEqual([ofRun.tokens, ofRun.costUsd, ofRun.inDoubt], [600, 0.006, []]);
+  assert.deepEqual([ofRun.tokens, ofRun.costUsd, ofRun.callCount, ofRun.inDoubt], [600, 0.006, 3, []]);
   assert.deepEqual(ofRun.calls[0], {
     nodeId: 'ask1',
     provider: 'scripted',

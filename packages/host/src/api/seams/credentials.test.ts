@@ -55,6 +55,24 @@ test('openwop-smoke-byok-roundtrip: the secret of the suite arrives, by its hash
   }
 });
 
+test('openwop-smoke-cost-emit: what a model cost is in the run, and nothing else that was told', {
+  skip,
+}, async (t) => {
+  const api = await seamTest(t, { settings: { workflowsDir: publicFixturesFolder } });
+  const run = await api.ended(await api.start('openwop-smoke-cost-emit'));
+  assert.equal(run.status, 'completed', JSON.stringify(run));
+  assert.deepEqual(Object(run.metrics).openwopCost, {
+    usd: 0.00123,
+    tokens: { input: 100, output: 50 },
+    model: 'unknown',
+    provider: 'anthropic',
+  });
+  const { fixtures } = (await api.get('/.well-known/openwop')).json();
+  assert.ok(fixtures.includes('openwop-smoke-cost-emit'));
+  const { body } = await api.get(`/v1/runs/${run.runId}/events/poll?timeout=1`);
+  assert.ok(!/CANARY|evil/.test(body + JSON.stringify(run)), body);
+});
+
 test('a secret that is not of the suite is not hashed', async (t) => {
   const api = await seamTest(t);
   const nodes = [
