@@ -46,7 +46,11 @@ export async function runServerProcess<Server extends ServedProcess>({
   if (process.argv.includes('--help')) return print([usage()]);
   try {
     const server = await create();
+    let isStopping = false;
+    // A signal to the group comes twice where a launcher passes it on; without a listener the second would kill
     const stop = (): void => {
+      if (isStopping) return;
+      isStopping = true;
       setTimeout(
         fail,
         STOP_MS_MAX,
@@ -54,8 +58,8 @@ export async function runServerProcess<Server extends ServedProcess>({
       ).unref();
       void server.stop().then(() => process.exit(0), fail);
     };
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
     await print(greet(server, await server.start()));
     await server.greeted?.();
   } catch (error) {
@@ -69,12 +73,21 @@ const print = (lines: readonly string[]): Promise<void> =>
     process.stdout.write(`${lines.join('\n')}\n`, (error) => (error ? reject(error) : resolve())),
   );
 
+/** Why a server cannot listen. */
+const LISTEN: Readonly<Record<string, (port: unknown, address: unknown) => string>> = {
+  EADDRINUSE: (port) => `port ${port} is in use. Choose another with --port, or 0 for any free one.`,
+  EADDRNOTAVAIL: (_, address) => `${address} is not an address of this machine. Choose another with --host.`,
+  EACCES: (port) => `this user may not listen on port ${port}. Choose one from 1024 on with --port.`,
+};
+
 function textOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    const port = 'port' in error ? `port ${error.port}` : 'the port';
-    return `${port} is in use. Choose another with --port, or 0 for any free one.`;
-  }
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const { syscall, code, port, address } = error as NodeJS.ErrnoException & {
+    port?: unknown;
+    address?: unknown;
+  };
+  const text = syscall === 'listen' ? LISTEN[code ?? '']?.(port, address) : undefined;
+  return text ?? error.message;
 }
 
 /** What is not on disk by then is as after a crash: clients that were not answered try again. */
