@@ -99,8 +99,8 @@ function asksForJson(argv: readonly string[]): boolean {
 
 /** Scripts read the code from the last line of stderr; stdout has results alone. */
 function reportJson(error: unknown, io: Io): number {
-  const { code = error instanceof UsageError ? 'usage' : 'failed', details } =
-    error instanceof ApiError ? error : {};
+  const isKnown = error instanceof ApiError || error instanceof UsageError;
+  const { code, details } = isKnown ? error : { code: 'failed' };
   const message = `${textOf(error)}${nextStep(error)}`;
   io.stderr.write(`${JSON.stringify({ error: code, message, ...(details && { details }) })}\n`);
   return EXIT.error;

@@ -1,4 +1,6 @@
 /** The world as a command sees it. */
+import type { JsonObject } from '@gantry/protocol';
+
 export interface Output {
   write(text: string): void;
   readonly isTTY: boolean;
@@ -28,4 +30,14 @@ export interface Io {
 export const EXIT = { ok: 0, failed: 1, error: 2, cancelled: 3, interrupted: 130 } as const;
 
 /** A command line that cannot be carried out as written. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  readonly code: string;
+  readonly details: JsonObject | undefined;
+
+  /** `code` and `details` are those of a registry that refused it. */
+  constructor(message: string, code = 'usage', details?: JsonObject) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}

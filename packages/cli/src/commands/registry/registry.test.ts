@@ -66,6 +66,14 @@ test('patterns in hints are quoted, since a shell would expand them', async (t) 
     assert.doesNotMatch(line, /^ .*gantry .* vendor\.acme\.\*/);
 });
 
+test('a mistyped action is corrected, and a refusal has the code of the registry', async (t) => {
+  const here = await root(t);
+  await refuses(here, /cannot "strat"\. Did you mean start\?/, 'registry', 'strat');
+  await refuses(here, /cannot "mirorr"\. Did you mean mirror\?/, 'registry', 'mirorr', 'a', 'b');
+  const missing = ['registry', 'yank', 'vendor.acme.none@9.9.9', '--reason', 'x', '--json'];
+  await refuses(here, /^{"error":"not_found","message":"The registry refused /, ...missing);
+});
+
 test('a version is yanked, deprecated and unpublished, and all of it taken back', async (t) => {
   const here = await root(t);
   const name = await published(here, 'acme');

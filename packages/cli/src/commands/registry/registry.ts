@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Actions, runAction, wordsMax } from '../../actions.ts';
+import { type Action, type Actions, runAction, wordsMax } from '../../actions.ts';
 import { readArgs, splitCommand } from '../../args.ts';
 import { type Call, type Command, flag, option } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -9,8 +9,14 @@ import { claim, claims, keys } from './keychain.ts';
 import { deprecate, undeprecate, unpublish, unyank, yank } from './lifecycle.ts';
 import { mirror } from './mirror.ts';
 
-/** Actions on a running registry. */
+const start: Action = {
+  takes: '[flags]',
+  act: ({ args }) => runServer(registryMain(), splitCommand(args.words).rest),
+};
+
 const ACTIONS: Actions = {
+  start,
+  mirror: { takes: '<registry> <folder> [--only NAMES]', act: mirror },
   claim,
   claims,
   keys,
@@ -22,10 +28,9 @@ const ACTIONS: Actions = {
   advisories,
 };
 
-const USAGE = [
-  'start [flags] | mirror <registry> <folder> [--only NAMES]',
-  ...Object.entries(ACTIONS).map(([name, { takes = '' }]) => `${name} ${takes}`),
-].join(' | ');
+const USAGE = Object.entries(ACTIONS)
+  .map(([name, { takes = '' }]) => `${name} ${takes}`)
+  .join(' | ');
 
 export const registry: Command = {
   name: 'registry',
@@ -70,11 +75,9 @@ function registryMain(): string {
 }
 
 async function runRegistry(call: Call): Promise<number> {
-  const { name, rest } = splitCommand(call.args.words);
-  if (name === 'start') return runServer(registryMain(), rest);
+  const { name } = splitCommand(call.args.words);
   if (name === undefined) throw new UsageError(`Usage: gantry ${registry.usage}`);
-  const words = name === 'mirror' ? { min: 3, max: 3 } : { min: 1, max: wordsMax(ACTIONS) };
-  const args = readArgs({ ...registry, words }, call.args.words);
-  if (name === 'mirror') return mirror({ ...call, args });
+  if (name === 'start') await start.act(call); // with flags of its own
+  const args = readArgs({ ...registry, words: { min: 1, max: wordsMax(ACTIONS) } }, call.args.words);
   return runAction('registry', ACTIONS, { ...call, args });
 }

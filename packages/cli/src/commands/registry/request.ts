@@ -80,6 +80,7 @@ export async function sendToRegistry(
       if (!(error instanceof EgressError)) throw error;
       throw new UsageError(
         `Cannot reach the registry ${registry}: ${error.message}\nIs it running? gantry registry start`,
+        'host_unreachable',
       );
     });
   const value = jsonIn(answer);
@@ -101,7 +102,7 @@ function refusal(
   answer: Json | undefined,
   next: Readonly<Record<string, string>>,
 ): UsageError {
-  const { error, message } =
+  const { error, message, details } =
     answer !== null && typeof answer === 'object' && !Array.isArray(answer) ? answer : {};
   if (typeof error !== 'string' || typeof message !== 'string')
     return new UsageError(
@@ -110,5 +111,6 @@ function refusal(
   const known = Object.entries(ERRORS).find(([code]) => code === error)?.[1].next ?? '';
   // The next step of the catalogue is printed once, or replaced by that of the command
   const happened = message.endsWith(known) ? message.slice(0, message.length - known.length).trim() : message;
-  return new UsageError(`The registry refused (${error}): ${happened}\n${next[error] ?? known}`.trimEnd());
+  const text = `The registry refused (${error}): ${happened}\n${next[error] ?? known}`.trimEnd();
+  return new UsageError(text, error, details as JsonObject | undefined);
 }
