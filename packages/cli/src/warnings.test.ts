@@ -15,6 +15,8 @@ test('what the host ignored, and where a run stopped, is printed', async (t) => 
   assert.match(err, /^Warning: Unknown input "ctiy" \(ignored\)\. Did you mean city\?$/m);
   assert.match(err, /^No edge out of a was taken: no condition held, so b did not follow it\.$/m);
   const [runId = ''] = /run_\w+|[0-9a-z-]{20,}/i.exec(out) ?? [];
+  const again = await gantry('rerun', runId, '--input', 'ctiy=Bern');
+  assert.match(again.err, /^Warning: Unknown input "ctiy" \(ignored\)\. Did you mean city\?$/m);
   const explained = await gantry('explain', runId);
   assert.match(explained.out, /^No edge out of a was taken/m);
 });

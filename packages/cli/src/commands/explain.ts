@@ -26,7 +26,7 @@ const TYPED: Readonly<Record<string, (runId: string) => string>> = {
   reconnect: () => 'gantry connections connect <provider>',
   'read-events': (runId) => `gantry events ${runId}`,
   repair: (runId) => `gantry repair ${runId} --watch`,
-  'run-again': (runId) => `gantry rerun ${runId} --input k=v --watch`,
+  'run-again': (runId) => `gantry rerun ${runId} --watch`,
 };
 
 function renderExplanation(explanation: RunExplanation, now: number, style: Style): string {

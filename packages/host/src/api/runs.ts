@@ -210,7 +210,9 @@ function againRoute(app: Api, deps: ApiDeps, idempotency: Idempotency, commit: C
         tags: [...tags],
         metadata,
       };
-      return commit(await toNewRun(deps, caller, body, traceparentOf(request)), record);
+      const run = await toNewRun(deps, caller, body, traceparentOf(request));
+      warn(reply, unknownInputs(run.workflow.plan, request.body.inputs ?? {}));
+      return commit(run, record);
     });
   });
 }

@@ -1,13 +1,7 @@
 /** Names that a request may give freely and that nothing reads: probably mistyped, so the answer warns of them. */
 import type { Plan } from '@gantry/engine';
 import type { PromptTemplate } from '@gantry/packs';
-import {
-  CONFIGURABLE_RULES,
-  didYouMean,
-  EVENT_TYPES,
-  HEARTBEAT_EVENTS,
-  type JsonObject,
-} from '@gantry/protocol';
+import { CONFIGURABLE_RULES, didYouMean, EVENT_TYPES, HEARTBEAT_EVENTS } from '@gantry/protocol';
 import { PLACEHOLDER } from '../prompts/compose.ts';
 
 const unknown = (what: string, given: readonly string[], known: readonly string[]): string[] =>
@@ -15,7 +9,7 @@ const unknown = (what: string, given: readonly string[], known: readonly string[
     .filter((name) => !known.includes(name))
     .map((name) => `Unknown ${what} ${JSON.stringify(name)} (ignored).${didYouMean(name, known)}`);
 
-export const unknownInputs = ({ variables }: Plan, inputs: JsonObject): string[] =>
+export const unknownInputs = ({ variables }: Plan, inputs: object): string[] =>
   unknown('input', Object.keys(inputs), [...variables.keys()]);
 
 /** Reserved by the protocol, in every workflow. */
