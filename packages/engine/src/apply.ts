@@ -6,6 +6,7 @@
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import { foldBudget } from './budget/budget.ts';
+import { foldUsage } from './budget/fold-usage.ts';
 import { foldChannel } from './channels/fold-channel.ts';
 import { foldChildren, forgetCall, loosenChildren } from './children/fold-children.ts';
 import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';
@@ -82,22 +83,6 @@ function foldOther(run: Draft, event: RunEvent, payload: JsonObject): void {
     default:
       foldRun(run, event, payload);
   }
-}
-
-const NANO = 1e9;
-
-/** Sums of dollars are kept to a billionth: adding fractions as they are would drift. */
-function foldUsage(run: Draft, payload: JsonObject): void {
-  const { usd = 0, tokens: { input = 0, output = 0 } = {} } = run.cost ?? {};
-  run.cost = {
-    usd: Math.round((usd + numberAt(payload, 'costEstimateUsd', 0)) * NANO) / NANO,
-    tokens: {
-      input: input + numberAt(payload, 'inputTokens', 0),
-      output: output + numberAt(payload, 'outputTokens', 0),
-    },
-    model: textAt(payload, 'model'),
-    provider: textAt(payload, 'provider'),
-  };
 }
 
 function foldArtifact(run: Draft, { type, nodeId }: RunEvent, payload: JsonObject): void {

@@ -74,7 +74,10 @@ async function callsOf(
       if (type !== 'provider.usage') continue;
       const { provider, model, inputTokens, outputTokens, costEstimateUsd } = JSON.parse(payload);
       calls.push({
-        ...{ provider, model, inputTokens, outputTokens },
+        provider,
+        model,
+        inputTokens,
+        outputTokens,
         ...(nodeId !== null && { nodeId }),
         ...(costEstimateUsd !== undefined && { costUsd: costEstimateUsd }),
       });
