@@ -96,7 +96,9 @@ function checkNames(database: DatabaseSync): void {
       `select name from sqlite_master where name like 'gantry~_%' escape '~' and tbl_name <> 'gantry_invocations'`,
     )
     .get();
-  if (taken) throw new Error(`access to ${taken.name} is prohibited`);
+  if (!taken) return;
+  const message = `SQLite: access to ${taken.name} is prohibited.`;
+  throw new Refusal('datasource_access_denied', { message });
 }
 
 function affected(connection: Connection, statement: SqlStatement, index: number): number {
