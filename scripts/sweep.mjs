@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { openRegistry, PACK_KINDS, RUNTIME_REQUIREMENTS } from '@gantry/packs';
 import { SandboxUnavailable } from '@gantry/sandbox';
+import { ENGINES_VERSION } from '../packages/host/src/packs/offer.ts';
 import { summarize, sweepRegistry } from './sweep-registry.ts';
 import { openSandboxLoader } from './sweep-sandbox.mjs';
 
@@ -21,7 +22,7 @@ function offer(manifest) {
   const asked = values.offer === 'all' ? Object.entries(manifest.peerDependencies ?? {}) : [];
   const named = values.offer.split(',').filter((name) => name !== '' && name !== 'all');
   return {
-    protocolVersion: '1.1.0',
+    protocolVersion: ENGINES_VERSION,
     capabilities: new Map([
       ...asked.map(([name, wanted]) => [name, [wanted.replace(/^>=\s*/, '')]]),
       ...named.map((name) => [name, []]),

@@ -212,7 +212,7 @@ function misfitOf(
     code: 'validation_error',
     message:
       `The outputs of the node: ${path} ${message}. ${name}@${version} breaks the schema that it declares: report it ` +
-      'to its publisher, or have the operator name the pack in GANTRY_PACK_OUTPUTS_WARN.',
+      'to its publisher. For packs that GANTRY_PACK_OUTPUTS_WARN names, this is a warning.',
     details: { path },
   };
 }

@@ -93,6 +93,8 @@ interface NumberedWrite {
 /** In one series of one visit: under the distance between visits, and a bound to what a journal has to keep. */
 const WRITES_MAX = 100_000;
 
+const UNTOLD = 'The host failed at this call. Its log says why, by the id of the run.';
+
 export class NodeCalls {
   readonly #routes: Routes;
   readonly #deps: CallDeps;
@@ -144,7 +146,7 @@ export class NodeCalls {
       io.signal.throwIfAborted();
       const error = route?.method.effect === 'read' ? toReader(thrown) : thrown;
       const expected = error instanceof OpenwopError;
-      const refusal = expected ? forPack(error) : new OpenwopError('internal_error');
+      const refusal = expected ? forPack(error) : new OpenwopError('internal_error', { message: UNTOLD });
       const fault = expected ? error.cause : error;
       report({ ok: false, code: refusal.code, ...serverOf(error), ...(fault !== undefined && { fault }) });
       throw refusal;
