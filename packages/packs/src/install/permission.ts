@@ -7,7 +7,7 @@ const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
   'net.outbound':
     'Send requests to public addresses on the internet, and so send out what it is given. Private networks stay closed.',
   crypto: 'Use keys, signatures and encryption beyond plain hashing.',
-  subprocess: 'Start other programs inside its sandbox.',
+  subprocess: 'Start other programs inside its sandbox. This host grants it to no pack.',
   'fs.read': 'Read files in its own folder on this host. It sees no other files.',
   'fs.write': 'Write files in its own folder on this host, which takes disk space.',
   'env.read':
