@@ -32,10 +32,11 @@ test('a pause waits for nodes under way for five seconds, and the next one anew'
     assert.equal(pauses.earlier(undefined, 0), 5_000);
     assert.equal(pauses.earlier(7, 0), 7);
     elapsed += 4_999;
-    assert.equal(pauses.due(run), undefined);
+    assert.equal(pauses.due(run, 0), undefined);
     elapsed += 1;
-    assert.equal(pauses.due(run), task);
-    assert.ok(!pauses.holds(task, run), 'it has waited');
+    const released = pauses.due(run, elapsed) ?? assert.fail('it is due');
+    assert.deepEqual(released, { command: { ...task.command, now: elapsed } }, 'paused at that time');
+    assert.ok(!pauses.holds(released, run), 'it has waited');
     assert.ok(!pauses.isHolding);
   }
 });

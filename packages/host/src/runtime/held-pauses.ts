@@ -36,10 +36,11 @@ export class HeldPauses {
     return true;
   }
 
-  /** The next pause, once nothing is under way or the time is over. */
-  due(run: Run): Task | undefined {
+  /** The next pause, once nothing is under way or the time is over. It happens then, not when it was asked for. */
+  due(run: Run, now: number): Task | undefined {
     if (isAtWork(run) && this.#msLeft > 0) return undefined;
-    this.#released = this.tasks.shift();
+    const next = this.tasks.shift();
+    this.#released = next && { ...next, command: { ...next.command, now } };
     return this.#released;
   }
 

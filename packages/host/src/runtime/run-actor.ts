@@ -170,7 +170,7 @@ export class RunActor {
     if (this.isGone) return undefined;
     const task = this.#tasks.shift();
     if (task) return task;
-    if (this.#pauses.isHolding) return this.#pauses.due(this.#run);
+    if (this.#pauses.isHolding) return this.#pauses.due(this.#run, this.#host.now());
     if (!isReady(this.plan, this.#run)) return undefined;
     const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: ADVANCE_EVENTS_MAX };
     return { command };
