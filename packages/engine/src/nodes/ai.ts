@@ -1,5 +1,6 @@
 /** Nodes that ask a model. The host makes the call; here stands what their config may say. */
 import type { Json } from '@gantry/protocol';
+import { isConformance } from '../conformance-workflow.ts';
 import { isObject } from '../json.ts';
 import type { Behaviour, NodeType, Preparation } from './node-type.ts';
 
@@ -51,7 +52,7 @@ export const mockAi: NodeType = {
   yields: true,
   prepare(preparation) {
     checkAsk(preparation);
-    if (!preparation.definition.id.startsWith('conformance-'))
+    if (!isConformance(preparation.definition))
       preparation.issue('', 'Models are only played so in conformance workflows', 'conformance.mockAgent');
     return DISPATCHED;
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { node, workflow } from '../../testing/definitions.ts';
 import { assertError } from '../testing.ts';
 import { seamTest } from './testing.ts';
 
@@ -43,6 +44,14 @@ test('it may script the decisions of a supervisor, whatever its id', async (t) =
   const run = await api.ended(await api.start('scripted'));
   assert.equal(Object(run.variables).result, undefined);
   assert.equal(Object(run.childRuns)[0]?.status, 'failed');
+});
+
+test('a whole definition may play a model, and have an empty object for no variables', async (t) => {
+  const api = await seamTest(t);
+  const whole = { ...workflow('plays', [node('ask', 'local.sample.demo.mock-ai')]), variables: {} };
+  const made = await api.post(URL, { definition: whole });
+  assert.equal(made.statusCode, 201, made.body);
+  assert.equal((await api.ended(await api.start('plays', { inputs: {} }))).status, 'completed');
 });
 
 test('variables of a run that waits are set as a node would set them', async (t) => {
