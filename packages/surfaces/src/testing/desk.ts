@@ -84,9 +84,16 @@ export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({
 export type Call = (path: string, ...args: Data[]) => Promise<Data | undefined>;
 
 export function callsOf(calls: NodeCalls, sent: Data[] = [], dispatch = 0): Call {
-  const { signal } = new AbortController();
   const send = async (value: Data) => void sent.push(value);
-  return (path, ...args) => calls.call(path, args, { dispatch, signal, send });
+  return async (path, ...args) => {
+    const controller = new AbortController();
+    try {
+      return await calls.call(path, args, { dispatch, signal: controller.signal, send });
+    } finally {
+      // As a sandbox does when the pack has the answer: until then its bytes count
+      controller.abort();
+    }
+  };
 }
 
 /** A node that begins: every call of this function is another run of the same node unless told otherwise. */
