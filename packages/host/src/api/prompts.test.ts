@@ -224,6 +224,8 @@ test('a prompt that is not one, or of another workspace, is not kept', async (t)
   await refused({ txt: 'Hello' }, 400, 'validation_error');
   await refused({ templateId: 'Greet' }, 400, 'validation_error');
   await refused({ text: '€'.repeat(30_000) }, 400, 'prompt_template_invalid');
+  const name = { name: 'name', type: 'string', required: true };
+  await refused({ variables: [name, { ...name, required: false }] }, 400, 'prompt_template_invalid');
   const slip = await api.post('/v1/prompts', { ...greet, templateId: 'slip', text: 'Hello {{nmae}}' });
   assert.match(String(slip.headers['gantry-warning']), /"nmae" \(ignored\)\. Did you mean name\?/);
   await api.request({ method: 'DELETE', url: '/v1/prompts/slip' });
