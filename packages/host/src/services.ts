@@ -276,16 +276,23 @@ function openModels(
   { pipeline, changes }: { readonly pipeline: CommitPipeline; readonly changes: Changes },
 ): Pick<Services, 'ai' | 'providers' | 'modelGate'> {
   const { settings, egress } = options;
+  const config = readAiConfig(settings.ai);
   const providers = createProviders({
     ...options,
     credentials,
-    config: readAiConfig(settings.ai),
+    config,
     ollamaHost: settings.ollamaHost,
     keys: settings.aiKeys,
   });
   const source = modelSource(providers);
   const media = new MediaStore(options);
-  const terms = { source, media, egress: egress.public, projectLimits: projectLimits(settings) };
+  const terms = {
+    source,
+    media,
+    egress: egress.public,
+    projectLimits: projectLimits(settings),
+    videoWaitMs: config.videoWaitMs,
+  };
   return {
     providers,
     ai: createAi({ ...options, ...terms, pipeline, clock: systemClock }),

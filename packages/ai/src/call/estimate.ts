@@ -56,22 +56,28 @@ export interface Price {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** For one image, second of video, minute of sound that is heard, or 1,000 characters that are spoken. */
+  readonly each?: number;
 }
 
 /** In billionths of a US dollar. Tokens of the cache are part of those of the input. */
-export function costOf(price: Price, usage: Usage): number {
+export function costOf(price: Price, usage: Usage, units = 0): number {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
-  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  const { input, output, cacheRead = input, cacheWrite = input, each = 0 } = price;
   return Math.ceil(
-    plain * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output,
+    plain * input +
+      cacheReadTokens * cacheRead +
+      cacheWriteTokens * cacheWrite +
+      outputTokens * output +
+      units * each,
   );
 }
 
 /** The most that a request can cost: reading the whole input as what is dearest. */
-export function costAtMost(price: Price, inputTokens: number, outputTokens: number): number {
+export function costAtMost(price: Price, inputTokens: number, outputTokens: number, units = 0): number {
   const input = Math.max(price.input, price.cacheWrite ?? 0);
-  return Math.ceil(inputTokens * input + outputTokens * price.output);
+  return Math.ceil(inputTokens * input + outputTokens * price.output + units * (price.each ?? 0));
 }
 
 /** An answer shorter than this is rarely of use. */
@@ -89,15 +95,16 @@ export function outputThatFits(
     readonly outputTokens: number;
     readonly price: Price | null;
     readonly outputTokensMin?: number;
+    readonly units?: number;
   },
   left: Left,
 ): number | null {
-  const { inputTokens, outputTokens, price, outputTokensMin = OUTPUT_TOKENS_MIN } = call;
+  const { inputTokens, outputTokens, price, outputTokensMin = OUTPUT_TOKENS_MIN, units } = call;
   const byTokens = (left.tokens ?? Number.POSITIVE_INFINITY) - inputTokens;
-  const byCost =
-    left.cost === undefined || !price || price.output === 0
-      ? Number.POSITIVE_INFINITY
-      : Math.floor((left.cost - costAtMost(price, inputTokens, 0)) / price.output);
+  const withoutOutput = price ? costAtMost(price, inputTokens, 0, units) : 0;
+  const leftForOutput = (left.cost ?? Number.POSITIVE_INFINITY) - withoutOutput;
+  if (leftForOutput < 0) return null;
+  const byCost = price?.output ? Math.floor(leftForOutput / price.output) : Number.POSITIVE_INFINITY;
   const fits = Math.min(outputTokens, byTokens, byCost);
   return fits >= Math.min(outputTokensMin, outputTokens) ? fits : null;
 }

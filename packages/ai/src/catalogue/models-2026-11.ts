@@ -1,6 +1,6 @@
 /**
  * Models and list prices as their providers told them in November 2026, in US dollars for a million tokens of plain
- * requests. Surcharges for very long prompts are not in it. The setting `GANTRY_AI` names a file with newer prices.
+ * requests, or for each piece of what is made. Surcharges for very long prompts are not in it. The setting `GANTRY_AI` names a file with newer prices.
  */
 import type { Modality } from '../model.ts';
 import type { KnownModel, ListPrice } from './models.ts';
@@ -71,6 +71,14 @@ const embedding = (provider: string, id: string, input: number, contextTokens: n
   price: { input, output: 0 },
 });
 
+const media = (provider: string, id: string, price: ListPrice): KnownModel => ({
+  provider,
+  id,
+  modalities: ['text'],
+  capabilities: [],
+  price,
+});
+
 export const MODELS: readonly KnownModel[] = [
   claude('claude-fable-5-1', [10, 50, 0.25, 12.5]),
   claude('claude-fable-5', [10, 50, 1, 12.5]),
@@ -107,6 +115,11 @@ export const MODELS: readonly KnownModel[] = [
   gpt('gpt-4o-mini', [0.15, 0.6, 0.075], GPT_4O),
   embedding('openai', 'text-embedding-3-small', 0.02, 8_191),
   embedding('openai', 'text-embedding-3-large', 0.13, 8_191),
+  media('openai', 'gpt-image-1', { input: 10, output: 40 }),
+  // Sound is charged by its length, which is not known before: about a minute for 1,000 characters.
+  media('openai', 'gpt-4o-mini-tts', { input: 0.6, output: 0, each: 0.02 }),
+  media('openai', 'gpt-4o-transcribe', { input: 6, output: 10 }),
+  media('openai', 'gpt-4o-mini-transcribe', { input: 3, output: 5 }),
   // The price from December on; until then it is half.
   gemini('gemini-4-argon', [4, 20, 0.4]),
   gemini('gemini-4-carbon', [4, 20, 0.4]),
@@ -114,4 +127,7 @@ export const MODELS: readonly KnownModel[] = [
   gemini('gemini-2.5-flash', [0.3, 2.5, 0.03]),
   gemini('gemini-2.5-flash-lite', [0.1, 0.4, 0.01]),
   embedding('gemini', 'gemini-embedding-001', 0.15, 2_048),
+  media('gemini', 'gemini-2.5-flash-image', { input: 0.3, output: 0, each: 0.039 }),
+  media('gemini', 'gemini-2.5-flash-preview-tts', { input: 0.5, output: 0, each: 0.02 }),
+  media('gemini', 'veo-3.0-generate-001', { input: 0, output: 0, each: 0.4 }),
 ];

@@ -1,4 +1,5 @@
 /** What is known about a model by its id. */
+import type { Price } from '../call/estimate.ts';
 import type { Modality } from '../model.ts';
 import { MODELS } from './models-2026-11.ts';
 
@@ -8,6 +9,8 @@ export interface ListPrice {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** For one image, second of video, minute of sound that is heard, or 1,000 characters that are spoken. */
+  readonly each?: number;
 }
 
 export interface KnownModel {
@@ -36,20 +39,14 @@ export const modelsOf = (provider: string): readonly KnownModel[] =>
 const BILLION = 1_000_000_000;
 const MILLION = 1_000_000;
 
-/** Whole billionths of a US dollar for one token. */
-export interface TokenPrice {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-}
-
-export function tokenPrice({ input, output, cacheRead, cacheWrite }: ListPrice): TokenPrice {
+/** In whole billionths of a US dollar. */
+export function tokenPrice({ input, output, cacheRead, cacheWrite, each: unit }: ListPrice): Price {
   const each = (dollars: number): number => Math.ceil((dollars * BILLION) / MILLION);
   return {
     input: each(input),
     output: each(output),
     ...(cacheRead !== undefined && { cacheRead: each(cacheRead) }),
     ...(cacheWrite !== undefined && { cacheWrite: each(cacheWrite) }),
+    ...(unit !== undefined && { each: Math.ceil(unit * BILLION) }),
   };
 }

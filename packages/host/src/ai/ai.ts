@@ -20,6 +20,7 @@ export interface AiOptions extends ModelCallsOptions {
   /** By which media that messages name are fetched. */
   readonly egress: MediaTerms['egress'];
   readonly media: MediaStore;
+  readonly videoWaitMs: number;
   /** Of a workspace and a day. */
   readonly projectLimits: Limits;
 }
@@ -62,7 +63,7 @@ export interface Ai {
 }
 export type Plan = (chosen: ChosenModel) => PlannedCall | Promise<PlannedCall>;
 
-export function createAi({ source, egress, projectLimits, ...options }: AiOptions): Ai {
+export function createAi({ source, egress, projectLimits, videoWaitMs, ...options }: AiOptions): Ai {
   const { media } = options;
   const calls = new ModelCalls(options);
   async function ask<A>(node: AskingNode, place: CallPlace, which: Which, plan: Plan): Promise<Asked<A>> {
@@ -103,7 +104,7 @@ export function createAi({ source, egress, projectLimits, ...options }: AiOption
     );
   };
   const ledger = new Ledger(options.store);
-  return { calls, ledger, ask, chat, models: createModelsPort({ ask, chat, media }), media };
+  return { calls, ledger, ask, chat, models: createModelsPort({ ask, chat, media, videoWaitMs }), media };
 }
 
 /** The failure that is on record, or the answer. */

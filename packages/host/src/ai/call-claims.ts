@@ -139,9 +139,9 @@ export const channelOf = (node: CallingNode, place: CallPlace, tried: number): s
 export const closed = (node: CallingNode, place: CallPlace, tried: number): EmittedEvent =>
   chunkEvent(channelOf(node, place, tried), '', true);
 
-const atMost = ({ inputTokens, price }: PlannedCall, outputTokens: number): Amounts => ({
+const atMost = ({ inputTokens, price, units }: PlannedCall, outputTokens: number): Amounts => ({
   tokens: inputTokens + outputTokens,
-  cost: price ? costAtMost(price, inputTokens, outputTokens) : 0,
+  cost: price ? costAtMost(price, inputTokens, outputTokens, units) : 0,
 });
 
 export const leaseOf = ({ epoch }: CallingNode, now: number): Write => ({ kind: 'expectLease', epoch, now });

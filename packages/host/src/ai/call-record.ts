@@ -9,11 +9,12 @@ import type { Attempted, CallingNode, CallPlace, PlannedCall, RecordedCall } fro
 
 export function recordOf(
   { method, fingerprint }: CallPlace,
-  { provider, model, price, goesOn }: PlannedCall,
+  { provider, model, price, goesOn, units }: PlannedCall,
   rest: Pick<RecordedCall, 'usage' | 'durationMs'> & Partial<RecordedCall>,
 ): RecordedCall {
   const { inputTokens, outputTokens } = rest.usage;
-  const spent = { tokens: inputTokens + outputTokens, cost: price ? costOf(price, rest.usage) : 0 };
+  const made = rest.failure ? 0 : units;
+  const spent = { tokens: inputTokens + outputTokens, cost: price ? costOf(price, rest.usage, made) : 0 };
   return { method, fingerprint, provider, model, spent, ...(goesOn && { goesOn }), ...rest };
 }
 

@@ -31,7 +31,7 @@ const shared = onePerFile(async (t) => {
     { id: 'gemini', url: google.baseUrl },
     { id: 'lab', url: lab.baseUrl, models: ['small'], embeddingModels: ['vectors'] },
   ];
-  await writeFile(file, JSON.stringify({ endpoints }));
+  await writeFile(file, JSON.stringify({ endpoints, videoWaitSeconds: 1 }));
   const api = await sharedPackTest(t, { settings: { ai: file, aiKeys: keyVariables(KEYS) } });
   return { api, servers: { openai, gemini: google, lab } };
 });
@@ -195,6 +195,8 @@ test('images of providers, withheld ones and failures', async () => {
     outputTokens: 7,
     totalTokens: 12,
     nodeId: 'a',
+    costEstimateUsd: 0.00033,
+    currency: 'USD',
   });
 });
 
@@ -292,16 +294,32 @@ test('a video is begun once and waited for, also by the next attempt of its node
 
 test('a video that the provider fails, cancels or leaves unanswered', async () => {
   const { servers } = await shared();
-  const body = `return { told: await ctx.callVideoGenerator({ provider: 'gemini', prompt: 'x' }).catch((error) => error.code) };`;
+  const body = `
+    const ask = { provider: 'gemini', prompt: 'x' };
+    return { told: await ctx.callVideoGenerator(ask).catch((error) => [error.code, error.retryable].join()) };`;
   const told = async () => outputsOf(await asked(body, {})).told;
   servers.gemini.media.videoError = { code: 13, message: 'internal' };
-  assert.equal(await told(), 'video_generation_failed');
+  assert.equal(await told(), 'video_generation_failed,false');
   servers.gemini.media.videoError = { code: 1, message: 'cancelled' };
-  assert.equal(await told(), 'video_generation_cancelled');
+  assert.equal(await told(), 'video_generation_cancelled,false');
   delete servers.gemini.media.videoError;
   servers.gemini.media.failure = { status: 504, body: {} };
-  assert.equal(await told(), 'effect_in_doubt');
+  assert.equal(await told(), 'effect_in_doubt,false');
   delete servers.gemini.media.failure;
+});
+
+test('a video that takes too long: its node may try again, and waits for the same video', async () => {
+  const { servers } = await shared();
+  const body = `return (await ctx.callVideoGenerator({ provider: 'gemini', prompt: 'late', durationSeconds: 5 })).video;`;
+  const starts = () => servers.gemini.requests.filter(({ path }) => STARTS.test(path)).length;
+  const before = starts();
+  servers.gemini.media.pending = 3;
+  const ended = await asked(body, {}, 1);
+  assert.equal(outputsOf(ended).mimeType, 'video/mp4');
+  assert.match(JSON.stringify(ended.events), /"video_generation_timeout"/);
+  assert.equal(starts(), before + 1);
+  const [usage, ...more] = payloadsOf(ended.events, 'provider.usage');
+  assert.deepEqual([usage!.costEstimateUsd, more], [2, []]);
 });
 
 test('a pack that names models alone calls other surfaces as far as they are granted', async () => {

@@ -18,7 +18,7 @@ import type { ErrorCode, Json } from '@gantry/protocol';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
 
-interface Terms extends Partial<Pick<PlannedCall, 'outputTokens' | 'fails' | 'once' | 'goesOn'>> {
+interface Terms extends Partial<Pick<PlannedCall, 'outputTokens' | 'units' | 'fails' | 'once' | 'goesOn'>> {
   readonly inputTokens: number;
 }
 
@@ -79,6 +79,7 @@ export function imageCall(ask: Omit<ImageRequest, 'model'>, chosen: ChosenModel)
   const terms: Terms = {
     inputTokens: estimateTokens(ask.prompt) + seen * TOKENS_PER_IMAGE,
     outputTokens: ask.count * TOKENS_PER_IMAGE,
+    units: ask.count,
     fails: failing('image_generation_failed'),
   };
   return wholeCall(chosen, terms, async (family, reach) => {
@@ -87,10 +88,16 @@ export function imageCall(ask: Omit<ImageRequest, 'model'>, chosen: ChosenModel)
   });
 }
 
+const CHARACTERS_PER_UNIT = 1_000;
+
 export const speechCall = (ask: Omit<SpeechRequest, 'model'>, chosen: ChosenModel): PlannedCall =>
   wholeCall(
     chosen,
-    { inputTokens: estimateTokens(ask.text), fails: failing('speech_synthesis_failed') },
+    {
+      inputTokens: estimateTokens(ask.text),
+      units: ask.text.length / CHARACTERS_PER_UNIT,
+      fails: failing('speech_synthesis_failed'),
+    },
     async (family, reach) => {
       const audio = await family.speech!({ ...ask, model: chosen.model }, reach);
       return { answer: null, media: [audio] };

@@ -14,6 +14,7 @@ type MediaMethods = Omit<ModelsPort, 'callAI' | 'callAIWithTools'>;
 /** What methods are made of: recorded calls, their places, and what they made. */
 export interface MediaDeps extends Pick<Ai, 'ask' | 'media'> {
   readonly placed: Placed;
+  readonly videoWaitMs: number;
 }
 
 export const mediaMethods = (deps: MediaDeps): MediaMethods => ({

@@ -4,7 +4,7 @@ import { assertSameCall, type ModelsPort, type WriteCall } from '@gantry/surface
 import type { Ai, Asked, AskingNode } from './ai.ts';
 import { stopOf } from './call-budget.ts';
 import { type ChatAsk, chatAnswer } from './chat.ts';
-import { mediaMethods } from './media-port.ts';
+import { type MediaDeps, mediaMethods } from './media-port.ts';
 import { BudgetExhausted, type CallPlace } from './planned-call.ts';
 
 const SERIES = 'aiProviders.own';
@@ -24,7 +24,9 @@ async function placed<A>(
 }
 export type Placed = typeof placed;
 
-export function createModelsPort(ai: Pick<Ai, 'ask' | 'chat' | 'media'>): ModelsPort {
+export function createModelsPort(
+  ai: Pick<Ai, 'ask' | 'chat' | 'media'> & Pick<MediaDeps, 'videoWaitMs'>,
+): ModelsPort {
   const chat = async (ask: ChatAsk, call: WriteCall): Promise<JsonObject> => {
     const { answer, provider } = await placed(call, (node, place) => ai.chat(node, place, ask));
     return chatAnswer(answer, provider, ask.responseSchema !== undefined);

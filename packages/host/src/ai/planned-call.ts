@@ -49,6 +49,8 @@ export interface PlannedCall {
   /** What the output bound may be lowered to. */
   readonly outputTokensMin?: number;
   readonly streams: 'merged' | 'each' | null;
+  /** How many pieces it makes, where the price is for each. */
+  readonly units?: number;
   /** Throws `ModelFailure`, or the reason of the signal. */
   attempt(io: AttemptIo): Promise<Attempted>;
   /** Of an attempt that was cut off after so much text. */

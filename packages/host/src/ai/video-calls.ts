@@ -11,8 +11,8 @@ import { failing, wholeCall } from './media-calls.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
 
-/** How long a node waits; its next attempt waits again. */
-const WAIT_MS_MAX = 5 * 60_000;
+/** Of a video whose length nobody asked for. */
+const SECONDS_DEFAULT = 8;
 const POLL_MS = 500;
 const POLL_MS_MAX = 10_000;
 
@@ -23,7 +23,12 @@ export interface VideoBegun {
 export const videoStartCall = (ask: Omit<VideoRequest, 'model'>, chosen: ChosenModel): PlannedCall =>
   wholeCall(
     chosen,
-    { inputTokens: estimateTokens(ask.prompt), fails: failing('video_generation_failed'), once: true },
+    {
+      inputTokens: estimateTokens(ask.prompt),
+      units: ask.durationSeconds ?? SECONDS_DEFAULT,
+      fails: failing('video_generation_failed'),
+      once: true,
+    },
     async (family, reach) => {
       const { operation } = await family.video!.start({ ...ask, model: chosen.model }, reach);
       return { answer: { operation } };
@@ -36,13 +41,15 @@ export interface VideoEnd {
 
 export interface Waiting {
   readonly clock: Clock;
+  /** How long a node waits; its next attempt waits again. */
+  readonly waitMs: number;
   /** Aborted when the node is to stop. */
   readonly cancelled?: AbortSignal | undefined;
 }
 
 export function videoEndCall({ operation }: VideoBegun, chosen: ChosenModel, wait: Waiting): PlannedCall {
   const { clock, cancelled } = wait;
-  const waitsUntil = clock.elapsedMs() + WAIT_MS_MAX;
+  const waitsUntil = clock.elapsedMs() + wait.waitMs;
   const terms = { inputTokens: 0, fails: failing('video_generation_failed'), goesOn: true } as const;
   return wholeCall(chosen, terms, async (family, reach) => {
     for (let waitMs = POLL_MS; ; waitMs = Math.min(waitMs * 2, POLL_MS_MAX)) {

@@ -9,7 +9,7 @@ import { type VideoBegun, type VideoEnd, videoEndCall, videoStartCall } from './
 const POLLS = 'aiProviders.own.polls';
 
 export const videoGenerator =
-  ({ ask, placed, media }: MediaDeps): ModelsPort['callVideoGenerator'] =>
+  ({ ask, placed, media, videoWaitMs }: MediaDeps): ModelsPort['callVideoGenerator'] =>
   async (asked, call) => {
     const { provider, model, credentialRef, seedImageBase64, brandColors, ...wanted } = asked;
     const which = { task: 'video', provider, model, credentialRef } as const;
@@ -30,7 +30,7 @@ export const videoGenerator =
     const same = { ...which, provider: begun.provider, model: begun.model };
     const ended = await placed(call, (node, place) =>
       ask<VideoEnd>(node, { ...place, series: POLLS }, same, (chosen) =>
-        videoEndCall(begun.answer, chosen, { clock: systemClock, cancelled }),
+        videoEndCall(begun.answer, chosen, { clock: systemClock, waitMs: videoWaitMs, cancelled }),
       ),
     );
     const [made] = ended.media;

@@ -14,6 +14,7 @@ const Price = closedObject({
   output: Dollars,
   cacheRead: optional(Dollars),
   cacheWrite: optional(Dollars),
+  each: optional(Dollars),
 });
 const FAMILIES = ['anthropic', 'openai', 'google', 'openai-compatible'] satisfies FamilyName[];
 const MODALITIES = ['text', 'image', 'audio', 'document'] satisfies Modality[];
@@ -50,7 +51,9 @@ const AiConfig = closedObject({
   default: optional(closedObject({ provider: Name, model: optional(Name) })),
   endpoints: optional(Type.Array(Endpoint, { maxItems: 100 })),
   policies: optional(Type.Array(Policy, { maxItems: 10_000 })),
-  /** By `provider/model`, in US dollars for a million tokens. */
+  /** How long a node waits for a video. */
+  videoWaitSeconds: optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
+  /** By `provider/model`, in US dollars for a million tokens, and for each piece that is made. */
   prices: optional(Type.Record(Type.String({ pattern: '^[^/]+/.+$' }), Price)),
 });
 type AiConfigFile = Static<typeof AiConfig>;
@@ -65,11 +68,14 @@ export interface AiConfig {
   readonly endpoints: readonly Endpoint[];
   readonly policies: readonly ProviderPolicy[];
   readonly prices: Readonly<Record<string, ListPrice>>;
+  readonly videoWaitMs: number;
 }
+
+const VIDEO_WAIT_SECONDS = 300;
 
 /** Throws `SettingsError` that names the place. */
 export function readAiConfig(file: string | undefined): AiConfig {
-  if (file === undefined) return { endpoints: [], policies: [], prices: {} };
+  if (file === undefined) return checked({}, '');
   const value = jsonIn(file);
   const compiled = Compile(AiConfig);
   if (!compiled.Check(value)) {
@@ -91,7 +97,13 @@ function jsonIn(file: string): unknown {
 }
 
 function checked(
-  { endpoints = [], policies = [], prices = {}, default: chosen }: AiConfigFile,
+  {
+    endpoints = [],
+    policies = [],
+    prices = {},
+    videoWaitSeconds = VIDEO_WAIT_SECONDS,
+    default: chosen,
+  }: AiConfigFile,
   file: string,
 ): AiConfig {
   const ids = endpoints.map(({ id }) => id);
@@ -108,5 +120,6 @@ function checked(
     throw new SettingsError(
       `GANTRY_AI: ${file} names the provider ${unknown}, which is neither known nor one of its endpoints.`,
     );
-  return { endpoints, policies, prices, ...(chosen && { default: chosen }) };
+  const videoWaitMs = videoWaitSeconds * 1_000;
+  return { endpoints, policies, prices, videoWaitMs, ...(chosen && { default: chosen }) };
 }

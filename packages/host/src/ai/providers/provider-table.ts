@@ -6,8 +6,8 @@ import {
   knownProvider,
   type Modality,
   modelsOf,
+  type Price,
   type Task,
-  type TokenPrice,
   tokenPrice,
 } from '@gantry/ai';
 import { DEFAULT_TENANT } from '@gantry/http';
@@ -26,7 +26,7 @@ export interface Provider {
   readonly defaults: Partial<Record<Task, string>>;
   readonly modalities: readonly Modality[];
   readonly limits: Pick<Endpoint, 'contextTokens' | 'outputTokens'>;
-  readonly price?: TokenPrice;
+  readonly price?: Price;
   readonly tenants: readonly string[] | '*';
   /** Its list of models is at `/api/tags`. */
   readonly isOllama?: true;
@@ -34,7 +34,7 @@ export interface Provider {
 
 export const OLLAMA = 'ollama';
 const OLLAMA_USUAL = 'http://127.0.0.1:11434';
-const FREE: TokenPrice = { input: 0, output: 0 };
+const FREE: Price = { input: 0, output: 0 };
 
 export function providerTable(
   config: AiConfig,
@@ -123,7 +123,7 @@ export const mayUse = ({ tenants }: Provider, tenant: string): boolean =>
   tenants === '*' || tenants.includes(tenant);
 
 export interface ModelFacts {
-  readonly price: TokenPrice | null;
+  readonly price: Price | null;
   readonly outputTokensMax: number;
   readonly contextTokens?: number;
   readonly modalities: readonly Modality[];
