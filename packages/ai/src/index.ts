@@ -5,6 +5,7 @@ export * from './call/failure.ts';
 export * from './call/merge.ts';
 export * from './catalogue/models.ts';
 export * from './catalogue/providers.ts';
+export * from './envelope/a2ui.ts';
 export * from './envelope/accept.ts';
 export * from './envelope/asked.ts';
 export * from './envelope/completion.ts';

@@ -6,6 +6,7 @@ import { assertPublic } from '../api/testing.ts';
 import { type PackTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { assertOrder, only, payloadsOf } from '../testing/fixture-host.ts';
+import { TEST_KEY } from '../testing/host-process.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 
 const MAKE = 'vendor.acme.make';
@@ -136,6 +137,27 @@ test('a model is told a schema, gives up, or sends several at once', async () =>
   assert.equal(gave.run.status, 'completed');
   assert.equal(gave.outputs.envelopeType, 'error');
   assert.equal(only(gave.events, 'log.appended').payload.level, 'error');
+});
+
+test('a reader that asks for it gets what changed in a surface; the log has all of it', async () => {
+  const [api, runId] = await begun([make({})], says(surface('text')), says(surface('heading')), says(PRD));
+  const { events } = await ended(api, runId);
+  const read = await api.get(`/v1/runs/${runId}/events?a2uiDelta=1`, { accept: 'application/json' });
+  const surfacesOf = (all: readonly RunEventDoc[]) =>
+    payloadsOf(all, 'log.appended').map(({ data }) => Object(data).payload);
+  assert.deepEqual(surfacesOf(events).slice(0, 2), [surface('text').payload, surface('heading').payload]);
+  const [first, second] = surfacesOf(read.json().events);
+  assert.deepEqual(first, surface('text').payload);
+  assert.deepEqual(second, {
+    surfaceRef: `${runId}:a`,
+    catalogVersion: '0.9.1',
+    patch: [{ op: 'replace', path: '/surface/components/0/component', value: 'heading' }],
+  });
+  const address = await api.host.app.listen({ port: 0, host: '127.0.0.1' });
+  const headers = { authorization: `Bearer ${TEST_KEY}` };
+  const stream = await fetch(`${address}/v1/runs/${runId}/events?a2uiDelta=1`, { headers });
+  assert.equal((await stream.text()).split(JSON.stringify(second)).length, 2);
+  assert.equal((await api.get(`/v1/runs/${runId}/events?a2uiDelta=2`)).statusCode, 400);
 });
 
 test('a surface is kept and the run goes on; one outside of the catalogue is not kept', async () => {

@@ -22,6 +22,7 @@ import { eventProjection, FoldedRuns, type Projection, valuesProjection } from '
 import { EventStream } from './sse-stream.ts';
 import { createStreams, type Streams } from './sse-streams.ts';
 import { bufferedWriter, directWriter } from './sse-writer.ts';
+import { type Delta, surfaceDeltas } from './surface-deltas.ts';
 
 /** Pages of logs, or single large events, that are on their way to readers who catch up. */
 const PAGES_MAX = 128;
@@ -33,6 +34,8 @@ const StreamQuery = closedObject({
   streamMode: Type.Optional(Type.String()),
   bufferMs: Type.Optional(Type.Integer({ minimum: 0, maximum: BUFFER_MAX_MS })),
   lastEventId: Type.Optional(Type.String()),
+  /** Surfaces as what changed in them. */
+  a2uiDelta: Type.Optional(Type.Integer({ minimum: 0, maximum: 1 })),
   lastSequence: Sequence,
   fromSequence: Sequence,
   limit: EventLimit,
@@ -42,6 +45,8 @@ interface Wanted {
   readonly key: RunKey;
   readonly modes: readonly StreamMode[];
   readonly bufferMs: number;
+  /** For readers that ask for deltas. */
+  readonly delta: Delta | undefined;
   /** The last sequence the reader has; -1 for none. */
   readonly last: number;
 }
@@ -102,10 +107,13 @@ export function openStream(reply: FastifyReply) {
 async function projection(
   workflows: ApiDeps['workflows'],
   folded: FoldedRuns,
-  { key, modes, last }: Wanted,
+  { key, modes, delta, last }: Wanted,
   row: RunRow,
 ): Promise<[Projection, cursor: number]> {
-  if (!modes.includes('values')) return [eventProjection(key.runId, modes), last + 1];
+  if (!modes.includes('values')) {
+    const project = eventProjection(key.runId, modes);
+    return [delta ? (events) => project(events.map(delta)) : project, last + 1];
+  }
   const plan = await workflows.planOf(row.workflowHash);
   const begun = folded.begun(row.runId, () => newRun(fromStoredFacts(row)));
   return [valuesProjection(plan, begun, last, folded), 0];
@@ -119,7 +127,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
   const pages = limiter({ max: PAGES_MAX, perTenantMax: PAGES_MAX / 2 });
 
   async function stream(reply: FastifyReply, wanted: Wanted): Promise<void> {
-    const { key, modes, bufferMs, last } = wanted;
+    const { key, modes, bufferMs, delta, last } = wanted;
     const row = await store.runs.row(key.tenant, key.runId);
     if (row === null) throw new OpenwopError('not_found');
     const [project, cursor] = await projection(workflows, folded, wanted, row);
@@ -127,7 +135,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
     const { raw, socket } = openStream(reply);
     if (isTerminal(row.status) && last >= row.nextSeq - 1) return void raw.end();
     const isSnapshots = modes.includes('values');
-    const shareAs = isSnapshots ? null : modes.join(',');
+    const shareAs = isSnapshots || delta ? null : modes.join(',');
     const writer =
       bufferMs > 0 ? bufferedWriter(socket, project, bufferMs) : directWriter(socket, project, shareAs);
     const opened = new EventStream({
@@ -163,12 +171,14 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
         key: { tenant: callerOf(request).tenant, runId: request.params.runId },
         modes: parseStreamMode(query.streamMode),
         bufferMs: query.bufferMs ?? 0,
+        delta: query.a2uiDelta === 1 ? surfaceDeltas(request.params.runId) : undefined,
         last: lastSequence(request, query),
       };
       if (!wantsJson(request.headers.accept, query.limit)) return stream(reply, wanted);
       const part = await readLog(store, wanted.key, wanted.last + 1);
       if (part === null) throw new OpenwopError('not_found');
-      const page = { ...part, events: part.events.slice(0, query.limit) };
+      const events = part.events.slice(0, query.limit);
+      const page = { ...part, events: wanted.delta ? events.map(wanted.delta) : events };
       return readPayload(request, reply, pollAnswer(page, wanted.last));
     },
   );
