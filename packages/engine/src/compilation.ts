@@ -1,10 +1,11 @@
-import type {
-  EdgeCondition,
-  Json,
-  JsonObject,
-  WorkflowDefinition,
-  WorkflowNode,
-  WorkflowVariable,
+import {
+  type EdgeCondition,
+  type Json,
+  type JsonObject,
+  meant,
+  type WorkflowDefinition,
+  type WorkflowNode,
+  type WorkflowVariable,
 } from '@gantry/protocol';
 import type { ArtifactTypes } from './artifacts/node-artifact.ts';
 import type { Condition } from './condition.ts';
@@ -63,7 +64,6 @@ export class Compilation {
   readonly definition: WorkflowDefinition;
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   readonly nodes: ReadonlyMap<string, WorkflowNode>;
-  readonly nodeIds: ReadonlySet<string>;
   /** Filled before anything reads from them. */
   readonly channels = new Map<string, PlanChannel>();
   /** What its author probably did not mean, although it can run. */
@@ -86,11 +86,17 @@ export class Compilation {
     this.sha256 = brought.sha256;
     this.variables = new Map(definition.variables.map((variable) => [variable.name, variable]));
     this.nodes = new Map(definition.nodes.map((node) => [node.id, node]));
-    this.nodeIds = new Set(this.nodes.keys());
   }
 
   issue(path: string, message: string, rest: Pick<DefinitionIssue, 'code' | 'details'> = {}): void {
     this.#issues.push({ path, message, ...rest });
+  }
+
+  /** Whether there is such a node; else that is an issue. */
+  checkNodeId(path: string, nodeId: string): boolean {
+    if (this.nodes.has(nodeId)) return true;
+    this.issue(path, `There is no node ${nodeId}${meant(nodeId, [...this.nodes.keys()])}`);
+    return false;
   }
 
   warn(path: string, message: string): void {
@@ -136,9 +142,7 @@ export class Compilation {
       compileExpression(text, roots, (pattern) => this.#regex(pattern), this.channels),
     );
     if (!expression) return;
-    for (const id of expression.nodeIds)
-      if (!this.nodeIds.has(id))
-        this.issue(path, `The expression reads the node ${id}, which does not exist`);
+    for (const id of expression.nodeIds) this.checkNodeId(path, id);
     for (const read of expression.reads) checkRead(this, path, read);
     this.#expressions.set(key, expression);
     return expression;

@@ -12,7 +12,7 @@ import { asJson, isObject, isReservedName, own } from './json.ts';
 import { checkMembers } from './nodes/config-members.ts';
 import type { Preparation } from './nodes/node-type.ts';
 import type { InputPort, PlanNode, RetryPolicy } from './plan.ts';
-import { checkOutput } from './read-paths.ts';
+import { checkOutput, noVariable } from './read-paths.ts';
 import { PORT_ROOTS } from './scope.ts';
 
 const MS_MAX = 2 ** 31 - 1;
@@ -122,14 +122,14 @@ function inputPort(
     }
     case 'connection': {
       const { nodeId, outputKey, optional = false } = port;
-      if (!compilation.nodeIds.has(nodeId)) compilation.issue(`${path}/nodeId`, `There is no node ${nodeId}`);
-      else checkOutput(compilation, `${path}/outputKey`, { nodeId, name: outputKey });
+      if (compilation.checkNodeId(`${path}/nodeId`, nodeId))
+        checkOutput(compilation, `${path}/outputKey`, { nodeId, name: outputKey });
       return { type: 'connection', name, nodeId, outputKey, optional };
     }
     case 'variable': {
       const { variableName, optional = false } = port;
       if (!compilation.variables.has(variableName))
-        compilation.issue(`${path}/variableName`, `The workflow declares no variable ${variableName}`);
+        compilation.issue(`${path}/variableName`, noVariable(variableName, compilation.variables));
       return { type: 'variable', name, variableName, optional };
     }
   }

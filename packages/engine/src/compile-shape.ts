@@ -1,8 +1,10 @@
+import { meant } from '@gantry/protocol';
 import { checkAgentPins } from './agent-pin.ts';
 import { wantsChecksum } from './children/attestation.ts';
 import type { Compilation } from './compilation.ts';
 import { hasType } from './inputs.ts';
 import { asJson, isReservedName } from './json.ts';
+import { NODE_TYPES } from './nodes/index.ts';
 
 const NODES_MAX = 2_000;
 const EDGES_MAX = 10_000;
@@ -58,10 +60,15 @@ function checkNames(compilation: Compilation, list: string, key: string, names: 
 function checkTypes(compilation: Compilation): void {
   compilation.definition.nodes.forEach(({ id, typeId }, position) => {
     if (compilation.typeOf(typeId)) return;
-    compilation.issue(`/nodes/${position}/typeId`, `This host does not offer nodes of type ${typeId}`, {
-      code: 'capability_required',
-      details: { requiredCapability: typeId, offendingTypeId: typeId, nodeId: id },
-    });
+    const slip = meant(typeId, [...NODE_TYPES.keys()]);
+    compilation.issue(
+      `/nodes/${position}/typeId`,
+      `This host does not offer nodes of type ${typeId}${slip}`,
+      {
+        code: 'capability_required',
+        details: { requiredCapability: typeId, offendingTypeId: typeId, nodeId: id },
+      },
+    );
   });
 }
 
@@ -93,11 +100,10 @@ function checkConstructs(compilation: Compilation): void {
 }
 
 function checkEdges(compilation: Compilation): void {
-  const { definition, nodeIds } = compilation;
-  definition.edges.forEach((edge, position) => {
+  compilation.definition.edges.forEach((edge, position) => {
     const path = `/edges/${position}`;
     for (const key of ['sourceNodeId', 'targetNodeId'] as const)
-      if (!nodeIds.has(edge[key])) compilation.issue(`${path}/${key}`, `There is no node ${edge[key]}`);
+      compilation.checkNodeId(`${path}/${key}`, edge[key]);
     if (edge.targetInput !== undefined && isReservedName(edge.targetInput))
       compilation.issue(`${path}/targetInput`, `${edge.targetInput} is a reserved name`);
   });

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunError, WorkflowVariable } from '@gantry/protocol';
+import { type Json, type JsonObject, mistyped, type RunError, type WorkflowVariable } from '@gantry/protocol';
 import { readRefusal } from './channels/read.ts';
 import { type Expression, ExpressionError, type Meter, openMeter } from './expression.ts';
 import { asJson, isObject, isTooLarge, own, tooLarge } from './json.ts';
@@ -136,7 +136,10 @@ export function checkInputs(plan: Plan, inputs: JsonObject): InputIssue[] {
     const value = own(inputs, variable.name);
     if (value === undefined) {
       if (variable.required && variable.defaultValue === undefined)
-        issues.push({ path, message: `${variable.name} is required` });
+        issues.push({
+          path,
+          message: `${variable.name} is required${mistyped(variable.name, Object.keys(inputs), [...plan.variables.keys()])}`,
+        });
     } else if (!hasType(value, variable.type))
       issues.push({ path, message: `${variable.name} must be of type ${variable.type}` });
   }

@@ -1,5 +1,5 @@
 /** Paths that conditions and mappings read, compared with what is declared: variables, and outputs of nodes whose type says which it has. */
-import { didYouMean, type Json, type WorkflowEdge } from '@gantry/protocol';
+import { didYouMean, type Json, meant, type WorkflowEdge } from '@gantry/protocol';
 import type { Compilation } from './compilation.ts';
 import type { Condition } from './condition.ts';
 import type { Path } from './expression-ast.ts';
@@ -14,10 +14,12 @@ export function checkRead(compilation: Compilation, path: string, read: Path): v
 }
 
 function checkVariable(compilation: Compilation, path: string, name: string): void {
-  const declared = [...compilation.variables.keys()];
-  if (compilation.variables.has(name)) return;
-  compilation.warn(path, `The workflow declares no variable ${name}.${didYouMean(name, declared)}`);
+  const { variables } = compilation;
+  if (!variables.has(name)) compilation.warn(path, `${noVariable(name, variables)}.`);
 }
+
+export const noVariable = (name: string, variables: ReadonlyMap<string, unknown>): string =>
+  `The workflow declares no variable ${name}${meant(name, [...variables.keys()])}`;
 
 /** The members of a result that a condition without an expression can begin with. */
 const RESULT = ['status', 'outputs', 'output', 'error'];

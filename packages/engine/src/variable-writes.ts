@@ -2,6 +2,7 @@ import type { Json, JsonObject, RunError } from '@gantry/protocol';
 import { hasType } from './inputs.ts';
 import { own } from './json.ts';
 import type { Plan, PlanNode } from './plan.ts';
+import { noVariable } from './read-paths.ts';
 import { emit, emitNode, type Step } from './step.ts';
 
 export type VariableWrites = { readonly [name: string]: Json };
@@ -12,7 +13,7 @@ export function refusalOf(plan: Plan, variables: VariableWrites): RunError | und
     if (plan.channels.has(name))
       return { code: 'validation_error', message: `${name} is a channel, and is not written as a variable.` };
     const variable = plan.variables.get(name);
-    if (!variable) return { code: 'unknown_variable', message: `The workflow declares no variable ${name}.` };
+    if (!variable) return { code: 'unknown_variable', message: `${noVariable(name, plan.variables)}.` };
     const value = variables[name]!;
     if (value !== null && !hasType(value, variable.type))
       return {

@@ -16,6 +16,9 @@ export function distance(from: string, to: string): number {
   return at(from.length, to.length);
 }
 
+/** Longer names from outside are not repeated. */
+export const NAME_MAX = 64;
+
 /** The known word that was probably meant, if any is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
@@ -30,4 +33,20 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
   const name = nearest(word, known);
   return name === undefined ? '' : ` Did you mean ${prefix}${name}?`;
+}
+
+/** The same inside of a sentence. */
+export function meant(word: string, known: readonly string[]): string {
+  const name = nearest(word, known);
+  return name === undefined ? '' : ` (did you mean "${name}"?)`;
+}
+
+/**
+ * Which of the given names that nobody knows was probably meant for one that is missing.
+ * @example mistyped('amount', ['amonut'], ['amount']) // ' ("amonut" is unknown: did you mean "amount"?)'
+ */
+export function mistyped(missing: string, given: readonly string[], known: readonly string[]): string {
+  const unknown = given.filter((name) => name.length <= NAME_MAX && !known.includes(name));
+  const name = nearest(missing, unknown);
+  return name === undefined ? '' : ` ("${name}" is unknown: did you mean "${missing}"?)`;
 }

@@ -35,8 +35,18 @@ test('constants that tell objects apart are one choice; what else is wrong is to
     Type.Object({ kind: Type.Literal('circle'), r: Type.Number() }),
     Type.Object({ kind: Type.Literal('square'), a: Type.Number() }),
   ]);
-  assert.ok(problems(Shape, { kind: 'line', r: 1, a: 1 }).includes('/kind must be one of circle, square'));
+  assert.deepEqual(problems(Shape, { kind: 'line', r: 1, a: 1 }), ['/kind must be one of circle, square']);
+  assert.deepEqual(problems(Type.Array(Shape), [{ kind: 'square', a: 'x' }]), ['/0/a must be number']);
+  assert.deepEqual(problems(Type.Object({ at: Shape }), { at: 1 }), ['/at must be object']);
   const mixed = Type.Union([Type.Literal('all'), Type.Integer({ minimum: 3 })]);
   assert.ok(problems(mixed, 2).includes(' must be >= 3'));
   assert.deepEqual(problems(Type.Object({ n: Type.String() }), { n: 1 }), ['/n must be string']);
+});
+
+test('a name that is unknown where another is missing was probably meant for it', () => {
+  const Order = Type.Object({ amount: Type.Number(), note: Type.Optional(Type.String()) });
+  assert.deepEqual(problems(Type.Object({ order: Order }), { order: { amonut: 1 } }), [
+    '/order must have required properties amount ("amonut" is unknown: did you mean "amount"?)',
+  ]);
+  assert.deepEqual(problems(Order, { note: 'x' }), [' must have required properties amount']);
 });

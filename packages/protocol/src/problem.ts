@@ -1,6 +1,7 @@
 /** What is wrong with a value by its schema, in words for its sender. Values are never repeated. */
 import type { TSchema } from 'typebox';
-import { nearest } from './did-you-mean.ts';
+import { meant, mistyped, NAME_MAX } from './did-you-mean.ts';
+import { lazyValidator } from './lazy-validator.ts';
 import { type AnyValidator, type SchemaError, schemaErrors } from './schema-errors.ts';
 
 /** `field` is a pointer, empty for the value itself; `problem` is as in `must be string`. */
@@ -14,7 +15,16 @@ export type Problem = { readonly field: string; readonly problem: string };
 export function problemsIn(validator: AnyValidator, value: unknown): Problem[] {
   const schema = validator.Schema() as TSchema;
   const reported = new Map<string, Reported>();
+  const variants = new Set<string>();
   for (const error of schemaErrors(validator, value)) {
+    const variant = variantAt(schema, error);
+    if (variant) {
+      if (!variants.has(variant.path))
+        for (const each of problemsInVariant(variant, value))
+          reported.set(`${each.field} ${each.problem}`, each);
+      variants.add(variant.path);
+      continue;
+    }
     const { instancePath: field, keyword, message } = error;
     const unknown = unknownMember(schema, error);
     // It comes after its members, and not at all after eight of them
@@ -22,7 +32,7 @@ export function problemsIn(validator: AnyValidator, value: unknown): Problem[] {
     const choices = choicesOf(schema, error);
     if (unknown) addTo(reported, unknown.of, 'members', [unknown.member]);
     else if (choices) addTo(reported, field, 'choices', choices);
-    else reported.set(`${field} ${message}`, { field, problem: message });
+    else reported.set(`${field} ${message}`, { field, problem: message + slips(schema, error, value) });
   }
   if (reported.size === 0) return [{ field: '', problem: 'has too many items, or one that does not fit' }];
   return [...reported.values()].map(({ field, problem }) => ({
@@ -49,25 +59,99 @@ function addTo(
   reported.set(`${field} ${what}`, { field, problem: { what, all } });
 }
 
-const NAME_MAX = 64;
-
 /** A member that its object does not have, and what was probably meant. */
 function unknownMember(
   schema: TSchema,
   { keyword, schemaPath, instancePath }: SchemaError,
 ): { readonly of: string; readonly member: string } | undefined {
   if (keyword !== 'boolean' || !schemaPath.endsWith('/additionalProperties')) return undefined;
-  let at: unknown = schema;
-  for (const name of schemaPath.split('/').slice(1, -1)) at = memberOf(at, name);
+  const at = schemaPath.split('/').slice(1, -1).reduce(memberOf, schema);
   const end = instancePath.lastIndexOf('/');
-  const shown = instancePath
-    .slice(end + 1)
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~')
-    .slice(0, NAME_MAX);
-  const meant = nearest(shown, Object.keys(Object(memberOf(at, 'properties'))));
-  const member = meant === undefined ? `"${shown}"` : `"${shown}" (did you mean "${meant}"?)`;
-  return { of: instancePath.slice(0, end), member };
+  const shown = named(instancePath.slice(end + 1)).slice(0, NAME_MAX);
+  const known = Object.keys(Object(memberOf(at, 'properties')));
+  return { of: instancePath.slice(0, end), member: `"${shown}"${meant(shown, known)}` };
+}
+
+const named = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
+const stepsOf = (pointer: string): string[] => pointer.split('/').slice(1).map(named);
+
+/** What was probably meant for a member that is missing; where others are refused, that says it already. */
+function slips(
+  schema: TSchema,
+  { keyword, schemaPath, instancePath, params }: SchemaError,
+  value: unknown,
+): string {
+  if (keyword !== 'required' || !('requiredProperties' in params)) return '';
+  const at = schemaPath.split('/').slice(1).reduce(memberOf, schema);
+  if (memberOf(at, 'additionalProperties') === false) return '';
+  const given = Object.keys(Object(stepsOf(instancePath).reduce(memberOf, value)));
+  const known = Object.keys(Object(memberOf(at, 'properties')));
+  return [params.requiredProperties]
+    .flat()
+    .map((name) => mistyped(String(name), given, known))
+    .join('');
+}
+
+/** A union of objects that a constant of theirs tells apart, as `type` does. */
+interface Variant {
+  readonly path: string;
+  readonly members: readonly unknown[];
+  readonly tag: string;
+}
+
+/** How many names of a schema path are one step into the value. */
+const STEP: Readonly<Record<string, number>> = {
+  properties: 2,
+  patternProperties: 2,
+  items: 1,
+  additionalProperties: 1,
+};
+
+/** The outermost one that the error is in: TypeBox reports the errors of all its members. */
+function variantAt(schema: TSchema, { schemaPath, instancePath }: SchemaError): Variant | undefined {
+  const names = schemaPath.split('/').slice(1);
+  const steps = instancePath.split('/');
+  let at: unknown = schema;
+  let depth = 1;
+  for (let next = 0; next <= names.length; ) {
+    const members = memberOf(at, 'anyOf');
+    const tag = Array.isArray(members) ? tagOf(members) : undefined;
+    if (tag !== undefined)
+      return { path: steps.slice(0, depth).join('/'), members: members as unknown[], tag };
+    const step = STEP[names[next] ?? ''];
+    const many = step ?? 1;
+    at = names.slice(next, next + many).reduce(memberOf, at);
+    next += many;
+    if (step) depth++;
+  }
+  return undefined;
+}
+
+const tagged = (member: unknown, tag: string): unknown =>
+  ['properties', tag, 'const'].reduce(memberOf, member);
+
+const tagOf = (members: readonly unknown[]): string | undefined =>
+  Object.keys(Object(memberOf(members[0], 'properties'))).find((tag) => {
+    const constants = new Set(members.map((member) => tagged(member, tag)));
+    return constants.size === members.length && !constants.has(undefined);
+  });
+
+/** Compiled once each. */
+const validators = new WeakMap<object, AnyValidator>();
+
+function problemsInVariant({ path, members, tag }: Variant, whole: unknown): Problem[] {
+  const value = stepsOf(path).reduce(memberOf, whole);
+  if (typeof value !== 'object' || value === null) return [{ field: path, problem: 'must be object' }];
+  const constant = memberOf(value, tag);
+  const member = members.find((each) => tagged(each, tag) === constant) as TSchema | undefined;
+  if (!member) {
+    const all = members.map((each) => tagged(each, tag));
+    return [{ field: `${path}/${tag}`, problem: inWords({ what: 'choices', all: new Set(all) }) }];
+  }
+  const validator = validators.get(member) ?? lazyValidator(member);
+  validators.set(member, validator);
+  return problemsIn(validator, value).map(({ field, problem }) => ({ field: path + field, problem }));
 }
 
 function inWords({ what, all }: Several): string {

@@ -54,7 +54,7 @@ function triggerOf({ id, config = {}, nodeId }: Trigger): ChannelTrigger {
 }
 
 export function checkTriggers(compilation: Compilation): void {
-  const { definition, channels, nodeIds } = compilation;
+  const { definition, channels } = compilation;
   definition.triggers.forEach(({ type, config = {}, nodeId }, position) => {
     if (type !== 'channel-write') return;
     const path = `/triggers/${position}`;
@@ -68,8 +68,7 @@ export function checkTriggers(compilation: Compilation): void {
         `${path}/config/debounceMs`,
         `debounceMs must be a whole number from 0 to ${DEBOUNCE_MS_MAX}`,
       );
-    if (nodeId !== undefined && !nodeIds.has(nodeId))
-      compilation.issue(`${path}/nodeId`, `There is no node ${nodeId}`);
+    if (nodeId !== undefined) compilation.checkNodeId(`${path}/nodeId`, nodeId);
   });
 }
 

@@ -16,7 +16,7 @@ function issuesOf(typeId: string, config: object): string[] {
 describe('members of a config', () => {
   test('one that the type does not know is refused, with what was probably meant', () => {
     assert.deepEqual(issuesOf('core.approvalGate', { requiredAprovals: 2 }), [
-      '/nodes/0/config/requiredAprovals core.approvalGate has no setting requiredAprovals; did you mean requiredApprovals',
+      '/nodes/0/config/requiredAprovals core.approvalGate has no setting requiredAprovals (did you mean "requiredApprovals"?)',
     ]);
     assert.deepEqual(issuesOf('core.delay', { delayMs: 1, ['x'.repeat(10_000)]: 1 }), [
       `/nodes/0/config/${'x'.repeat(64)} core.delay has no setting ${'x'.repeat(64)}`,

@@ -2,7 +2,7 @@
  * What the config of each core node type may hold. A member that is not listed is refused: a typo such as
  * `requiredAprovals` would change what a workflow does without a word.
  */
-import { nearest } from '@gantry/protocol';
+import { meant, NAME_MAX } from '@gantry/protocol';
 import type { Preparation } from './node-type.ts';
 
 const ASK = [
@@ -108,16 +108,13 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'core.conformance.side-effect': ['idempotent', 'effects'],
 };
 
-const NAME_MAX = 64;
-
 /** Reports members that the type does not know. Types that are not listed check their config themselves. */
 export function checkMembers({ node, config, issue }: Preparation): void {
   const known = Object.hasOwn(CONFIG_MEMBERS, node.typeId) ? CONFIG_MEMBERS[node.typeId] : undefined;
   if (!known) return;
   for (const name of Object.keys(config)) {
     if (known.includes(name)) continue;
-    const meant = name.length <= NAME_MAX ? nearest(name, known) : undefined;
-    const hint = meant === undefined ? '' : `; did you mean ${meant}`;
-    issue(name.slice(0, NAME_MAX), `${node.typeId} has no setting ${name.slice(0, NAME_MAX)}${hint}`);
+    const shown = name.slice(0, NAME_MAX);
+    issue(shown, `${node.typeId} has no setting ${shown}${meant(shown, known)}`);
   }
 }

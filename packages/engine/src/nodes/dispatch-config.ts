@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import { type Json, type JsonObject, meant } from '@gantry/protocol';
 import { FAILURE_MODES, JOIN_MODES, type JoinPolicy } from '../children/join.ts';
 import { type ChildTerms, type NameMap, nameMap } from '../children/mapping.ts';
 import { isObject, own } from '../json.ts';
@@ -107,7 +107,8 @@ function checkKeys(
   known: readonly string[],
 ): void {
   for (const key of Object.keys(value))
-    if (!known.includes(key)) preparation.issue(`${prefix}${key}`, `There is no setting ${key}`);
+    if (!known.includes(key))
+      preparation.issue(`${prefix}${key}`, `There is no setting ${key}${meant(key, known)}`);
 }
 
 function choice<Choice extends string>(

@@ -1,11 +1,12 @@
 import { own } from '../json.ts';
+import { noVariable } from '../read-paths.ts';
 import { completed, failed, type NodeType } from './node-type.ts';
 
 export const getVariable: NodeType = {
   typeId: 'core.getVariable',
   prepare({ config, variables, issue, markSensitive }) {
     const name = String(config.name ?? '');
-    if (!variables.has(name)) issue('name', 'name must name a variable of the workflow');
+    if (!variables.has(name)) issue('name', noVariable(name, variables));
     if (variables.get(name)?.sensitive) markSensitive('value');
     return ({ run }) => {
       const value = own(run.variables, name);

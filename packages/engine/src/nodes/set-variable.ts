@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@gantry/protocol';
 import { ExpressionError } from '../expression.ts';
 import { isObject } from '../json.ts';
+import { noVariable } from '../read-paths.ts';
 import { scopeFor } from '../scope.ts';
 import { failed, type NodeType, type Preparation, type Result, type Visit } from './node-type.ts';
 
@@ -37,7 +38,7 @@ function writeAll(preparation: Preparation, variables: JsonObject): (visit: Visi
 
 function declared({ variables, issue }: Preparation, key: string, name: Json | undefined): string {
   if (typeof name === 'string' && variables.has(name)) return name;
-  issue(key, 'this must name a variable of the workflow');
+  issue(key, typeof name === 'string' ? noVariable(name, variables) : 'must name a variable of the workflow');
   return '';
 }
 

@@ -35,6 +35,14 @@ test('unknown inputs, event types, settings of nodes and names of configurable',
     String(run.headers['gantry-warning']),
     /^Unknown input "ctiy" \(ignored\)\. Did you mean city\? Unknown input "\?\\n" \(ignored\)\.$/,
   );
+  const needed = [{ name: 'amount', type: 'number' as const, required: true }];
+  await api.post(WORKFLOWS, workflow('needs', [node('a', 'core.noop')], { variables: needed }));
+  const refused = await api.post('/v1/runs', { workflowId: 'needs', inputs: { amonut: 1 } });
+  assert.equal(refused.statusCode, 400);
+  assert.match(
+    refused.json().message,
+    /amount is required \("amonut" is unknown: did you mean "amount"\?\)$/,
+  );
   const fine = await api.post('/v1/runs', { workflowId: 'typos', inputs: { city: 'Bern' } });
   assert.equal(fine.headers['gantry-warning'], undefined);
   await api.ended(fine.json().runId);
@@ -122,7 +130,7 @@ test('paths of conditions and mappings are compared with declared variables and 
   );
   assert.match(
     String(await registered('variable', 'outputs.total', 'variables.ctiy')),
-    /no variable ctiy\. Did you mean city\?/,
+    /no variable ctiy \(did you mean "city"\?\)\./,
   );
   await install('1.0.1', { additionalProperties: false });
   const refused = await api.post(WORKFLOWS, flow('closed', 'outputs.totl', 'nodes.a.outputs.total'));

@@ -33,8 +33,11 @@ test('outputs that break the schema of the pack fail the node, with the path', a
   assert.deepEqual([code, details], ['validation_error', { path: '/items/1/n' }]);
   assert.match(message, /\/items\/1\/n must be integer\. vendor\.acme\.tools@1\.0\.1 breaks the schema/);
   assert.doesNotMatch(message, /hush/);
-  const missing = await ran('return {};', '1.0.2');
-  assert.match(String((missing.error as { message: string }).message), /: \/ must have required property/);
+  const missing = await ran('return { itmes: [] };', '1.0.2');
+  assert.match(
+    String((missing.error as { message: string }).message),
+    /: \/ must have required property 'items' \("itmes" is unknown: did you mean "items"\?\)/,
+  );
 });
 
 test('a pack that the operator names only gets a warning in the log of the run', async (t) => {

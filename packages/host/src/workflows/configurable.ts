@@ -1,7 +1,7 @@
 /** A workflow's own `configurableSchema`: bounded when it is registered, enforced when a run is created. */
 import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { compileAjv, userSchemaIssues } from './user-schema.ts';
+import { compileAjv, inWords, userSchemaIssues } from './user-schema.ts';
 
 const CONFIGURABLE_BYTES_MAX = 16_384;
 
@@ -33,7 +33,7 @@ export function checkConfigurable(definition: WorkflowDefinition, configurable: 
   const [first] = validate.errors ?? [];
   const key = first?.instancePath.slice(1).replaceAll('/', '.') || 'configurable';
   throw new OpenwopError('validation_error', {
-    message: `\`configurable\` does not fit the workflow's schema: ${key} ${first?.message ?? 'is not valid'}.`,
+    message: `\`configurable\` does not fit the workflow's schema: ${key} ${first ? inWords(first) : 'is not valid'}.`,
     details: { key, rule: first?.keyword ?? 'schema' },
   });
 }

@@ -1,7 +1,8 @@
 /** JSON Schemas that users bring: bounded before they are compiled, linear-time patterns inside. */
 import { createRequire } from 'node:module';
 import type { CompileSchema } from '@gantry/engine';
-import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { meant, mistyped, NAME_MAX } from '@gantry/protocol';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { schemaIssues } from './schema-bounds.ts';
 
@@ -12,7 +13,7 @@ const require = createRequire(import.meta.url);
 /** Loaded with the first schema: a host without any saves 100 modules. */
 const loadAjv = (): typeof import('ajv/dist/2020.js') => require('ajv/dist/2020.js');
 
-const OPTIONS = { strict: false, validateFormats: false, allErrors: false, code: { regExp } };
+const OPTIONS = { strict: false, validateFormats: false, allErrors: false, verbose: true, code: { regExp } };
 
 let metaSchemas: Pick<Ajv2020, 'schemas' | 'refs'> | undefined;
 
@@ -33,6 +34,21 @@ export function compileAjv(schema: object): ValidateFunction {
   Object.assign(ajv.schemas, metaSchemas.schemas);
   Object.assign(ajv.refs, metaSchemas.refs);
   return ajv.compile(schema);
+}
+
+/** With what was probably meant where a name is missing or unknown. */
+export function inWords({
+  keyword,
+  params,
+  message = 'is not valid',
+  data,
+  parentSchema,
+}: ErrorObject): string {
+  const known = Object.keys(Object(parentSchema?.properties));
+  const member = String(params.additionalProperty).slice(0, NAME_MAX);
+  if (keyword === 'additionalProperties') return `has no member "${member}"${meant(member, known)}`;
+  if (keyword !== 'required') return message;
+  return message + mistyped(String(params.missingProperty), Object.keys(Object(data)), known);
 }
 
 /** Why this schema can't be taken; empty when it can. */
@@ -62,6 +78,6 @@ export const compileUserSchema: CompileSchema = (schema) => {
   return (value) => {
     if (validate(value)) return;
     const [first] = validate.errors ?? [];
-    return { path: first?.instancePath ?? '', message: first?.message ?? 'is not valid' };
+    return { path: first?.instancePath ?? '', message: first ? inWords(first) : 'is not valid' };
   };
 };
