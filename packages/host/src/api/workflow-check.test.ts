@@ -43,7 +43,7 @@ test('all faults come at once, with the id of their node and the member that is 
   );
   assert.match(
     String(issues.find(({ nodeId }) => nodeId === 'ask')?.message),
-    /did you mean requiredApprovals/,
+    /did you mean "requiredApprovals"/,
   );
 
   const unknown = await check({ ...good, nodes: [node('what', 'core.nothing', {})] });
@@ -79,6 +79,41 @@ test('all faults come at once, with the id of their node and the member that is 
   const texts = shape.issues.map(({ nodeId = '', message }) => `${nodeId} ${message}`);
   assert.ok(texts.includes('ask has no member "nmae" (did you mean "name"?)'), texts.join());
   assert.ok(texts.includes(' has no member "edgse" (did you mean "edges"?)'), texts.join());
+});
+
+test('also where some nodes and edges cannot be read', async () => {
+  const port = { type: 'expresion', expression: '1' };
+  const mixed = await check({
+    ...good,
+    variables: [{ name: 'city', type: 'string' }],
+    variabels: [],
+    nodes: [
+      { ...node('ask', 'core.nop'), nmae: 'x' },
+      { ...node('end', 'core.end'), inputs: { a: port } },
+      node('set', 'core.setVariable', { name: 'ctiy', value: 1 }),
+      node('what', 'core.sart'),
+      { ...node('last', 'core.end'), inputs: { b: { type: 'variable' } } },
+      ...Array.from({ length: 4 }, (_, at) => ({ ...node(`n${at}`, 'core.noop'), position: null })),
+    ],
+    edges: [
+      { id: 'e', sourceNodeId: 'ask', targetNodeId: 'end', triggerRule: 'all_succes' },
+      { id: 'f', sourceNodeId: 'ask', targetNodeId: 'ste' },
+    ],
+  });
+  assert.deepEqual(
+    mixed.issues.map(({ path, message }) => `${path} ${message}`),
+    [
+      ' has no member "variabels" (did you mean "variables"?)',
+      '/nodes/0 has no member "nmae" (did you mean "name"?)',
+      '/nodes/1/inputs/a/type must be one of static, expression, connection, variable',
+      '/nodes/4/inputs/b must have required properties variableName',
+      ...[5, 6, 7, 8].map((at) => `/nodes/${at}/position must be object`),
+      '/edges/0/triggerRule must be one of all_success, any_success, all_complete, none_failed, any_failed',
+      '/nodes/3/typeId This host does not offer nodes of type core.sart (did you mean "core.start"?)',
+      '/edges/1/targetNodeId There is no node ste (did you mean "set"?)',
+      '/nodes/2/config/name The workflow declares no variable ctiy (did you mean "city"?)',
+    ],
+  );
 });
 
 test('the schema for editors takes what the host takes, and refuses a misspelt setting', async () => {

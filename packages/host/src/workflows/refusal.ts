@@ -2,7 +2,7 @@
 import type { DefinitionError } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 
-const ISSUES_MAX = 50;
+export const ISSUES_MAX = 50;
 
 export interface Issue extends JsonObject {
   path: string;

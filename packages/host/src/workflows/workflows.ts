@@ -2,7 +2,7 @@
 
 import type { Plan } from '@gantry/engine';
 import { compareVersions, enginesProblem } from '@gantry/packs';
-import { lazyValidator, OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
+import { OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { ENGINES_VERSION } from '../packs/offer.ts';
 import type { PackBinding } from '../packs/packs.ts';
@@ -22,14 +22,13 @@ import { type Issue, invalid, issuesIn } from './refusal.ts';
 import { takeTurn, turnsOf } from './registration-turns.ts';
 import { remember } from './remember.ts';
 import { removeAll } from './removal.ts';
+import { readable, shaped } from './shape.ts';
 
 export { SHARED } from './shared.ts';
 
 const RESOLVED_MAX = 5_000;
 /** Of many that register at once, one wins each time. */
 const ATTEMPTS_MAX = 100;
-
-const shape = lazyValidator(WorkflowDefinition);
 
 export interface WorkflowsWithPlans extends Workflows {
   /**
@@ -183,13 +182,6 @@ const taken = ({ workflowId, version, hash }: WorkflowRecord): OpenwopError =>
     details: { workflowId, version, hash },
   });
 
-/** A file may name the schema by which editors check it; it is no part of the workflow. */
-function withoutSchema(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || !('$schema' in given)) return given;
-  const { $schema: _, ...definition } = given;
-  return definition;
-}
-
 /** The definition, or everything that is wrong with it by itself. */
 function read(given: unknown, now: number): WorkflowDefinition {
   const definition = shaped(given);
@@ -211,24 +203,15 @@ function enginesIssues({ engines }: WorkflowDefinition): Issue[] {
   return problem ? [{ path: '/engines/openwop', message: `The workflow ${problem.why.slice(0, -1)}` }] : [];
 }
 
-function shaped(given: unknown): WorkflowDefinition {
-  const definition = withoutSchema(given);
-  if (shape.Check(definition)) return definition;
-  const problems = problemsIn(shape, definition);
-  throw invalid(
-    definition,
-    problems.map(({ field, problem }) => ({ path: field, message: problem })),
-  );
-}
-
 async function check(packs: PackBinding, tenant: string, given: unknown, now: number): Promise<Issue[]> {
   const misshapen = await refusals(() => shaped(given));
-  if (misshapen.length > 0) return misshapen;
-  const definition = shaped(given);
-  return [
-    ...(await refusals(() => read(definition, now))),
-    ...(await refusals(() => checkPlan(packs, tenant, definition))),
+  const rest = readable(given);
+  if (!rest) return misshapen;
+  const found = [
+    ...(await refusals(() => read(rest.definition, now))),
+    ...(await refusals(() => checkPlan(packs, tenant, rest.definition))),
   ];
+  return [...misshapen, ...found.filter((issue) => !rest.isTold(issue))];
 }
 
 /** What `work` is refused for; nothing when it is not. */

@@ -1,0 +1,73 @@
+/** A definition as it is sent: whether it has the shape of one, and what is wrong where it has not. */
+import { lazyValidator, problemsIn, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
+import { ISSUES_MAX, type Issue, invalid } from './refusal.ts';
+
+const whole = lazyValidator(WorkflowDefinition);
+
+/** Looked at one by one: TypeBox reports eight errors of a value. A blank stands for one that can't be read. */
+const PARTS = {
+  nodes: {
+    validator: lazyValidator(WorkflowNode),
+    blank: { id: '-', typeId: 'core.noop', name: '-', position: { x: 0, y: 0 }, config: {}, inputs: {} },
+  },
+  edges: {
+    validator: lazyValidator(WorkflowEdge),
+    blank: { id: '-', sourceNodeId: '-', targetNodeId: '-' },
+  },
+} as const;
+
+/** A file may name the schema by which editors check it; it is no part of the workflow. */
+function withoutSchema(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || !('$schema' in given)) return given;
+  const { $schema: _, ...definition } = given;
+  return definition;
+}
+
+export function shaped(given: unknown): WorkflowDefinition {
+  const definition = withoutSchema(given);
+  if (whole.Check(definition)) return definition;
+  throw invalid(definition, shapeIssues(definition));
+}
+
+type Validator = Parameters<typeof problemsIn>[0];
+
+const issuesAt = (path: string, validator: Validator, value: unknown): Issue[] =>
+  problemsIn(validator, value).map(({ field, problem }) => ({ path: path + field, message: problem }));
+
+function shapeIssues(definition: unknown): Issue[] {
+  const hull: Record<string, unknown> = { ...Object(definition) };
+  const issues: Issue[] = [];
+  for (const [name, { validator, blank }] of Object.entries(PARTS)) {
+    const { [name]: parts } = hull;
+    if (!Array.isArray(parts)) continue;
+    hull[name] = parts.slice(0, 1).map(() => blank);
+    for (const [at, part] of parts.entries())
+      if (issues.length < ISSUES_MAX && !validator.Check(part))
+        issues.push(...issuesAt(`/${name}/${at}`, validator, part));
+  }
+  if (!whole.Check(hull)) issues.unshift(...issuesAt('', whole, hull));
+  return issues.length > 0 ? issues : issuesAt('', whole, definition);
+}
+
+/** The definition without what can't be read of it, whose faults have been told; null if too little is left. */
+export function readable(
+  given: unknown,
+): { definition: WorkflowDefinition; isTold(issue: Issue): boolean } | null {
+  const told: string[] = [];
+  const members = Object.entries(Object(withoutSchema(given))).filter(
+    ([name]) => name in WorkflowDefinition.properties,
+  );
+  const definition: Record<string, unknown> = Object.fromEntries(members);
+  for (const [name, { validator, blank }] of Object.entries(PARTS)) {
+    const { [name]: parts } = definition;
+    if (!Array.isArray(parts)) return null;
+    definition[name] = parts.map((part, at) => {
+      if (validator.Check(part)) return part;
+      told.push(`/${name}/${at}/`);
+      const { id } = Object(part);
+      return { ...blank, id: typeof id === 'string' && id !== '' ? id : `-${at}` };
+    });
+  }
+  if (!whole.Check(definition)) return null;
+  return { definition, isTold: ({ path }) => told.some((part) => path.startsWith(part)) };
+}
