@@ -155,7 +155,7 @@ test('a reader that asks for it gets what changed in a surface; the log has all 
   });
   const address = await api.host.app.listen({ port: 0, host: '127.0.0.1' });
   const headers = { authorization: `Bearer ${TEST_KEY}` };
-  const stream = await fetch(`${address}/v1/runs/${runId}/events?a2uiDelta=1`, { headers });
+  const stream = await fetch(`${address}/v1/runs/${runId}/events?a2uiDelta=1&streamMode=debug`, { headers });
   assert.equal((await stream.text()).split(JSON.stringify(second)).length, 2);
   assert.equal((await api.get(`/v1/runs/${runId}/events?a2uiDelta=2`)).statusCode, 400);
 });
@@ -207,7 +207,7 @@ test('an envelope that was there before is taken, by one wait alone', async () =
   const configurable = { ai: { provider: 'scripted', script: [says(PRD)] } };
   const { events } = await ended(api, await api.start('first', { configurable }));
   const both = ['w', 'v'].map((id) => outputOf(events, id).timedOut === true);
-  assert.deepEqual(both.sort(), [false, true]);
+  assert.deepEqual(both.sort(), [false, true], JSON.stringify(events));
 });
 
 test('somebody sends the envelope that a node waits for', async () => {
