@@ -107,6 +107,12 @@ test('how a Python node ends', async (t) => {
       true,
     );
     assert.equal(String(await errorOf('pass', { typeId: 'other' })).startsWith('unknown_type_id'), true);
+    const sent = async (body: string) => String(await errorOf(body));
+    assert.match(
+      await sent(`return {'rows': [{'n': 1}, {'n': 2**60}]}`),
+      /: rows\[1\]\.n: An integer beyond 2\^53/,
+    );
+    assert.match(await sent(`ctx.variables.set('s', {1, 2})`), /: variables\.s: A value of type set/);
   });
 
   await t.test('an aborted invocation rejects', async () => {

@@ -13,6 +13,7 @@ import guard  # noqa: E402
 import loader  # noqa: E402
 from channel import receive, send  # noqa: E402
 from scope import enter  # noqa: E402
+from wire import fault_path  # noqa: E402
 
 sys.path.remove(HERE)
 # Their names belong to the pack, which may have a `loader` of its own.
@@ -101,8 +102,9 @@ def settle(invocation, end):
     try:
         send({**frame, 'end': end, 'variables': invocation.written})
     except (TypeError, ValueError, MemoryError, RecursionError) as error:
-        described = {**describe(error), 'message': f'The result cannot be sent: {error}'}
-        send({**frame, 'end': {'kind': 'thrown', 'error': described}, 'variables': {}})
+        path = fault_path(end.get('value')) or fault_path({'variables': invocation.written})
+        thrown = {'message': f'The result cannot be sent: {path and path + ": "}{error}'}
+        send({**frame, 'end': {'kind': 'thrown', 'error': thrown}, 'variables': {}})
 
 
 def main():

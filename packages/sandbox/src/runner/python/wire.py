@@ -51,6 +51,17 @@ def lower(value, parts, depth=0):
     raise TypeError(f'A value of type {type(value).__name__} cannot leave the sandbox.')
 
 
+def fault_path(value, path=''):
+    """Where the first value lies that cannot be sent; empty when none is found."""
+    is_list = isinstance(value, (list, tuple))
+    for key, item in enumerate(value) if is_list else value.items() if isinstance(value, dict) else ():
+        try:
+            lower(item, [])
+        except (TypeError, ValueError, RecursionError):
+            return fault_path(item, f'{path}[{key}]' if is_list else f'{path}.{key}' if path else str(key))
+    return path
+
+
 def lift(value, parts):
     if isinstance(value, list):
         return [lift(item, parts) for item in value]
