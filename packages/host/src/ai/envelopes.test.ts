@@ -189,7 +189,7 @@ const outputOf = (events: readonly RunEventDoc[], nodeId: string): JsonObject =>
 test('a node waits for the envelope of another, and for no longer than it says', async () => {
   const [api, runId] = await begun([wait(600_000), make()], says(ASKS), says(PRD));
   await api.asks(runId);
-  const waiting = (await api.get(`/v1/runs/${runId}/interrupts/w`)).json();
+  const waiting = await api.asks(runId, 'w');
   assert.deepEqual(waiting.data, { eventType: 'envelope', correlation: { envelopeType: 'prd.create' } });
   await api.post(`/v1/runs/${runId}/interrupts/a`, { resumeValue: { answers: { q1: 'x' } } });
   const { events } = await ended(api, runId);

@@ -14,8 +14,8 @@ export interface PackTest extends ApiTest {
   /** Installs, granting the surfaces that its code calls, and is sure that it worked. */
   install(pack: TestPack, query?: string): Promise<void>;
   register(definition: WorkflowDefinition): Promise<LightMyRequestResponse>;
-  /** Follows the run until its node `a` asks. */
-  asks(runId: string): Promise<JsonObject>;
+  /** Follows the run until its node `a`, or the one named, asks. */
+  asks(runId: string, nodeId?: string): Promise<JsonObject>;
 }
 
 export async function packTest(t: Lifetime, options: Parameters<typeof apiTest>[1] = {}): Promise<PackTest> {
@@ -38,9 +38,9 @@ export async function packTest(t: Lifetime, options: Parameters<typeof apiTest>[
       const response = await upload(bytes, await grantingSurfaces(bytes, query));
       assert.equal(response.statusCode, 201, response.body);
     },
-    async asks(runId) {
+    async asks(runId, nodeId = 'a') {
       for (let last = -1; ; ) {
-        const found = await api.get(`/v1/runs/${runId}/interrupts/a`);
+        const found = await api.get(`/v1/runs/${runId}/interrupts/${nodeId}`);
         if (found.statusCode === 200) return found.json();
         const cursor = last < 0 ? '' : `&lastSequence=${last}`;
         const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
