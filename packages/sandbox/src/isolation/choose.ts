@@ -11,6 +11,7 @@ import {
   nodeView,
   pythonView,
   RUNNER_FOLDER,
+  type View,
   type Wall,
 } from './launch.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -52,11 +53,18 @@ const bounded = (launcher: Launcher, idleBytes: number): Launcher => ({
     }),
 });
 
+/** By wall and program: what was seen to work in this process is not started again for another sandbox. */
+const idleBytesOf = new Map<string, number>();
+
 /**
  * Starts a real child without a pack. When it answers, all of its runner is there, and how much memory that takes is
  * measured. Answers a launcher that bounds the memory of what it starts, or what does not work.
  */
-async function probe(launcher: Launcher): Promise<Launcher | string> {
+async function probe(wall: Wall, view: View): Promise<Launcher | string> {
+  const launcher = wall.launcherOf(view);
+  const key = JSON.stringify([wall.kind, wall.isFiltered, view.files]);
+  const known = idleBytesOf.get(key);
+  if (known !== undefined) return bounded(launcher, known);
   const { promise, resolve } = Promise.withResolvers<Launcher | string>();
   let idleBytes: number | undefined;
   const child = new Child(launcher.command({ folder: RUNNER_FOLDER, flags: [] }), '', {
@@ -67,8 +75,10 @@ async function probe(launcher: Launcher): Promise<Launcher | string> {
     end(end) {
       clearTimeout(timer);
       const reason = end.kind === 'exited' ? end.reason : 'it did not start in time';
-      if (idleBytes !== undefined) resolve(bounded(launcher, idleBytes));
-      else resolve(`${launcher.kind}: ${reason.slice(0, COMPLAINT_MAX)}`);
+      if (idleBytes !== undefined) {
+        idleBytesOf.set(key, idleBytes);
+        resolve(bounded(launcher, idleBytes));
+      } else resolve(`${launcher.kind}: ${reason.slice(0, COMPLAINT_MAX)}`);
     },
   });
   const timer = setTimeout(() => child.kill(), PROBE_MS);
@@ -105,7 +115,7 @@ function candidates(wanted: IsolationChoice): readonly Build[] {
 async function tryOut(build: Build, materials: Materials): Promise<Isolation | string> {
   try {
     const wall = build(materials);
-    const probed = await probe(wall.launcherOf(nodeView()));
+    const probed = await probe(wall, nodeView());
     return typeof probed === 'string' ? probed : { ...wall, ...probed };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -171,7 +181,7 @@ export async function choosePython(isolation: Wall, mayBeUnfiltered = false): Pr
   const { pythons } = await findTools();
   let reason = 'no python3 of version 3.10 or later was found';
   for (const python of pythons) {
-    const probed = await probe(isolation.launcherOf(pythonView(python)));
+    const probed = await probe(isolation, pythonView(python));
     if (typeof probed !== 'string') return { kind: 'found', version: python.version, launcher: probed };
     reason = probed;
   }
