@@ -76,7 +76,8 @@ interface OpenCatalogue {
 export function createRegistry(options: RegistryOptions): Registry {
   const { store, storage, policy, now, log, limits = ARCHIVE_LIMITS } = options;
   const open = (name: CatalogueName): OpenCatalogue => {
-    const changes = new ChangeLog({ store, catalogue: name, now });
+    const tell = (change: object): void => log.info({ catalogue: name, ...change }, 'registry changed');
+    const changes = new ChangeLog({ store, catalogue: name, now, tell });
     return { changes, catalogue: new StoreCatalogue({ name, store, storage, changes, limits, now }) };
   };
   const main = open('packs');

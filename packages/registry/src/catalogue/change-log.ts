@@ -30,6 +30,8 @@ export interface Change {
   /** The pack or the namespace that changed; `*` is all packs. */
   readonly name: string;
   readonly version?: string;
+  /** To whom a claim belongs since. */
+  readonly owner?: string;
   /** Id of the API key that made the change. */
   readonly by: string;
   readonly at: string;
@@ -52,6 +54,8 @@ interface ChangeLogOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;
   readonly catalogue: CatalogueName;
   readonly now: () => number;
+  /** For those who look after the registry: each change that this process made. */
+  readonly tell?: (change: Omit<Change, 'at'>) => void;
 }
 
 const idOf = (revision: number): string => String(revision).padStart(15, '0');
@@ -107,6 +111,7 @@ export class ChangeLog {
       if (result?.won) {
         this.#revision++;
         proposal.apply(this.#revision);
+        this.#options.tell?.(proposal.change);
         return proposal.result;
       }
       await this.#catchUp();

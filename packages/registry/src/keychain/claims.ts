@@ -236,7 +236,7 @@ export class Claims {
       putEntry({ kind, tenant: TENANT, id }, body, { now, expectedVersion });
     return {
       kind: 'change' as const,
-      change: { type, name: namespace, by },
+      change: { type, name: namespace, owner: claim.owner, by },
       writes: [
         put(CLAIM_KIND, namespace, claim, entryVersion || null),
         ...added.map(({ kid }) => put(KEY_KIND, kid, { namespace }, null)),

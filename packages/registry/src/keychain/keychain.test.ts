@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { judgeKeychain, signEd25519 } from '@gantry/packs';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { type Acme, acmeRegistry, claim } from '../testing/acme.ts';
 import { type KeyPair, keyPair, madePack } from '../testing/packs.ts';
 import { apiKey, publish, testRegistry } from '../testing/test-registry.ts';
@@ -196,7 +198,9 @@ describe('claims', () => {
   });
 
   test('an operator gives them to others, widens and drops them', async (t) => {
-    const registry = await testRegistry(t, { settings: { acceptsUnsigned: true } });
+    const told: Record<string, unknown>[] = [];
+    const log = pino({ base: null }, { write: (line) => void told.push(JSON.parse(line)) });
+    const registry = await testRegistry(t, { settings: { acceptsUnsigned: true }, log });
     const acme = await apiKey(registry, 'acme');
     const drop = (namespace: string, key?: string) =>
       registry.request({ method: 'DELETE', url: `${CLAIMS}/${namespace}` }, key);
@@ -217,6 +221,16 @@ describe('claims', () => {
     assert.equal((await drop('vendor.acme.*')).statusCode, 404);
     assert.equal((await publish(registry, { bytes: await madePack(), key: acme })).statusCode, 201);
     assert.equal((await drop('vendor.acme.*')).json().error, 'conflict', 'something is published there');
+    const operator = { name: 'vendor.acme.*', by: 'key_environment' };
+    for (const change of [
+      { type: 'claimed', owner: 'acme', ...operator },
+      { type: 'claimed', owner: 'rival', ...operator },
+      { type: 'claim-dropped', ...operator },
+    ])
+      assert.ok(
+        told.some((line) => isDeepStrictEqual({ ...line, ...change }, line)),
+        JSON.stringify(change),
+      );
   });
 
   test('a claim under which test packs are published is not dropped either', async (t) => {

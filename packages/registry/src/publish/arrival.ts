@@ -48,4 +48,6 @@ async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
 const tooSlow = (): OpenwopError =>
   new OpenwopError('invalid_body', {
     message: 'The body arrived too slowly. Send it again over a faster connection.',
+    // What is still to come is not waited for
+    headers: { connection: 'close' },
   });

@@ -1,10 +1,12 @@
 /** A whole registry in this process, for tests through the front door. */
+
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ArchiveLimits } from '@gantry/packs';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { Logger } from 'pino';
 import type { ArrivalTerms } from '../publish/arrival.ts';
 import { createRegistryServer, type RegistryServer } from '../server.ts';
 import { readSettings, type Settings } from '../settings.ts';
@@ -30,6 +32,7 @@ export interface TestRegistryOptions {
   readonly limits?: ArchiveLimits;
   readonly now?: () => number;
   readonly arrival?: ArrivalTerms;
+  readonly log?: Logger;
   /** A folder of the caller's, which stays. */
   readonly dataDir?: string;
 }
@@ -46,12 +49,13 @@ export async function testRegistry(
     publicUrl: 'https://packs.example.org',
     ...options.settings,
   };
-  const { limits, now, arrival } = options;
+  const { limits, now, arrival, log } = options;
   const server = await createRegistryServer({
     settings,
     ...(limits && { limits }),
     ...(arrival && { arrival }),
     ...(now && { now }),
+    ...(log && { log }),
   });
   await server.prepare();
   t.after(async () => {
