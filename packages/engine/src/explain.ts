@@ -1,4 +1,4 @@
-import type { RunError, RunStatus, WorkflowVariable } from '@gantry/protocol';
+import type { RunError, RunStatus } from '@gantry/protocol';
 import { isTerminal } from '@gantry/protocol';
 import { isEnded } from './children/child.ts';
 import { awaited } from './children/requests.ts';
@@ -187,21 +187,17 @@ function actionsOf(plan: Plan, run: Run): Action[] {
     action: 'run-again',
     method: 'POST',
     path: `/v1/host/gantry${path.slice('/v1'.length)}:again`,
-    text: `Run ${run.facts.workflowId} again from the start${changesOf(plan, run)}.`,
+    text: `Run ${run.facts.workflowId} again from the start${changesOf(plan)}.`,
   };
   if (isTerminal(run.status)) return [...reconnectActions(run), ...repairActions(run), again, read];
   if (run.status === 'paused') return [resume, cancel, read];
   return run.status === 'running' ? [...resolveActions(run), pause, cancel, read] : [cancel, read];
 }
 
-/** What to add for other inputs, with those that the run had or might have had. */
-function changesOf({ variables }: Plan, { facts: { inputs } }: Run): string {
-  const isInput = ({ name, required, defaultValue }: WorkflowVariable): boolean =>
-    required === true || defaultValue !== undefined || Object.hasOwn(inputs, name);
-  const names = [...variables.values()].filter(isInput).map(({ name }) => name);
-  return names.length === 0
-    ? ''
-    : `; with --input NAME=VALUE for another ${names.slice(0, NOTES_MAX).join(', ')}`;
+/** What to add for other inputs. */
+function changesOf({ variables }: Plan): string {
+  const names = [...variables.keys()].slice(0, NOTES_MAX).join(', ');
+  return names === '' ? '' : `; add --input NAME=VALUE for other inputs: ${names}`;
 }
 
 /** A node that failed may go on in a new run, under the definition that is current then. */

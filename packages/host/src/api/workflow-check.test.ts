@@ -116,6 +116,14 @@ test('also where some nodes and edges cannot be read', async () => {
   );
 });
 
+test('what would be ignored is told too', async () => {
+  const { request } = await openHost();
+  const payload = { ...good, nodes: [node('a', 'core.noop', {}, { settings: { maxRetrys: 1 } })] };
+  const answer = await request({ method: 'POST', url: '/v1/host/gantry/workflows:check', payload });
+  assert.deepEqual(answer.json(), { valid: true, issues: [] });
+  assert.match(String(answer.headers['gantry-warning']), /Unknown setting maxRetrys .*maxRetries\?$/);
+});
+
 test('the schema for editors takes what the host takes, and refuses a misspelt setting', async () => {
   const { request } = await openHost();
   const answer = await request({

@@ -1,3 +1,4 @@
+import type { DefinitionWarning } from '@gantry/engine';
 import {
   type Api,
   callerOf,
@@ -112,7 +113,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
         const record = await workflows.register(tenant, request.body, terms);
         const owner = ownerOf({ tenant, principal: keyId });
         warn(reply, [
-          ...record.warnings.map(({ path, message }) => `${path}: ${message}`),
+          ...record.warnings.map(inWords),
           ...(await foreseenFailures(deps, owner, request.body as WorkflowDefinition)),
         ]);
         const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
@@ -149,6 +150,8 @@ function deleteRoute(app: Api, { workflows, log }: ApiDeps, idempotency: Idempot
   });
 }
 
+const inWords = ({ path, message }: DefinitionWarning): string => `${path}: ${message}`;
+
 const Issue = Type.Object({ path: Type.String(), nodeId: optional(Type.String()), message: Type.String() });
 
 function checkRoutes(app: Api, { workflows }: ApiDeps): void {
@@ -161,8 +164,9 @@ function checkRoutes(app: Api, { workflows }: ApiDeps): void {
         response: { 200: Type.Object({ valid: Type.Boolean(), issues: Type.Array(Issue) }) },
       },
     },
-    async (request) => {
-      const issues = await workflows.check(callerOf(request).tenant, request.body);
+    async (request, reply) => {
+      const { issues, warnings } = await workflows.check(callerOf(request).tenant, request.body);
+      warn(reply, warnings.map(inWords));
       return { valid: issues.length === 0, issues };
     },
   );

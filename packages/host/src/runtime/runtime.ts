@@ -128,8 +128,8 @@ export interface Workflows {
    * content under a registered version is a `conflict`, and a lower version than the current one is only kept.
    */
   register(tenant: string, definition: unknown, terms?: RegistrationTerms): Promise<RegisteredWorkflow>;
-  /** Everything for which it would not be registered. */
-  check(tenant: string, definition: unknown): Promise<readonly Issue[]>;
+  /** Everything for which it would not be registered, and what its author probably did not mean. */
+  check(tenant: string, definition: unknown): Promise<Checked>;
   /**
    * Deletes all versions, and what their triggers have made. Throws `not_found`, and `conflict` while runs of the
    * workflow are active.
@@ -141,6 +141,10 @@ export interface Workflows {
     definitions: readonly unknown[],
     terms?: RegistrationTerms,
   ): Promise<RegisteredWorkflow[]>;
+}
+
+export interface Checked extends Pick<RegisteredWorkflow, 'warnings'> {
+  readonly issues: readonly Issue[];
 }
 
 export interface RegistrationTerms {

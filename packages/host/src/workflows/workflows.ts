@@ -7,6 +7,7 @@ import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { ENGINES_VERSION } from '../packs/offer.ts';
 import type { PackBinding } from '../packs/packs.ts';
 import type {
+  Checked,
   RegisteredWorkflow,
   RegistrationTerms,
   ResolvedWorkflow,
@@ -203,15 +204,18 @@ function enginesIssues({ engines }: WorkflowDefinition): Issue[] {
   return problem ? [{ path: '/engines/openwop', message: `The workflow ${problem.why.slice(0, -1)}` }] : [];
 }
 
-async function check(packs: PackBinding, tenant: string, given: unknown, now: number): Promise<Issue[]> {
+async function check(packs: PackBinding, tenant: string, given: unknown, now: number): Promise<Checked> {
   const misshapen = await refusals(() => shaped(given));
   const rest = readable(given);
-  if (!rest) return misshapen;
+  if (!rest) return { issues: misshapen, warnings: [] };
+  let warnings: Checked['warnings'] = [];
   const found = [
     ...(await refusals(() => read(rest.definition, now))),
-    ...(await refusals(() => checkPlan(packs, tenant, rest.definition))),
+    ...(await refusals(async () => {
+      ({ warnings } = await checkPlan(packs, tenant, rest.definition));
+    })),
   ];
-  return [...misshapen, ...found.filter((issue) => !rest.isTold(issue))];
+  return { issues: [...misshapen, ...found.filter((issue) => !rest.isTold(issue))], warnings };
 }
 
 /** What `work` is refused for; nothing when it is not. */
