@@ -126,7 +126,7 @@ function nextStep(error: unknown): string {
   if (!(error instanceof ApiError)) return '';
   if (error.status === 0) return '\nName another host with --url or GANTRY_URL.';
   if (error.status === 401)
-    return '\nPass a key with GANTRY_API_KEY or --key; the host printed one at its first start.';
+    return '\nPass a key with GANTRY_API_KEY or --key; the host printed one at its first start. Lost it? `gantry help keys`.';
   if (error.status === 403)
     return '\nUse a key with the scope this needs: `gantry keys create NAME --scopes ...`.';
   if (error.retryAfterMs) return `\nTry again in ${Math.ceil(error.retryAfterMs / 1000)} s.`;

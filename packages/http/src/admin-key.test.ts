@@ -36,9 +36,12 @@ test('a key that was never shown is followed by another', async (t) => {
   const store = await emptyStore(t);
   const lost = await created(store);
   const next = await ensureAdminKey(store, options);
-  assert.ok(next.created && next.created !== lost);
+  assert.ok(lost && next.created && next.created !== lost);
   await next.shown();
   assert.equal(await created(store), undefined);
+  assert.equal((await keyOf(store, lost))?.revokedAt, null, 'another process may be about to show it');
+  await ensureAdminKey(store, { ...options, now: () => 100_000 });
+  assert.equal((await keyOf(store, lost))?.revokedAt, 100_000);
 });
 
 test('a given key works while it is given, and another value replaces it', async (t) => {

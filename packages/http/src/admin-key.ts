@@ -63,6 +63,11 @@ const newAdminKey = (keyId: string, name: string, secret: string, at: number): K
 const isAdmin = (key: KeyRecord, at: number): boolean =>
   key.scopes.includes(HOST_ADMIN) && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > at);
 
+/** Of a start that ended before it showed the key; one that is under way takes seconds. */
+const START_MS_MAX = 60_000;
+const isForgotten = ({ name, createdAt }: KeyRecord, at: number): boolean =>
+  name === UNSHOWN_NAME && createdAt < at - START_MS_MAX;
+
 /** Scopes that came with a newer version belong to every admin key. */
 const isOutdated = (key: KeyRecord): boolean => ADMIN_SCOPES.some((scope) => !key.scopes.includes(scope));
 
@@ -77,6 +82,7 @@ export async function ensureAdminKey(
   const keys = await store.records.keys(DEFAULT_TENANT);
   const stored = keys.filter((key) => key.keyId !== ENVIRONMENT_KEY_ID && isAdmin(key, at));
   const changed = stored.filter(isOutdated).map((key) => ({ ...key, scopes: ADMIN_SCOPES }));
+  changed.push(...stored.filter((key) => isForgotten(key, at)).map((key) => ({ ...key, revokedAt: at })));
   changed.push(...environmentKey(keys, await givenKey(store, adminKey, at), at));
   const secret =
     adminKey === undefined && stored.every(({ name }) => name === UNSHOWN_NAME)

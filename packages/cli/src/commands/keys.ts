@@ -59,7 +59,7 @@ export const keys: Command = {
   name: 'keys',
   summary: 'list, create, rotate and revoke API keys',
   usage: 'keys ls | create <name> --scopes a,b | rotate <keyId> | revoke <keyId>',
-  details: `Scopes: ${SCOPES.join(', ')}`,
+  details: `Lost the admin key? Start the host with GANTRY_ADMIN_KEY=$(openssl rand -hex 32), use that as GANTRY_API_KEY, and\nrotate the lost one: it is listed with the scope host:admin. Then start without GANTRY_ADMIN_KEY.\n\nScopes: ${SCOPES.join(', ')}`,
   options: {
     scopes: option('A,B', 'create: what the key may do; no scope implies another'),
     tenant: option('ID', 'whose keys; another than your own is for host admins'),
@@ -72,6 +72,7 @@ export const keys: Command = {
     'gantry keys ls',
     'gantry keys create ci --scopes runs:create,runs:read',
     'gantry keys rotate KEY --grace 86400',
+    'gantry keys rotate KEY --grace 0',
   ],
   words: { min: 1, max: wordsMax(ACTIONS) },
   run: (call) => runAction('keys', ACTIONS, call),

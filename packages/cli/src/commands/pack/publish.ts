@@ -27,7 +27,7 @@ const NEXT: Readonly<Record<string, string>> = {
     'Use a key with packs:publish that belongs to the owner of the namespace, and claim the namespace first: gantry registry claim',
   signature_required: 'Sign it: add --signing-key FILE. Make a key: gantry pack keygen acme-2026',
   signature_invalid:
-    'Sign with the key that the registry knows for this namespace: --signing-key FILE, named after its key id.',
+    "Sign with the key that the registry knows for this namespace: --signing-key FILE, named after its key id. For a new namespace: gantry registry claim 'vendor.acme.*' --public-key FILE",
   conflict: RAISE,
   version_conflict: RAISE,
   pack_integrity_failure: 'The archive changed on its way. Publish it again.',
