@@ -35,7 +35,7 @@ async function create(): Promise<Host> {
   const settings = readSettings(args, process.env);
   const warnings = [
     ...settingWarnings(args, process.env),
-    ...openWarnings(settings.host, settings.publicUrl),
+    ...openWarnings(settings.host, settings.publicUrl, 'GANTRY_PUBLIC_URL'),
   ];
   for (const warning of warnings) process.stderr.write(`gantry: ${warning}\n`);
   return createHost({ settings });

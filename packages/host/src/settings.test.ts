@@ -75,6 +75,7 @@ test('an unknown flag is refused in one line, with the one that was probably mea
   refused(['--registri', 'x'], /^There is no flag --registri\. Did you mean --registry\?$/);
   refused(['--zzz', 'x'], /^There is no flag --zzz\. See all flags: --help$/);
   refused(['--port', '--data', 'x'], /^--port needs a value: --port VALUE$/);
+  refused(['--port', 'abc'], /^--port must be a whole number from 0 to 65535, not "abc"\.$/);
   refused(['serve'], /^"serve" is not a flag\. See all flags: --help$/);
   assert.match(usage(), /--trust +GANTRY_TRUST/);
 });

@@ -23,11 +23,11 @@ function outsideAddress(): string | undefined {
 }
 
 /** For a server that other machines reach without TLS: what the operator should know. */
-export function openWarnings(host: string, publicUrl: string | undefined): string[] {
+export function openWarnings(host: string, publicUrl: string | undefined, setting: string): string[] {
   const family = isIP(host) === 6 ? 'ipv6' : 'ipv4';
   const isLocal = host === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, family));
   if (isLocal || publicUrl?.startsWith('https:')) return [];
   return [
-    `Other machines reach ${host} without TLS, so keys can be read on the way. Put a proxy with TLS in front, and set its https address as the public URL.`,
+    `Other machines reach ${host} without TLS, so keys can be read on the way. Put a proxy with TLS in front, and set ${setting} to its https address.`,
   ];
 }

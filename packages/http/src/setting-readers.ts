@@ -6,7 +6,7 @@ export class SettingsError extends Error {}
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Read<T> {
-  /** `text` is undefined when the setting is not given; `name` is that of its variable. */
+  /** `text` is undefined when the setting is not given; `name` is that of its flag or variable. */
   (text: string | undefined, name: string, env: Environment): T;
   /** What holds where it is not given, as the usage shows it. */
   readonly fallback?: string;

@@ -36,7 +36,10 @@ export function readTable<T extends SettingTable>(
   env: Environment,
 ): SettingsOf<T> {
   const texts = givenTexts(table, args, env);
-  return mapped(table, (each, name) => each.read(texts[name], each.env, env)) as SettingsOf<T>;
+  const flags = readFlags(table, args);
+  // What is wrong is named as it was given
+  const nameOf = ({ flag, env: name }: Setting): string => (flag && flags[flag] ? `--${flag}` : name);
+  return mapped(table, (each, name) => each.read(texts[name], nameOf(each), env)) as SettingsOf<T>;
 }
 
 const mapped = (table: SettingTable, map: (setting: Setting, name: string) => unknown) =>

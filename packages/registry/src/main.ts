@@ -15,7 +15,10 @@ await runServerProcess({
   create: async () => {
     const settings = readSettings(process.argv.slice(2), process.env);
     const { host, publicUrl } = settings;
-    for (const warning of [...adminKeyWarnings(process.env), ...openWarnings(host, publicUrl)])
+    for (const warning of [
+      ...adminKeyWarnings(process.env),
+      ...openWarnings(host, publicUrl, 'GANTRY_REGISTRY_PUBLIC_URL'),
+    ])
       process.stderr.write(`${NAME}: ${warning}\n`);
     return createRegistryServer({ settings });
   },
