@@ -91,8 +91,8 @@ export interface Services {
   readonly prompts: PromptLibrary;
   readonly envelopes: Envelopes;
   readonly envelopesPort: EnvelopesPort;
-  readonly envelopeTasks: EnvelopeTasks;
-  readonly mockPrograms: MockPrograms;
+  /** Of the seams, where they are served. */
+  readonly conformance: { readonly tasks: EnvelopeTasks; readonly programs: MockPrograms } | undefined;
   readonly surfaces: Surfaces;
   /** Goes on with everything that earlier processes left, and with what is due. */
   start(): Promise<void>;
@@ -114,8 +114,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
   const envelopes = new Envelopes(changes, store.entries);
-  const envelopeTasks = new EnvelopeTasks();
-  const mockPrograms = new MockPrograms();
+  const conformance = conformanceOf(settings);
   const oauth = createOAuth({ ...options, changes });
   const credentials = openCredentials(options, changes, oauth);
   const interruptTokens = interruptTokensOf(options, changes);
@@ -144,13 +143,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
     packExecutor: packs.executor,
     executors: {
       'conformance.secret.echo': secretEcho(credentials, canaryOf(settings)),
-      'conformance.envelope': envelopeNode(envelopes, envelopeTasks),
+      'conformance.envelope': envelopeNode(envelopes, conformance?.tasks),
       ...coreAiExecutors({
         ...options,
         ...models,
         envelopes,
         prompts: () => prompts,
-        programs: mockPrograms,
+        programs: conformance?.programs,
       }),
     },
     outbox: both(webhooks.outbox, triggers.outbox),
@@ -167,7 +166,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const kept = { credentials, oauth, messaging, rekey, ...models };
   const background = { webhooks, triggers, schedules, heartbeats, ...kept };
   const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
-  const asked = { envelopes, envelopesPort, envelopeTasks, mockPrograms };
+  const asked = { envelopes, envelopesPort, conformance };
   const stored = openArtifacts(options, { changes, runtime, media: models.ai.media });
   const apart = { redactions, prompts, interruptTokens, ...asked, ...stored };
   const services = { ...apart, runtime, packs, surfaces, ...background };
@@ -269,6 +268,9 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
     }),
   });
 }
+
+const conformanceOf = ({ testSeams }: Pick<Settings, 'testSeams'>): Services['conformance'] =>
+  testSeams ? { tasks: new EnvelopeTasks(), programs: new MockPrograms() } : undefined;
 
 function openModels(
   options: ServicesOptions,

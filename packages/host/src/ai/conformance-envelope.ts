@@ -32,9 +32,9 @@ export class EnvelopeTasks {
   }
 }
 
-export function envelopeNode(envelopes: Envelopes, tasks: EnvelopeTasks): Executor {
+export function envelopeNode(envelopes: Envelopes, tasks: EnvelopeTasks | undefined): Executor {
   return async ({ runId }, { nodeId, config, ordinalBase }, signal, work) => {
-    const task = tasks.take(config.task);
+    const task = tasks?.take(config.task);
     if (!task) return failed('not_found', 'The seam that started this run is over.');
     if ('event' in task) {
       await work.emit([task.event]);

@@ -24,7 +24,8 @@ const SERIES = 'core.ai';
 export interface CoreAiDeps extends EnvelopeDeps {
   readonly modelGate: ModelGate;
   readonly prompts: () => PromptLibrary;
-  readonly programs: MockPrograms;
+  /** Of the seams. */
+  readonly programs: MockPrograms | undefined;
 }
 
 interface Asking {
@@ -56,7 +57,8 @@ function executor(
 ): Executor {
   return async (_key, execution, signal, work) => {
     const { nodeId, config, inputs, ordinalBase, answers = {} } = execution;
-    const node = deps.programs.for(askingNode(work, nodeId, { signal, ordinalBase }), config);
+    const asking = askingNode(work, nodeId, { signal, ordinalBase });
+    const node = deps.programs?.for(asking, config) ?? asking;
     const place = { ordinal: ordinalBase, series: SERIES, method, fingerprint: '' };
     try {
       // First: another model may want other prompts
@@ -192,7 +194,7 @@ async function structuredOutput(deps: CoreAiDeps, asking: Asking): Promise<Outco
     isReceived: false,
     faultsOf: schemaFaults(schema),
     sends: schema,
-    onAsked: (maxTokens) => deps.programs.asked(node, maxTokens),
+    onAsked: (maxTokens) => deps.programs?.asked(node, maxTokens),
   });
 }
 

@@ -11,6 +11,10 @@ export const REQUEST_ERRORS = {
       'The event names a credential.',
       'Leave credentials and their references out of the payload.',
     ],
+    envelope_recovery_content_leak: [
+      'The event holds what the model sent.',
+      'Tell only `nodeId`, `path` and `byteOffset`.',
+    ],
     provider_usage_credential_leak: [
       'The event names a credential.',
       'Leave credentials and their references out of the payload.',

@@ -145,7 +145,7 @@ test('without the capability nothing is judged', async () => {
   assert.equal((await api.drive('envelope/accept', { envelope: ask('c-on') })).status, 'accepted');
 });
 
-test('events of envelopes name no credential', async () => {
+test('events of envelopes name no credential, and nothing that a model sent', async () => {
   const api = await shared();
   const payload = { provider: 'p', model: 'm', refusalText: 'secret-canary-1' };
   const url = '/v1/host/sample/test/emit-envelope-reliability';
@@ -153,6 +153,9 @@ test('events of envelopes name no credential', async () => {
   assert.equal(leak.json().error, 'envelope_reliability_credential_leak');
   const short = await api.post(url, { runId: 'r-leak', type: 'envelope.refusal', payload: {} });
   assert.equal(short.json().error, 'invalid_argument');
+  const said = { path: 'markdown-fence', recoveredContent: 'what the model sent' };
+  const shown = await api.post(url, { runId: 'r-leak', type: 'envelope.recovery.applied', payload: said });
+  assert.deepEqual([shown.statusCode, shown.json().error], [400, 'envelope_recovery_content_leak']);
   const good = { runId: 'r-told', type: 'envelope.refusal', payload: { provider: 'p', model: 'm' } };
   await api.drive('test/emit-envelope-reliability', good);
   assert.deepEqual(typesOf(await eventsOf(api, 'r-told')), ['envelope.refusal']);

@@ -4,21 +4,18 @@ import {
   type Counter,
   type CounterName,
   type Envelope,
-  modelGate,
   type Outcome,
   type Prior,
-  programScript,
   type Receiver,
   UNIVERSAL_KINDS,
 } from '@gantry/ai';
-import { type Api, type Caller, callerOf } from '@gantry/http';
-import { closedObject, type EmittedEvent, OpenwopError, optional, Values } from '@gantry/protocol';
+import type { Api, Caller } from '@gantry/http';
+import { closedObject, OpenwopError, optional, Values } from '@gantry/protocol';
 import { createRedactor } from '@gantry/protocol/redaction';
 import type { RunKey } from '@gantry/store';
 import Type, { type Static } from 'typebox';
 import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
 import type { Envelopes, Received } from '../../ai/envelopes.ts';
-import type { MockPrograms } from '../../ai/mock-programs.ts';
 import { a2uiSeams } from './a2ui.ts';
 import { definition, node, seamId } from './definition.ts';
 import type { Drive } from './drive.ts';
@@ -55,31 +52,9 @@ const Toggle = Type.Union([
   closedObject({ name: Name, value: Type.Union([Type.Boolean(), Type.Null()]) }),
   closedObject({ reset: Type.Literal(true) }),
 ]);
-const Emit = Type.Object({
-  runId: Name,
-  type: Name,
-  payload: Values,
-  nodeId: optional(Name),
-  correlationId: optional(Name),
-});
-const Program = closedObject({ nodeId: Name, program: Type.Array(Type.Unknown(), { maxItems: 100 }) });
-const Gate = Type.Object({
-  module: Type.Object({
-    requiredModelCapabilities: optional(Names),
-    fallbackModel: optional(Type.Object({ provider: Name, model: Name })),
-  }),
-  activeProvider: Name,
-  activeModel: Name,
-  substitutionSupported: Type.Boolean(),
-  supportedProviders: Names,
-  nodeId: optional(Name),
-});
-
 export interface EnvelopeSeamDeps {
   readonly envelopes: Envelopes;
   readonly tasks: EnvelopeTasks;
-  readonly programs: MockPrograms;
-  capabilitiesOf(provider: string, model: string): readonly string[];
 }
 
 /** Runs that the suite names before they exist, by tenant and that name. */
@@ -141,19 +116,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
 
   resetSeams(app, overlay, [aliases, kinds]);
 
-  seam(app, 'test/emit-envelope-reliability', [Emit, Values], async (caller, body) => {
-    const event = reliabilityEvent(body);
-    const correlationId = body.correlationId ?? `${body.runId}:emitted`;
-    const task = deps.tasks.leave({ event: { ...event, causationId: correlationId } });
-    const key = await started(caller, body.nodeId ?? 'node', task);
-    await drive.atRest(key);
-    remember(aliases, aliasOf(caller.tenant, body.runId), { key, causationId: correlationId });
-    return { event };
-  });
-
   a2uiSeams(app, drive, aliases, inRun);
-  modelGateSeam(app, deps);
-  mockSeams(app, deps);
 }
 
 /** What is toggled, and what is remembered between requests. */
@@ -174,46 +137,6 @@ function resetSeams(
   seam(app, 'test/reset', [Type.Object({}), Values], async () => {
     for (const each of [overlay, ...remembered]) each.clear();
     return { ok: true };
-  });
-}
-
-function mockSeams(app: Api, { programs }: Pick<EnvelopeSeamDeps, 'programs'>): void {
-  seam(app, 'test/mock-ai/program', [Program, Values], async ({ tenant }, { nodeId, program }) => {
-    const read = programScript(program);
-    if (!('script' in read))
-      throw new OpenwopError('validation_error', { details: { problems: read.problems.length } });
-    programs.set(tenant, nodeId, JSON.parse(JSON.stringify(read.script)));
-    return { ok: true, count: program.length };
-  });
-
-  app.get(
-    '/v1/host/sample/test/mock-ai/last-dispatch-budget',
-    {
-      schema: {
-        summary: 'The output bound of the last request of a node',
-        querystring: closedObject({ nodeId: Name }),
-        response: { 200: Type.Object({ maxTokens: Type.Integer() }) },
-      },
-    },
-    async (request) => {
-      const maxTokens = programs.lastBound(callerOf(request).tenant, request.query.nodeId);
-      if (maxTokens === undefined) throw new OpenwopError('not_found');
-      return { maxTokens };
-    },
-  );
-}
-
-function modelGateSeam(app: Api, deps: Pick<EnvelopeSeamDeps, 'capabilitiesOf'>): void {
-  seam(app, 'test/evaluate-model-capability-gate', [Gate, Values], async (_caller, body) => {
-    const { module, activeProvider: provider, activeModel: model, supportedProviders } = body;
-    const { event, ...outcome } = modelGate(module, {
-      nodeId: body.nodeId ?? 'node',
-      active: { provider, model },
-      substitutionSupported: body.substitutionSupported,
-      capabilitiesOf: (name) => deps.capabilitiesOf(name.provider, name.model),
-      canUse: (name) => supportedProviders.includes(name),
-    });
-    return { outcome, event };
   });
 }
 
@@ -247,26 +170,4 @@ export function remember<T>(kept: Map<string, T>, name: string, value: T): void 
   kept.set(name, value);
   const [oldest] = kept.keys();
   if (kept.size > ALIASES_MAX && oldest !== undefined) kept.delete(oldest);
-}
-
-const RELIABILITY: Readonly<Record<string, readonly string[]>> = {
-  'envelope.retry.attempted': ['attempt', 'reason'],
-  'envelope.retry.exhausted': ['totalAttempts', 'finalReason'],
-  'envelope.refusal': ['provider', 'model'],
-  'envelope.truncated': ['provider', 'model', 'stopReason'],
-  'envelope.nlToFormat.engaged': ['originalEnvelopeType'],
-  'envelope.recovery.applied': ['path'],
-};
-
-function reliabilityEvent({ type, payload, nodeId }: Static<typeof Emit>): EmittedEvent {
-  const required = RELIABILITY[type];
-  const missing = required?.find((name) => payload[name] === undefined);
-  if (!required || missing !== undefined) {
-    const what = required ? `payload.${missing} is missing` : `${type} is no event of envelopes`;
-    throw new OpenwopError('invalid_argument', { message: `${what}.` });
-  }
-  if (/secret-canary-|"credentialRef"/.test(JSON.stringify(payload)))
-    throw new OpenwopError('envelope_reliability_credential_leak');
-  const told = JSON.parse(JSON.stringify({ nodeId: nodeId ?? 'node', ...payload }));
-  return { type: type as EmittedEvent['type'], payload: told };
 }

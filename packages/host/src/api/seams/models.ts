@@ -1,22 +1,12 @@
 /** Models, asked by nodes of runs that are started for it. */
 import type { Api, Caller } from '@gantry/http';
-import {
-  closedObject,
-  type EmittedEvent,
-  isErrorCode,
-  type JsonObject,
-  OpenwopError,
-  optional,
-  Values,
-} from '@gantry/protocol';
-import type { RunKey } from '@gantry/store';
+import { isErrorCode, type JsonObject, OpenwopError, optional, Values } from '@gantry/protocol';
 import type { EnvelopesPort, ModelsPort, NodeWaits, WriteCall } from '@gantry/surfaces';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { AskingNode } from '../../ai/ai.ts';
 import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
 import { definition, node, seamId } from './definition.ts';
 import type { Drive } from './drive.ts';
-import { type Aliases, aliasOf, remember } from './envelopes.ts';
 import { seam } from './seam.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
@@ -35,28 +25,6 @@ const Generate = Type.Object({
   systemPrompt: Type.String({ maxLength: 32_000 }),
   cachePrefixId: optional(Name),
 });
-const Count = Type.Integer({ minimum: 0 });
-const Usage = closedObject({
-  provider: Name,
-  model: Name,
-  inputTokens: Count,
-  outputTokens: Count,
-  totalTokens: optional(Count),
-  costEstimateUsd: optional(Type.Number({ minimum: 0 })),
-  currency: optional(Type.String({ pattern: '^[A-Z]{3}$' })),
-  cacheHit: optional(Type.Boolean()),
-  cacheReadTokens: optional(Count),
-  cacheWriteTokens: optional(Count),
-  nodeId: optional(Name),
-  traceId: optional(Name),
-});
-const Emit = Type.Object({
-  runId: Name,
-  payload: Usage,
-  correlationId: optional(Name),
-  nodeId: optional(Name),
-});
-
 export interface ModelSeamDeps {
   readonly tasks: EnvelopeTasks;
   readonly models: ModelsPort;
@@ -68,19 +36,7 @@ export function modelSeams(
   app: Api,
   drive: Drive,
   { tasks, models, envelopesPort, now }: ModelSeamDeps,
-  aliases: Aliases,
 ): void {
-  const inRun = (
-    caller: Caller,
-    nodeId: string,
-    task: Parameters<EnvelopeTasks['leave']>[0],
-  ): Promise<RunKey> =>
-    drive.start(caller, [
-      definition(seamId('model'), [
-        node(nodeId, 'conformance.envelope', { config: { task: tasks.leave(task) } }),
-      ]),
-    ]);
-
   seam(app, 'ai/call', [Call, Values], async (caller, { messages, ...which }) => {
     const asking = node('ask', 'core.ai.callPrompt', { config: { ...which, messages } as JsonObject });
     const key = await drive.start(caller, [definition(seamId('model'), [asking])]);
@@ -98,7 +54,9 @@ export function modelSeams(
       answer = { ...(await make(callOf(asking, method, now()))) };
       return {};
     };
-    const key = await inRun(caller, 'call', { ask });
+    const config = { task: tasks.leave({ ask }) };
+    const calling = node('call', 'conformance.envelope', { config });
+    const key = await drive.start(caller, [definition(seamId('model'), [calling])]);
     const { snapshot } = await drive.atRest(key);
     if (snapshot.error) throw told(snapshot.error);
     return { key, answer };
@@ -118,15 +76,6 @@ export function modelSeams(
     const { usage: _, ...envelope } = answer;
     const events = await drive.events(key);
     return { envelope, usage: events.findLast(({ type }) => type === 'provider.usage')?.payload ?? {} };
-  });
-
-  seam(app, 'test/emit-provider-usage', [Emit, Values], async (caller, body) => {
-    const event = usageEvent(body);
-    const causationId = body.correlationId ?? `${body.runId}:emitted`;
-    const key = await inRun(caller, body.nodeId ?? 'node', { event: { ...event, causationId } });
-    await drive.atRest(key);
-    remember(aliases, aliasOf(caller.tenant, body.runId), { key, causationId });
-    return { event };
   });
 }
 
@@ -191,11 +140,3 @@ const told = ({ code, message }: { readonly code: string; readonly message: stri
   isErrorCode(code)
     ? new OpenwopError(code, { message })
     : new OpenwopError('internal_error', { message: `The run failed with ${code}.` });
-
-const LEAK = /secret:|secret-canary-|"credentialRef"/;
-
-function usageEvent({ payload, nodeId }: Static<typeof Emit>): EmittedEvent {
-  if (LEAK.test(JSON.stringify(payload))) throw new OpenwopError('provider_usage_credential_leak');
-  const told: JsonObject = JSON.parse(JSON.stringify({ nodeId: nodeId ?? 'node', ...payload }));
-  return { type: 'provider.usage', payload: told };
-}

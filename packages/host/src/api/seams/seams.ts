@@ -28,6 +28,7 @@ import { connectionPackSeams } from './connection-packs.ts';
 import { credentialSeam } from './credentials.ts';
 import { deadLetterSeam } from './dead-letter.ts';
 import { createDrive } from './drive.ts';
+import { emitSeams } from './emit-events.ts';
 import { type Aliases, envelopeSeams } from './envelopes.ts';
 import { fanOutSeam } from './fan-out.ts';
 import { governanceSeam } from './governance.ts';
@@ -35,6 +36,7 @@ import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
 import { httpSeams } from './http.ts';
 import { installGateSeam } from './install-gate.ts';
 import { llmCacheKeySeam } from './llm-cache-key.ts';
+import { mockSeams, modelGateSeam } from './mock-models.ts';
 import { modelSeams } from './models.ts';
 import { oauthSeams } from './oauth.ts';
 import { promptSeams } from './prompts.ts';
@@ -57,8 +59,7 @@ export interface SeamServices {
   readonly prompts: PromptLibrary;
   readonly envelopes: Envelopes;
   readonly envelopesPort: EnvelopesPort;
-  readonly envelopeTasks: EnvelopeTasks;
-  readonly mockPrograms: MockPrograms;
+  readonly conformance?: { readonly tasks: EnvelopeTasks; readonly programs: MockPrograms } | undefined;
   readonly providers: Providers;
   readonly ai: Pick<Ai, 'models'>;
   readonly oauth: OAuth;
@@ -96,23 +97,15 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   toolHookSeam(app, deps);
   const aliases: Aliases = new Map();
   runLogSeams(app, deps, drive, { runless, aliases });
-  envelopeSeams(
-    app,
-    drive,
-    {
-      envelopes: services.envelopes,
-      tasks: services.envelopeTasks,
-      programs: services.mockPrograms,
-      capabilitiesOf: (provider, model) => services.providers.factsOf(provider, model)?.capabilities ?? [],
-    },
-    aliases,
-  );
-  modelSeams(
-    app,
-    drive,
-    { ...services, tasks: services.envelopeTasks, models: services.ai.models, now: deps.now },
-    aliases,
-  );
+  const { envelopes, envelopesPort, ai, providers, conformance } = services;
+  if (conformance) {
+    const { tasks, programs } = conformance;
+    envelopeSeams(app, drive, { envelopes, tasks }, aliases);
+    emitSeams(app, drive, tasks, aliases);
+    modelSeams(app, drive, { tasks, models: ai.models, envelopesPort, now: deps.now });
+    mockSeams(app, programs);
+  }
+  modelGateSeam(app, providers);
   promptSeams(app, services.prompts);
   app.addHook('preClose', async () => waiting.close());
 }
