@@ -227,6 +227,12 @@ test('a new key goes to stdout alone', async (t) => {
   });
 });
 
+test('a key whose time is over is listed as expired', async (t) => {
+  const key = { keyId: 'k1', name: 'ci', tenant: 't', scopes: [], createdAt: '', expiresAt: '2020-01-01' };
+  const host = await startTestHost(t, { 'GET /v1/host/gantry/keys': { status: 200, body: { keys: [key] } } });
+  assert.match((await cli(host, 'keys', 'ls')).stdout, /^k1 +ci +t +expired/m);
+});
+
 test('explain says what the run waits for, why and where it failed, and what to type', async (t) => {
   const details = { at: 'order.mjs:2:22', stack: ['order.mjs:2:22', 'index.mjs:195:22', '/etc: x'] };
   const body = {

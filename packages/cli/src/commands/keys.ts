@@ -16,7 +16,9 @@ const ACTIONS: Actions = {
       print(call, all, {
         headings: ['KEY', 'NAME', 'TENANT', 'STATE', 'SCOPES'],
         rows: all.map((key) => {
-          const state = key.revokedAt ? 'revoked' : key.expiresAt ? `until ${key.expiresAt}` : 'valid';
+          const ends = key.expiresAt === undefined ? 'valid' : `until ${key.expiresAt}`;
+          const isOver = Date.parse(key.expiresAt ?? '') <= call.io.now();
+          const state = key.revokedAt ? 'revoked' : isOver ? 'expired' : ends;
           return [key.keyId, key.name, key.tenant, state, key.scopes.join(',')];
         }),
         none: 'No keys. Make one: gantry keys create NAME --scopes runs:read',
