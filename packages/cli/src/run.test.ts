@@ -160,9 +160,15 @@ test('Ctrl-C ends the watch, not the run, with exit 130', async (t) => {
   assert.ok(host.seen.every(({ path }) => !path.includes('cancel')));
 });
 
-test('an unknown workflow is named, with where to look', async (t) => {
+test('an unknown workflow is named, with what was probably meant or where to look', async (t) => {
+  const body = { workflows: [{ workflowId: 'hello' }] };
+  const host = await startTestHost(t, { 'GET /v1/host/gantry/workflows': { status: 200, body } });
+  const slip = await cli(host, 'run', 'helo');
+  assert.deepEqual(
+    [slip.code, slip.stderr],
+    [2, 'gantry: There is no workflow "helo". Did you mean hello?\n'],
+  );
   const done = await cli(await startTestHost(t), 'run', 'helo');
-  assert.equal(done.code, 2);
   assert.equal(done.stderr, 'gantry: There is no workflow "helo". See what there is: gantry workflows\n');
 });
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ApiError } from '@gantry/client';
-import type { JsonObject } from '@gantry/protocol';
+import { didYouMean, type JsonObject } from '@gantry/protocol';
 import { type Call, type Command, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { printable } from '../style.ts';
@@ -36,9 +36,12 @@ export const run: Command = {
     const timeoutSeconds = args.whole('timeout', 1, 1_000_000);
     const inputs = await readInputs(args.text('input-file'), args.list('input'), io.cwd);
     const workflowId = await workflowIdOf(call, args.words[0] ?? '');
-    const created = await client.runs.create({ workflowId, inputs }).catch((error) => {
+    const created = await client.runs.create({ workflowId, inputs }).catch(async (error) => {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
-      throw new UsageError(`There is no workflow "${workflowId}". See what there is: gantry workflows`);
+      const known = await client.workflows.list().catch(() => []); // a key may not be allowed to
+      const ids = known.map((each) => each.workflowId);
+      const next = didYouMean(workflowId, ids) || ' See what there is: gantry workflows';
+      throw new UsageError(`There is no workflow "${workflowId}".${next}`, error.code);
     });
     if (args.flag('watch')) return watch(call, workflowId, created.runId, timeoutSeconds);
     if (args.flag('json')) io.stdout.write(`${JSON.stringify(created)}\n`);
