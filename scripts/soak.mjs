@@ -5,7 +5,7 @@ import { globSync } from 'node:fs';
 
 const SOAKS = {
   crash: {
-    about: 'kills the host, or a backend and its users in turn',
+    about: 'kills the host on both databases, or a backend and its users in turn',
     files: 'packages/*/src/**/*crash.test.ts',
     rounds: 100,
   },

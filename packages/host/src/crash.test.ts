@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { type Client, createClient } from '@gantry/client';
 import type { RunEventDoc } from '@gantry/protocol';
 import { freePort } from '../../surfaces/src/testing/servers.ts';
 import { node, workflow } from './testing/definitions.ts';
 import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
+import { DATABASES, type Database } from './testing/kill-rounds.ts';
 
 const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 2);
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
@@ -101,7 +102,7 @@ async function checkEffects(file: string, logs: readonly RunEventDoc[][]): Promi
   }
 }
 
-test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUNDS} rounds)`, async (t) => {
+async function killUnderLoad(t: TestContext, { env }: Database): Promise<void> {
   const next = random(SEED);
   const folder = await temporaryFolder();
   t.after(folder.remove);
@@ -111,7 +112,7 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
   }
   const dataDir = path.join(folder.path, 'data');
   const port = await freePort();
-  const start = () => startHostProcess({ dataDir, workflowsDir, port });
+  const start = () => startHostProcess({ dataDir, workflowsDir, port, env });
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: TEST_KEY });
   const accepted: string[] = [];
   const followed = new Map<string, Promise<Logged[]>>();
@@ -163,4 +164,14 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
   await checkEffects(path.join(dataDir, 'side-effects.log'), logs);
   assert.equal(await host.stop(), 0);
   t.diagnostic(`${accepted.length} runs accepted, ${followed.size} followed over restarts`);
-});
+}
+
+/** What commits is the same code on both: the long form looks at both. */
+const KINDS = process.env.GANTRY_SOAK_ROUNDS ? Object.keys(DATABASES) : ['sqlite'];
+
+for (const kind of KINDS)
+  test(`kill -9 under load on ${kind} loses nothing and doubles nothing (seed ${SEED}, ${ROUNDS} rounds)`, async (t) => {
+    const database = await DATABASES[kind]!(t);
+    if (typeof database === 'string') return t.skip(database);
+    await killUnderLoad(t, database);
+  });
