@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEventDoc } from '@gantry/protocol';
+import { node, workflow } from '../../testing/definitions.ts';
 import { seamTest } from './testing.ts';
 
 test('a run ends when its money is used up, is refused a denied model, or goes on where limits advise', async (t) => {
@@ -59,4 +60,17 @@ test('usage is told by workflow and by run', async (t) => {
     costUsd: 0.002,
   });
   assert.equal((await api.get('/v1/host/gantry/usage?days=0')).statusCode, 400);
+});
+
+test('usage is read from a log of any length', async (t) => {
+  const api = await seamTest(t);
+  const inputs = { text: { type: 'variable', variableName: 'text' } } as const;
+  const long = Array.from({ length: 90 }, (_, at) => node(`n${at}`, 'core.identity', {}, { inputs }));
+  const ask = node('ask', 'core.ai.callPrompt', { provider: 'scripted', prompt: 'Hello' });
+  const variables = [{ name: 'text', type: 'string' as const }];
+  await api.registered(workflow('long', [...long, ask], { variables }));
+  const runId = await api.start('long', { inputs: { text: 'x'.repeat(100_000) } });
+  assert.equal((await api.ended(runId)).status, 'completed');
+  const used = (await api.get(`/v1/host/gantry/runs/${runId}/usage`)).json();
+  assert.deepEqual([used.callCount, used.calls[0].nodeId], [1, 'ask']);
 });
