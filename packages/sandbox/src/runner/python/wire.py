@@ -51,14 +51,17 @@ def lower(value, parts, depth=0):
     raise TypeError(f'A value of type {type(value).__name__} cannot leave the sandbox.')
 
 
-def fault_path(value, path=''):
-    """Where the first value lies that cannot be sent; empty when none is found."""
+def fault_path(value, path='', depth=0):
+    """Where the first value lies that cannot be sent; empty when none is found, or what is wrong is the depth."""
+    if depth > DEPTH_MAX:
+        return ''
     is_list = isinstance(value, (list, tuple))
     for key, item in enumerate(value) if is_list else value.items() if isinstance(value, dict) else ():
         try:
             lower(item, [])
         except (TypeError, ValueError, RecursionError):
-            return fault_path(item, f'{path}[{key}]' if is_list else f'{path}.{key}' if path else str(key))
+            inner = f'{path}[{key}]' if is_list else f'{path}.{key}' if path else str(key)
+            return fault_path(item, inner, depth + 1)
     return path
 
 
