@@ -113,7 +113,9 @@ async function killUnderLoad(t: TestContext, { env }: Database): Promise<void> {
   const dataDir = path.join(folder.path, 'data');
   const port = await freePort();
   const start = () => startHostProcess({ dataDir, workflowsDir, port, env });
-  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: TEST_KEY });
+  // On PostgreSQL starts take seconds, and the host then lives for less than one: many tries find nobody
+  const reconnect = { attemptsMax: 100 };
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: TEST_KEY, reconnect });
   const accepted: string[] = [];
   const followed = new Map<string, Promise<Logged[]>>();
 
