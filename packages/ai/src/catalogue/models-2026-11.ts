@@ -1,6 +1,7 @@
 /**
  * Models and list prices as their providers told them in November 2026, in US dollars for a million tokens of plain
- * requests, or for each piece of what is made. Surcharges for very long prompts are not in it. The setting `GANTRY_AI` names a file with newer prices.
+ * requests; those of images, speech and video are older, of 2025, and may be for each piece of what is made. Surcharges
+ * for very long prompts are not in it. The setting `GANTRY_AI` names a file with newer prices.
  */
 import type { Modality } from '../model.ts';
 import type { KnownModel, ListPrice } from './models.ts';
