@@ -181,7 +181,7 @@ describe('surfaces', () => {
        const vectors = Array.from({ length: 1_000 }, (_, i) => ({ id: 'v' + i, embedding, metadata: { embedding: [1] } }));
        await ctx.db.vector.upsert({ collection: 'c', vectors });
        await ctx.db.vector.upsert({ embedding: [1, 'two'] }); return {};`,
-      { surfaces, call: async (_method, args) => (seen.push(args[0]!), null) },
+      { surfaces, call: async (_method, args) => void seen.push(args[0]!) },
     );
     const [{ vectors }, wrong] = seen as [{ vectors: { embedding: { float32: Uint8Array } }[] }, Data];
     const { embedding, ...rest } = vectors[999]!;

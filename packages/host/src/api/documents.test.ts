@@ -51,7 +51,7 @@ test('the OpenAPI document describes every route, its errors and what it needs',
   assert.ok('text/event-stream' in stream.responses['200'].content);
   assert.deepEqual(
     stream.parameters.map((parameter: { name: string }) => parameter.name),
-    ['runId', 'streamMode', 'bufferMs', 'lastEventId', 'lastSequence', 'fromSequence', 'limit'],
+    ['runId', 'streamMode', 'bufferMs', 'lastEventId', 'a2uiDelta', 'lastSequence', 'fromSequence', 'limit'],
   );
   const ids = Object.values<Record<string, { operationId: string }>>(doc.paths)
     .flatMap((methods) => Object.values(methods))

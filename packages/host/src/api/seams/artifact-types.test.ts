@@ -55,7 +55,7 @@ test('an artifact of a registered type is checked before it is announced, and st
     [true, false, false, 'failed'],
   );
   assert.equal(bad.artifactCreated, undefined);
-  assert.match(bad.problem.message, /additional/);
+  assert.match(bad.problem.message, /has no member "extra"/);
   assert.equal((await api.get(`/v1/runs/${bad.runId}/artifacts/${bad.artifactId}`)).statusCode, 404);
   const unknown = await produce(['anything'], 'prd');
   assert.deepEqual([unknown.registered, unknown.validated, unknown.stored], [false, false, true]);
