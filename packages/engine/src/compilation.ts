@@ -43,6 +43,9 @@ export class DefinitionError extends Error {
   }
 }
 
+/** Issues that look for the node that was meant: among thousands of both it would take seconds. */
+const EXPLAINED_MAX = 100;
+
 const CONDITION_TYPES = ['equals', 'notEquals', 'contains', 'regex', 'truthy', 'falsy'];
 
 /** Bounds on what compiling one definition may cost in total. */
@@ -95,7 +98,8 @@ export class Compilation {
   /** Whether there is such a node; else that is an issue. */
   checkNodeId(path: string, nodeId: string): boolean {
     if (this.nodes.has(nodeId)) return true;
-    this.issue(path, `There is no node ${nodeId}${meant(nodeId, [...this.nodes.keys()])}`);
+    const slip = this.#issues.length < EXPLAINED_MAX ? meant(nodeId, [...this.nodes.keys()]) : '';
+    this.issue(path, `There is no node ${nodeId}${slip}`);
     return false;
   }
 

@@ -17,6 +17,15 @@ function issuesOf(definition: WorkflowDefinition): readonly DefinitionIssue[] {
 const pathsOf = (definition: WorkflowDefinition): string[] => issuesOf(definition).map((issue) => issue.path);
 
 describe('compile', () => {
+  test('says which node was meant, but not for thousands of names', () => {
+    const nodes = Array.from({ length: 200 }, (_, n) => node(`step-${n}`));
+    const edges = Array.from({ length: 300 }, (_, n) => edge(`step-0>stpe-${n}`));
+    const messages = issuesOf(workflow(nodes, edges)).map(({ message }) => message);
+    assert.equal(messages[7], 'There is no node stpe-7 (did you mean "step-7"?)');
+    assert.equal(messages.filter((message) => message.includes('did you mean')).length, 100);
+    assert.equal(messages.length, 300);
+  });
+
   test('names every problem at once', () => {
     const definition = workflow(
       [node('a'), node('a'), node('b', 'core.unknown'), node('c', 'core.a2a.invoke')],

@@ -10,6 +10,12 @@ test('a slip of the hand is recognised, whatever all known words begin with', ()
   assert.equal(didYouMean('zzz', ['run', 'runs']), '');
 });
 
+test('what is far beyond a name from a hand is compared with nothing', () => {
+  const known = ['x'.repeat(1_000_000), 'amount'];
+  assert.equal(didYouMean('x'.repeat(999_999), known), '');
+  assert.equal(didYouMean('amuont', known), ' Did you mean amount?');
+});
+
 test('the distance is the same both ways, and none only between equals', () => {
   const word = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', 'c') });
   fc.assert(

@@ -1,32 +1,47 @@
-/** Edit distance where swapping two neighbours counts once: the usual slips of the hand. */
-export function distance(from: string, to: string): number {
-  const rows = [Array.from({ length: to.length + 1 }, (_, j) => j)];
-  const at = (i: number, j: number) => rows[i]?.[j] ?? 0;
-  for (let i = 1; i <= from.length; i++) {
-    rows.push([i]);
-    for (let j = 1; j <= to.length; j++) {
-      const same = from[i - 1] === to[j - 1] ? 0 : 1;
-      let best = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + same);
-      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
-        best = Math.min(best, at(i - 2, j - 2) + 1);
-      }
-      rows[i]?.push(best);
+/** Longer names from outside are not repeated, and nothing is near them. */
+export const NAME_MAX = 64;
+/** More slips than these make another word. */
+const SLIPS_MAX = 4;
+/** A request may hold thousands of wrong names beside thousands of known ones: so many are looked at for each. */
+const CANDIDATES_MAX = 20;
+
+/** Edit distance where swapping two neighbours counts once: the usual slips of the hand. More than `limit` is one more. */
+export function distance(from: string, to: string, limit = NAME_MAX): number {
+  const far = limit + 1;
+  const rowOf = (): number[] => new Array<number>(to.length + 1).fill(far);
+  let [earlier, above, row] = [rowOf(), rowOf(), rowOf()];
+  for (let i = 0; i <= from.length; i++) {
+    [earlier, above, row] = [above, row, earlier.fill(far)];
+    for (let j = Math.max(0, i - limit); j <= Math.min(to.length, i + limit); j++) {
+      let best = i === 0 || j === 0 ? i + j : Math.min(above[j]!, row[j - 1]!) + 1;
+      if (i > 0 && j > 0) best = Math.min(best, above[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
+        best = Math.min(best, earlier[j - 2]! + 1);
+      row[j] = Math.min(best, far);
     }
   }
-  return at(from.length, to.length);
+  return row[to.length]!;
 }
 
-/** Longer names from outside are not repeated. */
-export const NAME_MAX = 64;
+/** Cheap, and true of whatever is near but for a slip in both of the first letters. */
+const mayBeNear = (word: string, name: string, limit: number): boolean =>
+  Math.abs(word.length - name.length) <= limit &&
+  (word[0] === name[0] || word[1] === name[1] || word[0] === name[1] || word[1] === name[0]);
 
 /** The known word that was probably meant, if any is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  const limit = Math.max(1, Math.floor(word.length / 3));
-  const ranked = known
-    .map((name) => ({ name, far: word.length >= 3 && name.startsWith(word) ? 0.5 : distance(word, name) }))
-    .filter(({ far }) => far <= limit)
-    .sort((a, b) => a.far - b.far);
-  return ranked[0]?.name;
+  if (word.length > NAME_MAX) return undefined;
+  const limit = Math.min(SLIPS_MAX, Math.max(1, Math.floor(word.length / 3)));
+  const begins = word.length >= 3 ? known.find((name) => name.startsWith(word)) : undefined;
+  let [best, far] = [begins, begins === undefined ? limit + 1 : 0.5];
+  let looked = 0;
+  for (const name of known) {
+    if (!mayBeNear(word, name, limit)) continue;
+    if (++looked > CANDIDATES_MAX) break;
+    const found = distance(word, name, limit);
+    if (found < far) [best, far] = [name, found];
+  }
+  return best;
 }
 
 /** @example didYouMean('rnus', ['run', 'runs']) // ' Did you mean runs?' */
@@ -46,7 +61,8 @@ export function meant(word: string, known: readonly string[]): string {
  * @example mistyped('amount', ['amonut'], ['amount']) // ' ("amonut" is unknown: did you mean "amount"?)'
  */
 export function mistyped(missing: string, given: readonly string[], known: readonly string[]): string {
-  const unknown = given.filter((name) => name.length <= NAME_MAX && !known.includes(name));
+  const names = new Set(known);
+  const unknown = given.filter((name) => name.length <= NAME_MAX && !names.has(name));
   const name = nearest(missing, unknown);
   return name === undefined ? '' : ` ("${name}" is unknown: did you mean "${missing}"?)`;
 }
