@@ -4,9 +4,13 @@ import type { PromptTemplate } from '@gantry/packs';
 import { CONFIGURABLE_RULES, didYouMean, EVENT_TYPES, HEARTBEAT_EVENTS } from '@gantry/protocol';
 import { PLACEHOLDER } from '../prompts/compose.ts';
 
+/** Whoever misspells more than these sees enough. */
+const TOLD_MAX = 20;
+
 const unknown = (what: string, given: readonly string[], known: readonly string[]): string[] =>
   given
     .filter((name) => !known.includes(name))
+    .slice(0, TOLD_MAX)
     .map((name) => `Unknown ${what} ${JSON.stringify(name)} (ignored).${didYouMean(name, known)}`);
 
 export const unknownInputs = ({ variables }: Plan, inputs: object): string[] =>
@@ -40,7 +44,7 @@ export function unknownPlaceholders({ text, variables = [] }: PromptTemplate): s
   const names = new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name));
   return unknown(
     'variable in the text',
-    [...names].slice(0, 20),
+    [...names],
     variables.map(({ name }) => name),
   );
 }
