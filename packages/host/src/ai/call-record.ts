@@ -13,7 +13,7 @@ export function recordOf(
   rest: Pick<RecordedCall, 'usage' | 'durationMs'> & Partial<RecordedCall>,
 ): RecordedCall {
   const { inputTokens, outputTokens } = rest.usage;
-  const made = rest.failure ? 0 : units;
+  const made = rest.answer === undefined ? 0 : units;
   const spent = { tokens: inputTokens + outputTokens, cost: price ? costOf(price, rest.usage, made) : 0 };
   return { method, fingerprint, provider, model, spent, ...(goesOn && { goesOn }), ...rest };
 }
