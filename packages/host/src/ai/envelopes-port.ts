@@ -2,6 +2,7 @@
 import { type ContentTrust, envelopeDirective, type Fault, markUntrusted, objectFaults } from '@gantry/ai';
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { assertSameCall, type EnvelopesPort, type NodeWaits, type WriteCall } from '@gantry/surfaces';
+import { PLACEHOLDER } from '../prompts/compose.ts';
 import { type AskingNode, nodeCaller } from './ai.ts';
 import type { ChatAsk } from './chat.ts';
 import { type EnvelopeDeps, envelopeTurns, type Generated } from './envelope-turns.ts';
@@ -105,8 +106,6 @@ function payloadFaults(schema: JsonObject | undefined): (payload: Json) => reado
   const own = schemaFaults(schema);
   return (payload) => [...objectFaults(payload), ...own(payload)];
 }
-
-const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*\}\}/g;
 
 /** Placeholders that no variable fills stay; variables that no placeholder uses go with the context. */
 function askOf(input: GenerateInput, directive: string, trust: ContentTrust): ChatAsk {
