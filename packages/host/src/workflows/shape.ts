@@ -53,7 +53,7 @@ function shapeIssues(definition: unknown): Issue[] {
 export function readable(
   given: unknown,
 ): { definition: WorkflowDefinition; isTold(issue: Issue): boolean } | null {
-  const told: string[] = [];
+  const told = new Set<string>();
   const members = Object.entries(Object(withoutSchema(given))).filter(
     ([name]) => name in WorkflowDefinition.properties,
   );
@@ -63,11 +63,11 @@ export function readable(
     if (!Array.isArray(parts)) return null;
     definition[name] = parts.map((part, at) => {
       if (validator.Check(part)) return part;
-      told.push(`/${name}/${at}/`);
+      told.add(`/${name}/${at}`);
       const { id } = Object(part);
       return { ...blank, id: typeof id === 'string' && id !== '' ? id : `-${at}` };
     });
   }
   if (!whole.Check(definition)) return null;
-  return { definition, isTold: ({ path }) => told.some((part) => path.startsWith(part)) };
+  return { definition, isTold: ({ path }) => told.has(path.split('/').slice(0, 3).join('/')) };
 }
