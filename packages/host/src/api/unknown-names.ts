@@ -28,8 +28,9 @@ export function unknownConfigurable(
   configurable: object,
   before: object = {},
 ): string[] {
-  const properties: unknown = definition.configurableSchema?.properties;
   const given = Object.keys(configurable);
+  if (given.length === 0) return []; // most runs
+  const properties: unknown = definition.configurableSchema?.properties;
   if (typeof properties === 'object' && properties !== null)
     return unknown('name in configurable', given, [...Object.keys(properties), ...RESERVED]);
   const parameters = Object(definition.metadata).deferredParameterAliases;
