@@ -2,15 +2,16 @@
 // process has ended or takes too long: what a test leaves behind cannot hold up the run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LEFT_OPEN } from './test-results.mjs';
+import { END_MS, LEFT_OPEN } from './test-results.mjs';
 
 const TEST_MS_MAX = 600_000;
 const FILE_MS_MAX = 10_000;
 /** For what is still in the pipes when the process has ended. */
 const DRAIN_MS = 2_000;
+const LOOK_MS = 1_000;
 /** The counts of one process; the runner prints the sums. */
 const COUNTS = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) .*\n/gm;
 const RESULTS = path.resolve(import.meta.dirname, 'test-results.mjs');
@@ -48,10 +49,11 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
     ...files,
   ];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env, detached: true });
-  const end = await endOf(child, limitMs);
+  const isReportWritten = () => readResults(results).counts !== undefined;
+  const end = await endOf(child, limitMs, endWatch(child.pid, isReportWritten, endMsOf(env)));
   const ms = performance.now() - started;
   const { failures, counts, times } = readResults(results);
-  const isLeftOpen = end.code === LEFT_OPEN && failures.length === 0;
+  const isLeftOpen = (end.code === LEFT_OPEN || end.isStuck) && failures.length === 0;
   const isGreen = (end.code === 0 || isLeftOpen) && counts !== undefined;
   const isReported = counts !== undefined && (isGreen || failures.length > 0);
   const how =
@@ -75,20 +77,51 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
   };
 }
 
-async function endOf(child, limitMs) {
+const endMsOf = ({ GANTRY_TEST_END_MS }) => Number(GANTRY_TEST_END_MS ?? END_MS);
+
+/** A process that has reported its tests may still hang in its exit, where no code of its own can end it. */
+function endWatch(pid, isReportWritten, endMs) {
+  let reportedAt;
+  return () => {
+    if (!reportedAt && isReportWritten()) reportedAt = performance.now();
+    if (!reportedAt || performance.now() - reportedAt < endMs) return undefined;
+    return `Still running ${endMs / 1_000} s after its report:\n${threadsOf(pid).join('\n')}\n`;
+  };
+}
+
+/** Where each thread is: its name and state, and what the system says that it waits in. */
+function threadsOf(pid) {
+  const read = (task, name) => readFileSync(`/proc/${pid}/task/${task}/${name}`, 'utf8').trim();
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((task) => {
+      const [, state] = /State:\s+(.*)/.exec(read(task, 'status'));
+      return `  ${read(task, 'comm')} ${state} ${read(task, 'wchan')} ${read(task, 'syscall')}`;
+    });
+  } catch (error) {
+    return [`  ${error.message}`];
+  }
+}
+
+async function endOf(child, limitMs, isStillRunning) {
   groups.add(child.pid);
   const streams = [child.stdout, child.stderr];
   const parts = [];
   for (const stream of streams) stream.on('data', (part) => parts.push(part));
   const closed = once(child, 'close');
   const limit = setTimeout(killGroup, limitMs, child.pid);
+  let stuck;
+  const look = setInterval(() => {
+    stuck ??= isStillRunning();
+    if (stuck) killGroup(child.pid);
+  }, LOOK_MS);
   const [code, signal] = await once(child, 'exit');
   clearTimeout(limit);
+  clearInterval(look);
   killGroup(child.pid);
   groups.delete(child.pid);
   await Promise.race([closed, sleep(DRAIN_MS)]);
   for (const stream of streams) stream.destroy();
-  return { code, signal, printed: Buffer.concat(parts).toString() };
+  return { code, signal, isStuck: stuck !== undefined, printed: Buffer.concat(parts) + (stuck ?? '') };
 }
 
 function readResults(file) {

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 
 const TICKS_PER_SECOND = 100;
-const END_MS = Number(process.env.GANTRY_TEST_END_MS ?? 20_000);
+/** How long what tests started may take to end. */
+export const END_MS = Number(process.env.GANTRY_TEST_END_MS ?? 20_000);
 const REPORT_MS = 500;
 /** The exit code of a process whose tests have ended, but not what they started. */
 export const LEFT_OPEN = 70;

@@ -163,7 +163,7 @@ for (const job of unsteady)
   console.log(`UNSTEADY: failed beside others, passed alone: ${filesAgain(job).join(' ')}`);
 const leftOpen = ended.filter((job) => job.isLeftOpen);
 for (const job of leftOpen)
-  console.log(`UNSTEADY: passed, but did not end by itself (see "Still open"): ${job.files.join(' ')}`);
+  console.log(`UNSTEADY: passed, but did not end by itself (see "Still …"): ${job.files.join(' ')}`);
 process.exitCode =
   failed.length > (isStrict ? 0 : unsteady.length) || (isStrict && leftOpen.length > 0) ? 1 : 0;
 

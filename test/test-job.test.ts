@@ -61,6 +61,13 @@ test('a file that passes and leaves something open is ended, and what is open is
   assert.match(printed, /Still open 0\.1 s after the last test:\n.* {2}ChildProcess \d+ sleep 1000\n/s);
 });
 
+test('a file that passes and hangs in its exit is ended, and its threads are listed', async (t) => {
+  const hangs = `process.on('exit', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));`;
+  const { isGreen, isLeftOpen, counts, printed } = await jobOf(t, `${hangs}\ntest('fine', () => {});`).job;
+  assert.deepEqual([isGreen, isLeftOpen, counts.passed], [true, true, 1]);
+  assert.match(printed, /Still running 0\.1 s after its report:\n {2}\S+ S /);
+});
+
 test('a file that dies is named', async (t) => {
   const { file, job } = jobOf(t, `test('no', () => process.kill(process.pid, 'SIGKILL'));`);
   const { failedFiles, printed } = await job;
