@@ -14,9 +14,9 @@ import {
   type Judgement,
   judgeMailServer,
   judgeName,
-  judgeUrl,
   type MailTerms,
   type Target,
+  urlJudge,
 } from './target.ts';
 
 export interface EgressOptions {
@@ -97,11 +97,12 @@ export function createEgress(options: EgressOptions): Egress {
   const namedLookup = options.lookup ?? systemLookup;
   const lookups = limiter({ max: LOOKUPS_MAX, perTenantMax: TENANT_LOOKUPS_MAX });
   const lines = new KeptLines();
+  const judgeUrl = urlJudge(policy);
   const credentialJudge = { wallTime: Date.now, ...options.credentials };
   const begin = (terms: EgressRequest): Guard => {
     const { tenant = '', maxResponseBytes: bytesMax = RESPONSE_BYTES_MAX } = terms;
     const credential = terms.credential && new CarriedCredential(terms.credential, terms, credentialJudge);
-    const judge = (url: string) => judgeUrl(url, policy, tenant || DEFAULT_TENANT);
+    const judge = (url: string) => judgeUrl(url, tenant || DEFAULT_TENANT);
     const interrupted = interruption({ timeoutMs: TIMEOUT_MS, ...terms });
     return { ...interrupted, judge, lookup, namedLookup, lookups, lines, tenant, bytesMax, credential };
   };
@@ -118,7 +119,11 @@ export function createEgress(options: EgressOptions): Egress {
         throw error;
       }
     };
-  const request = sending((answer, done) => answer.read().finally(done));
+  const request = sending(async (answer, done) => {
+    const body = await answer.read();
+    done();
+    return body;
+  });
   const stream = sending(async (answer, done) => answer.stream(done));
   return {
     request: (url, terms = {}) => renewing(request, url, terms),
@@ -188,9 +193,8 @@ async function renewing<A extends Pick<EgressResponse, 'status' | 'url'>>(
 ): Promise<A> {
   const answer = await send(url, terms);
   const { renew } = terms.credential ?? {};
-  const isRefused =
-    answer.status === UNAUTHORIZED && URL.parse(url)?.origin === URL.parse(answer.url)?.origin;
-  if (!renew || !isRefused) return answer;
+  if (!renew || answer.status !== UNAUTHORIZED) return answer;
+  if (URL.parse(url)?.origin !== URL.parse(answer.url)?.origin) return answer;
   await discard(answer);
   const { renew: _once, ...credential } = await renew();
   return send(url, { ...terms, credential });

@@ -9,6 +9,8 @@ import type { Target } from './target.ts';
 
 export interface Answer {
   readonly head: Head;
+  /** The address that answers. */
+  readonly address: string;
   /** The body as it came, or `response_too_large`. */
   read(): Promise<Uint8Array>;
   /** The body as it arrives. `ended` is called once, however it ends; the consumer must read or cancel it. */
@@ -78,6 +80,7 @@ export async function exchange(
   const head = await reception.head.promise;
   return {
     head,
+    address: line.address,
     read: () => reception.read(),
     stream: (done) => reception.stream(close, done),
     close,

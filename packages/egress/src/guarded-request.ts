@@ -60,10 +60,11 @@ export class GuardedRequest<Body> {
   }
 
   async #hop(url: string, message: Outgoing, followed: number): Promise<Answered<Body>> {
-    const { target, addresses } = await this.#find(url);
-    const sent = (await this.#guard.credential?.attach(target.url, message)) ?? message;
-    const { address, answer } = await this.#exchange(target, addresses, sent);
-    const { head } = answer;
+    const { credential } = this.#guard;
+    const { target, addresses } = await (credential?.guarding(url, () => this.#find(url)) ?? this.#find(url));
+    const sent = credential ? await credential.attach(target.url, message) : message;
+    const answer = await this.#exchange(target, addresses, sent);
+    const { head, address } = answer;
     const redirect = this.#limits.redirectsMax > 0 ? redirectOf(head) : undefined;
     if (!redirect) {
       const body = await this.#take(answer);
@@ -80,19 +81,12 @@ export class GuardedRequest<Body> {
     return this.#hop(next.url, next.outgoing, followed + 1);
   }
 
-  #find(url: string): Promise<{ target: Target; addresses: readonly string[] }> {
-    const find = async () => {
-      const target = allowed(this.#guard.judge(url));
-      return { target, addresses: await resolve(target, this.#guard) };
-    };
-    return this.#guard.credential?.guarding(url, find) ?? find();
+  async #find(url: string): Promise<{ target: Target; addresses: readonly string[] }> {
+    const target = allowed(this.#guard.judge(url));
+    return { target, addresses: await resolve(target, this.#guard) };
   }
 
-  async #exchange(
-    target: Target,
-    addresses: readonly string[],
-    message: Outgoing,
-  ): Promise<{ address: string; answer: Answer }> {
+  async #exchange(target: Target, addresses: readonly string[], message: Outgoing): Promise<Answer> {
     const { lines, tenant, signal, silence, bytesMax } = this.#guard;
     const undici = await loadUndici();
     const key = `${tenant} ${target.url.origin}`;
@@ -100,10 +94,7 @@ export class GuardedRequest<Body> {
       if (isWhole) lines.keep(key, line);
     };
     const terms = { signal, silence, bytesMax, ended };
-    const over = async (line: Line) => ({
-      address: line.address,
-      answer: await exchange(undici, line, target, message, terms),
-    });
+    const over = (line: Line) => exchange(undici, line, target, message, terms);
     const kept = lines.take(key, addresses);
     if (kept) {
       try {

@@ -52,8 +52,8 @@ export class KeptLines {
     const key = this.#idle.get(line);
     if (key === undefined) return;
     this.#idle.delete(line);
-    const left = (this.#byKey.get(key) ?? []).filter((other) => other !== line);
-    if (left.length > 0) this.#byKey.set(key, left);
-    else this.#byKey.delete(key);
+    const lines = this.#byKey.get(key) ?? [];
+    lines.splice(lines.lastIndexOf(line), 1);
+    if (lines.length === 0) this.#byKey.delete(key);
   }
 }

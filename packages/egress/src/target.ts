@@ -125,6 +125,22 @@ export function judgeUrl(text: string, policy: EgressPolicy, tenant = DEFAULT_TE
   return judgeAsked({ ...asked, isOpen: asked.isOpen && !isOfOtherProtocol(asked.port) }, policy, tenant);
 }
 
+const JUDGED_MAX = 500;
+
+/** Remembers what may be called: the same URLs are called again and again, and a judgement costs microseconds. */
+export function urlJudge(policy: EgressPolicy): (text: string, tenant: string) => Judgement<Target> {
+  const judged = new Map<string, Judgement<Target>>();
+  return (text, tenant) => {
+    const key = `${tenant} ${text}`;
+    const known = judged.get(key);
+    if (known) return known;
+    const judgement = judgeUrl(text, policy, tenant);
+    if (judged.size >= JUDGED_MAX) judged.clear();
+    if (judgement.allowed) judged.set(key, judgement);
+    return judgement;
+  };
+}
+
 export interface MailTerms {
   /** Nothing will be encrypted: such servers are called only where an entry names them. */
   readonly plain?: boolean;
