@@ -22,7 +22,8 @@ export class BoundedBytes {
   }
 
   bytes(): Uint8Array {
-    return this.#buffer.slice(0, this.#length);
+    const isFull = this.#length === this.#buffer.byteLength;
+    return isFull ? this.#buffer : this.#buffer.slice(0, this.#length);
   }
 
   #grow(length: number): void {
