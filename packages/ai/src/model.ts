@@ -162,6 +162,19 @@ export interface EmbedAnswer {
   readonly inputTokens?: number;
 }
 
+export interface RerankRequest {
+  readonly model: string;
+  readonly query: string;
+  readonly documents: readonly string[];
+  /** How many of them are wanted. */
+  readonly topN: number;
+}
+export interface RerankAnswer {
+  /** The best first; `index` is the place among the documents. */
+  readonly results: readonly { readonly index: number; readonly score: number }[];
+  readonly inputTokens?: number;
+}
+
 export interface ImageRequest {
   readonly model: string;
   readonly prompt: string;
@@ -240,6 +253,7 @@ export interface VideoModel {
 export interface ProviderFamily {
   readonly chat: ChatModel;
   embed?(request: EmbedRequest, reach: Reach): Promise<EmbedAnswer>;
+  rerank?(request: RerankRequest, reach: Reach): Promise<RerankAnswer>;
   image?(request: ImageRequest, reach: Reach): Promise<ImageAnswer>;
   speech?(request: SpeechRequest, reach: Reach): Promise<Media>;
   transcribe?(request: TranscriptionRequest, reach: Reach): Promise<TranscriptionAnswer>;

@@ -3,7 +3,15 @@ import type { Modality } from '../model.ts';
 import type { FamilyName } from '../providers/families.ts';
 
 /** What a model is asked for. */
-export type Task = 'chat' | 'embedding' | 'image' | 'speech' | 'transcription' | 'video';
+export type Task =
+  | 'chat'
+  | 'embedding'
+  | 'rerank'
+  | 'image'
+  | 'upscale'
+  | 'speech'
+  | 'transcription'
+  | 'video';
 
 export interface KnownProvider {
   readonly id: string;

@@ -11,7 +11,8 @@ export function imageOf(bytes: Uint8Array): Media {
   const starts = data.toString('latin1', 0, 4);
   if (data[0] === 0xff && data[1] === 0xd8) return { data, mimeType: 'image/jpeg', ...jpegSize(data) };
   if (starts === 'RIFF') return { data, mimeType: 'image/webp', ...webpSize(data) };
-  const size = data.length >= 24 && { width: data.readUInt32BE(16), height: data.readUInt32BE(20) };
+  const size = starts === '\x89PNG' &&
+    data.length >= 24 && { width: data.readUInt32BE(16), height: data.readUInt32BE(20) };
   return { data, mimeType: 'image/png', ...size };
 }
 

@@ -40,6 +40,26 @@ for (const name of ['openai', 'openai-compatible', 'google'])
     assert.equal(answer?.embeddings[1]?.[0], 98 / 256);
   });
 
+test('openai-compatible: documents come by their scores, and what is no ranking is broken', async () => {
+  const { family, server, reach, sent } = at('openai-compatible');
+  const ask = { model: 'r', query: 'q', documents: ['a', 'bcd', 'ef'], topN: 2 };
+  const results = [
+    { index: 1, score: 0.03 },
+    { index: 2, score: 0.02 },
+  ];
+  assert.deepEqual(await family.rerank?.(ask, reach), { results, inputTokens: 9 });
+  assert.deepEqual(sent()?.body, { model: 'r', query: 'q', documents: ask.documents, top_n: 2 });
+  const best = { index: 0, relevance_score: 1 };
+  for (const ranking of [[], [best, best], [{ index: 3, relevance_score: 1 }], [{ index: 0 }]]) {
+    server.media.ranking = ranking;
+    await assert.rejects(async () => family.rerank?.(ask, reach), { kind: 'broken' });
+  }
+  delete server.media.ranking;
+  server.media.failure = { status: 404, body: { message: 'model r not found' } };
+  await assert.rejects(async () => family.rerank?.(ask, reach), { kind: 'unknown-model' });
+  delete server.media.failure;
+});
+
 test('openai: images come as bytes, in as many calls as the model needs', async () => {
   const { family, server, reach, sent } = at('openai');
   const many = await family.image?.(

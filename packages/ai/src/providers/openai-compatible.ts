@@ -2,6 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { ProviderFamily, Reach } from '../model.ts';
 import { chatModel } from './chat.ts';
 import { embedding, images } from './media.ts';
+import { rerank } from './rerank.ts';
 import { isStrictSchema } from './strict-schema.ts';
 import { KEY_PLACEHOLDER } from './transport.ts';
 
@@ -24,6 +25,7 @@ export const openaiCompatible: ProviderFamily = {
     }),
   }),
   embed: embedding((id, reach, fetch) => provider(reach, fetch).embeddingModel(id)),
+  rerank,
   image: images((id, reach, fetch) => provider(reach, fetch).imageModel(id), {
     shape: ({ width = 1024, height = 1024 }) => ({ size: `${width}x${height}`, aspectRatio: undefined }),
   }),

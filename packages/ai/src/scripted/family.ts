@@ -29,6 +29,17 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
       const inputTokens = usage?.inputTokens ?? values.reduce((sum, text) => sum + wordsIn(text).length, 0);
       return { embeddings: values.map((text) => vectorOf(text, dimensions)), inputTokens };
     },
+    async rerank({ query, documents, topN }, reach) {
+      const { usage } = begin(reach);
+      const wanted = vectorOf(query, DIMENSIONS);
+      const scored = documents.map((text, index) => ({
+        index,
+        score: likeness(wanted, vectorOf(text, DIMENSIONS)),
+      }));
+      const results = scored.sort((left, right) => right.score - left.score).slice(0, topN);
+      const inputTokens = [query, ...documents].reduce((sum, text) => sum + wordsIn(text).length, 0);
+      return { results, inputTokens: usage?.inputTokens ?? inputTokens };
+    },
     async image({ prompt, count, width = SIDE, height = SIDE, seed = 0 }, reach) {
       const { fault, usage = { inputTokens: wordsIn(prompt).length, outputTokens: count } } = begin(reach);
       if (fault === 'refusal') return { images: [], filtered: count, usage };
@@ -72,6 +83,9 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+const likeness = (left: readonly number[], right: readonly number[]): number =>
+  left.reduce((sum, value, at) => sum + value * right[at]!, 0);
 
 /** Each word adds one at a place of its own: texts with the same words are near each other. */
 function vectorOf(text: string, dimensions: number): number[] {

@@ -1,5 +1,6 @@
 /** What the servers answer beside chat: embeddings, images, speech, videos and lists of models. */
 import type { ServerResponse } from 'node:http';
+import { plainPng } from '../scripted/png.ts';
 import type { Asked } from './dialect.ts';
 
 export interface MediaAnswers {
@@ -13,6 +14,10 @@ export interface MediaAnswers {
   /** What the operation of a video ends with. */
   videoError?: { readonly code: number; readonly message: string };
   models?: readonly string[];
+  /** Edits have the size that was asked for, instead of one pixel. */
+  enlarges?: boolean;
+  /** Instead of the ranking that was asked for. */
+  ranking?: readonly object[];
 }
 
 /** One white pixel. */
@@ -32,6 +37,18 @@ const count = (body: Asked['body'], answers: MediaAnswers): number => {
   return Number(inForm ?? body.n ?? 1) - (answers.withheld ?? 0);
 };
 
+/** The longest text first. */
+const ranked = (documents: readonly string[], top: number) =>
+  documents
+    .map(({ length }, index) => ({ index, relevance_score: length / 100 }))
+    .sort((left, right) => right.relevance_score - left.relevance_score)
+    .slice(0, top);
+
+function picture(body: Asked['body'], { enlarges = false }: MediaAnswers): Buffer {
+  const [, width, height] = /name="size"\r\n\r\n(\d+)x(\d+)/.exec(String(body.raw ?? '')) ?? [];
+  return enlarges ? plainPng(Number(width), Number(height), Buffer.from([1, 2, 3])) : PNG;
+}
+
 const ROUTES: Routes = [
   [
     /\/embeddings$/,
@@ -46,10 +63,19 @@ const ROUTES: Routes = [
     }),
   ],
   [
+    /\/rerank$/,
+    ({ body }, { ranking }) => ({
+      results: ranking ?? ranked(body.documents as readonly string[], Number(body.top_n)),
+      usage: { total_tokens: 9 },
+    }),
+  ],
+  [
     /\/images\/(generations|edits)$/,
     ({ body }, answers) => ({
       created: 1,
-      data: Array.from({ length: count(body, answers) }, () => ({ b64_json: PNG.toString('base64') })),
+      data: Array.from({ length: count(body, answers) }, () => ({
+        b64_json: picture(body, answers).toString('base64'),
+      })),
       usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
     }),
   ],

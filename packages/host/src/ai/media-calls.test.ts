@@ -1,56 +1,11 @@
 /** Pack code that asks models for vectors and media. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import type { JsonObject, RunEventDoc } from '@gantry/protocol';
-import { gemini } from '../../../ai/src/testing/gemini.ts';
-import { type ModelServer, startModelServer } from '../../../ai/src/testing/model-server.ts';
-import { ollama } from '../../../ai/src/testing/openai-chat.ts';
-import { openaiResponses } from '../../../ai/src/testing/openai-responses.ts';
+import type { JsonObject } from '@gantry/protocol';
 import { packArchive } from '../packs/testing/pack-archive.ts';
-import { sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { payloadsOf } from '../testing/fixture-host.ts';
-import { temporaryFolder } from '../testing/host-process.ts';
-import { onePerFile } from '../testing/one-per-file.ts';
-import { keyVariables } from './providers/key-offers.ts';
-
-const TYPE = 'vendor.acme.media';
-const KEYS = { OPENAI_API_KEY: 'sk-openai-canary-0002', GEMINI_API_KEY: 'gm-canary-0003' };
-
-const shared = onePerFile(async (t) => {
-  const [openai, google, lab] = (await Promise.all(
-    [openaiResponses, gemini, ollama].map(startModelServer),
-  )) as [ModelServer, ModelServer, ModelServer];
-  t.after(() => Promise.all([openai, google, lab].map((server) => server.close())));
-  const folder = await temporaryFolder();
-  t.after(() => folder.remove());
-  const file = `${folder.path}/ai.json`;
-  const endpoints = [
-    { id: 'openai', url: openai.baseUrl },
-    { id: 'gemini', url: google.baseUrl },
-    { id: 'lab', url: lab.baseUrl, models: ['small'], embeddingModels: ['vectors'] },
-  ];
-  await writeFile(file, JSON.stringify({ endpoints, videoWaitSeconds: 1 }));
-  const api = await sharedPackTest(t, { settings: { ai: file, aiKeys: keyVariables(KEYS) } });
-  return { api, servers: { openai, gemini: google, lab } };
-});
-
-async function asked(body: string, ai: JsonObject = { provider: 'scripted' }, retries = 0) {
-  const { api, servers } = await shared();
-  await api.install({ nodes: { [TYPE]: { role: 'side-effect', body } } });
-  const settings = { maxRetries: retries, backoffMs: 1 };
-  await api.registered(workflow('media', [node('a', TYPE, {}, { settings })]));
-  const runId = await api.start('media', { configurable: { ai } });
-  const run = await api.ended(runId);
-  const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json();
-  return { api, servers, runId, run, events: events as RunEventDoc[] };
-}
-
-const outputsOf = <T = JsonObject>({ run }: { run: JsonObject }): T => {
-  assert.equal(run.status, 'completed', JSON.stringify(run.error));
-  return run.outputs as T;
-};
+import { asked, outputsOf, shared } from './testing/asking-pack.ts';
 
 test('embeddings in every spelling, the same each time', async () => {
   const body = `
@@ -167,7 +122,7 @@ test('images of providers, withheld ones and failures', async () => {
     const edited = await ctx.callImageEditor({ provider: 'gemini', imageBase64: 'iVBORw0KGgo=', op: 'background-remove' });
     const none = await ctx.callImageGenerator({ prompt: 'a hat', provider: 'gemini' }).catch(tell);
     const lab = await ctx.callImageGenerator({ prompt: 'a hat', provider: 'lab' }).catch(tell);
-    return { made, seen: seen.text, nobody, type: edited.contentType, none, lab, upscaler: typeof ctx.callImageUpscaler };`;
+    return { made, seen: seen.text, nobody, type: edited.contentType, none, lab };`;
   servers.openai.play('m', [{ text: 'A pixel.' }]);
   servers.gemini.media.withheld = 0;
   const sent = servers.openai.requests.length;
@@ -179,7 +134,6 @@ test('images of providers, withheld ones and failures', async () => {
     type: 'image/png',
     none: rest.none,
     lab: rest.lab,
-    upscaler: 'undefined',
   });
   assert.match(String(rest.nobody), /^validation_error/);
   assert.match(String(rest.lab), /^provider_not_supported/);
@@ -324,19 +278,20 @@ test('a video that takes too long: its node may try again, and waits for the sam
 
 test('a pack that names models alone calls other surfaces as far as they are granted', async () => {
   const { api } = await shared();
+  const FIND = 'vendor.acme.find';
   const body = `
     const { embedding } = await ctx.callAI.embeddings({ text: 'a red boat' });
     await ctx.db.vector.upsert({ collection: 'docs', records: [{ id: '1', vector: embedding, metadata: {} }] });
     const { hits, ...rest } = await ctx.db.vector.query({ collection: 'docs', vector: embedding, topK: 1 });
     return { id: hits[0].id, rest, denied: await ctx.storage.kv.get({ key: 'x' }).catch((error) => error.code) };`;
   const manifest = { peerDependencies: { aiProviders: 'supported' } };
-  const pack = { nodes: { [TYPE]: { role: 'side-effect', body } }, manifest };
-  const { bytes } = await packArchive({ ...pack, version: '2.0.0' });
+  const pack = { name: 'vendor.acme.finder', nodes: { [FIND]: { role: 'side-effect', body } }, manifest };
+  const { bytes } = await packArchive(pack);
   const installed = await api.upload(bytes, '?grant=host.vectorStore');
   assert.match(installed.body, /host\.kvStorage/);
   const both = await api.upload(bytes, '?grant=host.vectorStore,host.kvStorage');
   assert.equal(both.statusCode, 201, both.body);
-  await api.registered(workflow('search', [node('a', TYPE)]));
+  await api.registered(workflow('search', [node('a', FIND)]));
   const ended = await api.ended(
     await api.start('search', { configurable: { ai: { provider: 'scripted' } } }),
   );

@@ -7,6 +7,8 @@ import {
   type ModelFailure,
   type ProviderFamily,
   type Reach,
+  type RerankAnswer,
+  type RerankRequest,
   SOUND_BYTES_PER_TOKEN,
   type SpeechRequest,
   TOKENS_PER_IMAGE,
@@ -64,6 +66,20 @@ export const embedCall = (ask: Omit<EmbedRequest, 'model'>, chosen: ChosenModel)
     const answer = { embeddings: embeddings.map((vector) => [...vector]) };
     return { answer, usage: inputTokens === undefined ? undefined : { inputTokens, outputTokens: 0 } };
   });
+
+export type Reranked = Pick<RerankAnswer, 'results'>;
+
+/** A price for each is for one request. */
+export const rerankCall = (ask: Omit<RerankRequest, 'model'>, chosen: ChosenModel): PlannedCall =>
+  wholeCall(
+    chosen,
+    { inputTokens: tokensOf([ask.query, ...ask.documents]), units: 1 },
+    async (family, reach) => {
+      const { results, inputTokens } = await family.rerank!({ ...ask, model: chosen.model }, reach);
+      const answer = { results: results.map((result) => ({ ...result })) };
+      return { answer, usage: inputTokens === undefined ? undefined : { inputTokens, outputTokens: 0 } };
+    },
+  );
 
 /** A request that the provider could not serve; keys, models, limits and lengths keep their own codes. */
 export const failing =

@@ -1,10 +1,17 @@
 /** What pack code asks of models beside chat, and the answers in the words of the protocol. */
-import type { Media, MediaPart } from '@gantry/ai';
+import { imageOf, type Media, type MediaPart } from '@gantry/ai';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { decodeBase64, type ModelsPort } from '@gantry/surfaces';
 import type { Ai, Asked } from './ai.ts';
 import { NANO_USD } from './ledger.ts';
-import { type Embedded, embedCall, imageCall, type Pictured } from './media-calls.ts';
+import {
+  type Embedded,
+  embedCall,
+  imageCall,
+  type Pictured,
+  type Reranked,
+  rerankCall,
+} from './media-calls.ts';
 import type { Placed } from './models-port.ts';
 import { speechMethods } from './speech-port.ts';
 import { videoGenerator } from './video-port.ts';
@@ -19,8 +26,10 @@ export interface MediaDeps extends Pick<Ai, 'ask' | 'media'> {
 
 export const mediaMethods = (deps: MediaDeps): MediaMethods => ({
   callEmbeddings: embeddings(deps),
+  callReranker: reranker(deps),
   callImageGenerator: imageGenerator(deps),
   callImageEditor: imageEditor(deps),
+  callImageUpscaler: imageUpscaler(deps),
   ...speechMethods(deps),
   callVideoGenerator: videoGenerator(deps),
 });
@@ -36,6 +45,19 @@ const embeddings =
     const vectors = answer.embeddings.map((vector) => [...vector]);
     const used = { inputTokens: usage.inputTokens, totalTokens: usage.inputTokens };
     return { embeddings: vectors, dimensions: vectors[0]?.length ?? 0, model, provider, usage: used };
+  };
+
+const reranker =
+  ({ ask, placed }: MediaDeps): MediaMethods['callReranker'] =>
+  async ({ query, documents, topN = documents.length, ...which }, call) => {
+    const { answer } = await placed(call, (node, place) =>
+      ask<Reranked>(node, place, { task: 'rerank', ...which }, (chosen) =>
+        rerankCall({ query, documents, topN }, chosen),
+      ),
+    );
+    return {
+      results: answer.results.map((result) => ({ ...result, document: documents[result.index] ?? '' })),
+    };
   };
 
 const imageGenerator =
@@ -84,9 +106,42 @@ const imageEditor =
       ),
     );
     seenBy(asked);
-    const { data, mimeType: contentType } = await madeBy(deps, call.tenant, asked);
-    return { contentBase64: Buffer.from(data).toString('base64'), contentType };
+    return contentOf(await madeBy(deps, call.tenant, asked));
   };
+
+const imageUpscaler =
+  (deps: MediaDeps): MediaMethods['callImageUpscaler'] =>
+  async ({ imageBase64, scale = 2, ...which }, call) => {
+    const { data, mimeType, width = 0, height = 0 } = imageOf(decodeBase64(imageBase64, 'imageBase64'));
+    if (width < 1 || height < 1 || Math.max(width, height) * scale > SIDE_MAX)
+      throw new OpenwopError('validation_error', {
+        message: `imageBase64 must be a PNG, JPEG or WebP image of at most ${SIDE_MAX / scale} pixels a side.`,
+      });
+    const size = { width: width * scale, height: height * scale };
+    const images: readonly MediaPart[] = [{ type: 'image', mimeType, data }];
+    const asked = await deps.placed(call, (node, place) =>
+      deps.ask<Pictured>(node, place, { task: 'upscale', ...which }, (chosen) =>
+        imageCall({ prompt: UPSCALE, count: 1, images, ...size }, chosen),
+      ),
+    );
+    seenBy(asked);
+    const [made] = asked.media;
+    // Models that draw an image anew answer with a size of their own
+    if ((made?.width ?? 0) <= width || (made?.height ?? 0) <= height)
+      throw new OpenwopError('image_generation_failed', {
+        message: `${asked.provider}/${asked.model} answered with an image that is no larger. Name a model that makes images larger.`,
+        details: { provider: asked.provider, model: asked.model },
+      });
+    return contentOf(await madeBy(deps, call.tenant, asked));
+  };
+
+const SIDE_MAX = 16_384;
+const UPSCALE = 'Make this image larger. Change nothing else.';
+
+const contentOf = ({ data, mimeType }: Media) => ({
+  contentBase64: Buffer.from(data).toString('base64'),
+  contentType: mimeType,
+});
 
 /** The one thing that the call made, with its bytes. */
 export async function madeBy(

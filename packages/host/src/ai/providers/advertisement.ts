@@ -46,7 +46,7 @@ export function advertisement(
 
 /** What pack code can ask for: nothing while no surface serves it. */
 export const SERVED: readonly Task[] = SURFACE_NAMES.some((name) => String(name.capability) === 'aiProviders')
-  ? ['chat', 'embedding', 'image', 'speech', 'transcription', 'video']
+  ? ['chat', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video']
   : [];
 
 /** Names of peer dependencies that are satisfied: by a provider that really answers, not by a script alone. */

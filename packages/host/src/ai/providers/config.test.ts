@@ -25,6 +25,7 @@ test('what the file misspells is refused at start, and named', () => {
     [{ endpoints, prices: { 'lab/small': { inptu: 1 } } }, /prices\/lab~1small/],
     [{ policies: [{ provider: 'opnai', mode: 'disabled' }] }, /names the provider opnai,/],
     [{ default: { provider: 'lba' } }, /names the provider lba,/],
+    [{ endpoints: [{ id: 'openai', url: 'http://x', rerankModels: ['r'] }] }, /openai has rerankModels/],
   ] as const)
     assert.throws(() => read(wrong), why);
 });

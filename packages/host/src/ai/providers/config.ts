@@ -29,6 +29,10 @@ const Endpoint = closedObject({
   /** The ids that may be named; all where it is missing. The first is the default. */
   models: optional(Names),
   embeddingModels: optional(Names),
+  /** Its server has `/rerank`. */
+  rerankModels: optional(Names),
+  /** They make an image that they are given larger, at `/images/edits`. */
+  upscaleModels: optional(Names),
   /** A credential of the tenant that asks. */
   credential: optional(Name),
   modalities: optional(Type.Array(Type.Enum(MODALITIES), { uniqueItems: true })),
@@ -72,6 +76,7 @@ export interface AiConfig {
 }
 
 const VIDEO_WAIT_SECONDS = 300;
+const COMPATIBLE = 'openai-compatible' satisfies FamilyName;
 
 /** Throws `SettingsError` that names the place. */
 export function readAiConfig(file: string | undefined): AiConfig {
@@ -110,6 +115,14 @@ function checked(
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined)
     throw new SettingsError(`GANTRY_AI: in ${file}, two endpoints have the id ${twice}.`);
+  const other = endpoints.find(
+    ({ id, family = knownProvider(id)?.family ?? COMPATIBLE, rerankModels, upscaleModels }) =>
+      family !== COMPATIBLE && (rerankModels ?? upscaleModels) !== undefined,
+  );
+  if (other)
+    throw new SettingsError(
+      `GANTRY_AI: in ${file}, the endpoint ${other.id} has rerankModels or upscaleModels, which only the family ${COMPATIBLE} serves.`,
+    );
   const named = [
     ...policies.map(({ provider }) => provider),
     ...(chosen ? [chosen.provider] : []),

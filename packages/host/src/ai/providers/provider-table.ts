@@ -77,6 +77,8 @@ function endpointOf(endpoint: Endpoint): Provider {
     url,
     models,
     embeddingModels = [],
+    rerankModels = [],
+    upscaleModels = [],
     credential,
     modalities,
     contextTokens,
@@ -86,7 +88,9 @@ function endpointOf(endpoint: Endpoint): Provider {
   const family = endpoint.family ?? standIn?.family ?? 'openai-compatible';
   const [chat] = models ?? [];
   const [embedding] = embeddingModels;
-  const every = models && [...models, ...embeddingModels];
+  const [rerank] = rerankModels;
+  const [upscale] = upscaleModels;
+  const every = models && [...models, ...embeddingModels, ...rerankModels, ...upscaleModels];
   return {
     id,
     family,
@@ -98,6 +102,8 @@ function endpointOf(endpoint: Endpoint): Provider {
       ...standIn?.defaults,
       ...(chat !== undefined && { chat }),
       ...(embedding !== undefined && { embedding }),
+      ...(rerank !== undefined && { rerank }),
+      ...(upscale !== undefined && { upscale }),
     },
     modalities: modalities
       ? ['text', ...modalities.filter((one) => one !== 'text')]

@@ -282,7 +282,7 @@ class TenantProviders implements Providers {
       ...(defaults.chat !== undefined && { defaultModel: defaults.chat }),
       models: [...listedModels(provider)],
       modalities: [...modalities],
-      tasks: [...TASKS[provider.family]],
+      tasks: TASKS[provider.family].filter((task) => can(provider, task)),
     };
     if (this.#policy(owner, provider)?.mode === 'disabled') return { ...facts, state: 'disabled' };
     const key = await this.#key(owner, provider).catch(() => null);
@@ -300,10 +300,14 @@ const TASKS: Record<FamilyName, readonly Task[]> = {
   anthropic: ['chat'],
   openai: ['chat', 'embedding', 'image', 'speech', 'transcription'],
   google: ['chat', 'embedding', 'image', 'speech', 'video'],
-  'openai-compatible': ['chat', 'embedding'],
+  'openai-compatible': ['chat', 'embedding', 'rerank', 'upscale'],
 };
 
-const can = ({ family }: Provider, task: Task): boolean => TASKS[family].includes(task);
+/** Few servers of the family have them: those for which the operator names models. */
+const CONFIGURED: readonly Task[] = ['rerank', 'upscale'];
+
+const can = ({ family, defaults }: Provider, task: Task): boolean =>
+  TASKS[family].includes(task) && (!CONFIGURED.includes(task) || defaults[task] !== undefined);
 
 const keepsPrefixes = ({ family }: Provider): boolean => PREFIX_FAMILIES.includes(family);
 
@@ -315,5 +319,5 @@ const SCRIPTED: AiProvider = {
   models: ['echo'],
   defaultModel: 'echo',
   modalities: ['text'],
-  tasks: ['chat', 'embedding', 'image', 'speech', 'transcription', 'video'],
+  tasks: ['chat', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video'],
 };

@@ -7,6 +7,13 @@ import type { Provider } from './provider-table.ts';
 const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
   speech: 'speech_synthesis_unsupported',
   transcription: 'transcription_unsupported',
+  rerank: 'host_capability_missing',
+  upscale: 'host_capability_missing',
+};
+/** How to get one, where a key of a known provider does not help. */
+const CONFIGURE: Readonly<Partial<Record<Task, string>>> = {
+  rerank: 'Let the operator name an endpoint with "rerankModels" in the file of GANTRY_AI',
+  upscale: 'Let the operator name an endpoint with "upscaleModels" in the file of GANTRY_AI',
 };
 
 export function cannot({ id }: Provider, task: Task, able: readonly Provider[]): OpenwopError {
@@ -26,11 +33,13 @@ export const noKey = (provider: Provider): OpenwopError =>
     details: { provider: provider.id },
   });
 
+const ADD_KEY = 'Add a key with `gantry credentials add`, name "ollama" if it runs';
+
 export const none = (task: Task): OpenwopError =>
   new OpenwopError(UNSUPPORTED[task] ?? 'provider_unavailable', {
     message:
-      `There is no model provider for ${task}. Add a key with \`gantry credentials add\`, name "ollama" if it runs, or name ` +
-      'the provider "scripted" to try without a model. `gantry ai providers` lists what there is.',
+      `There is no model provider for ${task}. ${CONFIGURE[task] ?? ADD_KEY}, or name the ` +
+      'provider "scripted" to try without a model. `gantry ai providers` lists what there is.',
   });
 
 export const unreachable = (id: string): OpenwopError =>

@@ -52,6 +52,20 @@ export const MEDIA_METHODS = {
       usage: Usage,
     },
   ),
+  callReranker: asks(
+    'The documents that fit the query best, the best first, with their scores; without `topN` all of them.',
+    {
+      ...Which,
+      query: Prompt,
+      documents: Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 }),
+      topN: optional(Type.Integer({ minimum: 1 })),
+    },
+    {
+      results: Type.Array(
+        Type.Object({ index: Type.Integer(), score: Type.Number(), document: Type.String() }),
+      ),
+    },
+  ),
   callImageGenerator: asks(
     'Images, of the size that the model has nearest to the one asked for. They are kept as long as the run: `url` gets ' +
       'one without a key, and a message of `callAI` may name it by `mediaRef`. When all are withheld for safety it is ' +
@@ -77,6 +91,15 @@ export const MEDIA_METHODS = {
       mimeType: optional(text(128)),
       prompt: optional(Prompt),
       op: optional(Type.Enum(['edit', 'inpaint', 'background-remove'] as const)),
+    },
+    { contentBase64: Type.String(), contentType: Type.String() },
+  ),
+  callImageUpscaler: asks(
+    'The image, larger: twice as wide and high unless `scale` is 4. An answer that is no larger is a failure.',
+    {
+      ...Which,
+      imageBase64: Type.String({ minLength: 1 }),
+      scale: optional(Type.Enum([2, 4] as const)),
     },
     { contentBase64: Type.String(), contentType: Type.String() },
   ),

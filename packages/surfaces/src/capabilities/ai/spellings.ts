@@ -111,7 +111,9 @@ const plainAt =
   (path: string): Spelling => ({ path, to: `aiProviders.${method}`, ...steps });
 
 const PLAIN = [
+  'callReranker',
   'callImageEditor',
+  'callImageUpscaler',
   'callSpeechSynthesizer',
   'callTextToSpeech',
   'callSpeechToText',

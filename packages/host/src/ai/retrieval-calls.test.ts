@@ -1,0 +1,82 @@
+/** Pack code that searches, ranks and enlarges. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { imageOf, plainPng } from '@gantry/ai';
+import type { JsonObject } from '@gantry/protocol';
+import { payloadsOf } from '../testing/fixture-host.ts';
+import { asked, outputsOf, shared } from './testing/asking-pack.ts';
+
+test('documents are ranked once, by an endpoint or by the script', async () => {
+  const { servers } = await shared();
+  const body = `
+    const documents = ['tax law', 'the boat', 'a red boat'];
+    const tell = (error) => error.code + ' ' + error.message;
+    const script = await ctx.callReranker({ query: 'red boat', documents, topN: 2 });
+    const lab = await ctx.aiProviders.callReranker({ provider: 'lab', query: 'q', documents });
+    const refused = await ctx.callReranker({ provider: 'openai', query: 'q', documents }).catch(tell);
+    if (ctx.attempt === 0) throw Object.assign(new Error('once'), { retryable: true });
+    return { script, lab, refused };`;
+  const sent = servers.lab.requests.length;
+  const { run, events, api, runId } = await asked(body, { provider: 'scripted' }, 1);
+  const { script, lab, refused } = outputsOf<Record<string, { results: JsonObject[] }>>({ run });
+  assert.deepEqual(
+    script!.results.map(({ index, document }) => [index, document]),
+    [
+      [2, 'a red boat'],
+      [1, 'the boat'],
+    ],
+  );
+  assert.deepEqual(lab!.results[0], { index: 2, score: 0.1, document: 'a red boat' });
+  assert.match(
+    String(refused),
+    /^host_capability_missing .*no models for rerank\. These have: lab, scripted/,
+  );
+  assert.equal(servers.lab.requests.length, sent + 1);
+  const [, usage] = payloadsOf(events, 'provider.usage');
+  const { provider, model, inputTokens, costEstimateUsd } = usage!;
+  assert.deepEqual([provider, model, inputTokens, costEstimateUsd], ['lab', 'ranks', 9, 0.500009]);
+  const replay = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });
+  assert.equal((await api.ended(replay.json().runId)).status, 'completed');
+  assert.equal(servers.lab.requests.length, sent + 1);
+});
+
+test('an image becomes larger, or it is a failure', async () => {
+  const { servers } = await shared();
+  const body = `
+    const tell = (error) => error.code + ' ' + error.message;
+    const imageBase64 = '${plainPng(3, 2, Buffer.from([9, 9, 9])).toString('base64')}';
+    const script = await ctx.callImageUpscaler({ imageBase64, scale: 4 });
+    const lab = await ctx.aiProviders.callImageUpscaler({ provider: 'lab', imageBase64 });
+    const refused = [
+      await ctx.callImageUpscaler({ provider: 'openai', imageBase64 }).catch(tell),
+      await ctx.callImageUpscaler({ imageBase64: 'AAAA' }).catch(tell),
+      await ctx.callImageUpscaler({ imageBase64, scale: 3 }).catch(tell),
+    ];
+    return { script, lab, refused };`;
+  const sizeOf = ({ contentBase64 }: JsonObject) => {
+    const { width, height, mimeType } = imageOf(Buffer.from(String(contentBase64), 'base64'));
+    return [width, height, mimeType];
+  };
+  servers.lab.media.enlarges = true;
+  const { run, events } = await asked(body);
+  const { script, lab, refused } = outputsOf<{ script: JsonObject; lab: JsonObject; refused: string[] }>({
+    run,
+  });
+  assert.deepEqual(
+    [sizeOf(script), sizeOf(lab)],
+    [
+      [12, 8, 'image/png'],
+      [6, 4, 'image/png'],
+    ],
+  );
+  assert.deepEqual(
+    refused.map((text) => text.split(' ')[0]),
+    ['host_capability_missing', 'validation_error', 'validation_error'],
+  );
+  assert.equal(payloadsOf(events, 'provider.usage').length, 2);
+  servers.lab.media.enlarges = false;
+  const same = `
+    const imageBase64 = '${plainPng(3, 2, Buffer.from([9, 9, 9])).toString('base64')}';
+    return { told: await ctx.callImageUpscaler({ imageBase64 }).catch((error) => error.code + error.message) };`;
+  assert.match(String(outputsOf(await asked(same, {})).told), /^image_generation_failed.*no larger/);
+});
