@@ -61,7 +61,7 @@ const FULL = {
   longRunTimeoutMs: 120_000,
   reads: 200,
   callMs: 600,
-  streamCalls: 100,
+  streamCalls: 300,
   streams: 200,
   retrievalItems: 100_000,
 } as const;
