@@ -16,7 +16,7 @@ export interface FetchTerms
     | 'credential'
     | 'onDecision'
   > {
-  /** The body broke off while it arrived; its reader is told too. */
+  /** The body broke off while it arrived; its reader gets the error too. */
   readonly onBreak?: ((error: unknown) => void) | undefined;
 }
 

@@ -42,7 +42,7 @@ export function foldInto(run: Draft, event: RunEvent): Draft {
   return run;
 }
 
-/** Most events are of nodes and of the run itself: they are told apart without cutting text. */
+/** Most events are of nodes and of the run itself: they are distinguished without cutting text. */
 function foldPart(run: Draft, event: RunEvent, payload: JsonObject): void {
   const { type } = event;
   if (type.startsWith('node.')) foldNode(run, event, payload);

@@ -12,7 +12,7 @@ export type EffectOutcome =
 
 /** How work that left the process came back. */
 export type Outcome = Ending & {
-  /** What it told while the run was paused: it takes effect together with the ending. */
+  /** What it emitted while the run was paused: it takes effect together with the ending. */
   readonly untold?: readonly EmittedEvent[];
   /** What it follows from, when that is not an event of this run: all events of the ending say so. */
   readonly cause?: Cause;
@@ -54,7 +54,7 @@ export type Command =
       readonly visit: number;
       readonly outcome: Outcome;
     }
-  /** What work under way told; committed before its settlement. */
+  /** What work under way emitted; committed before its settlement. */
   | {
       readonly type: 'emit';
       readonly now: number;

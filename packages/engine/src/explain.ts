@@ -64,7 +64,7 @@ export function explain(plan: Plan, run: Run, now: number): Explanation {
 
 const NOTES_MAX = 10;
 
-/** A branch that ends here on purpose looks the same: it is told, and is no fault. */
+/** A branch that ends here on purpose looks the same: it is reported, and is no fault. */
 const deadEnds = (plan: Plan, run: Run): string[] =>
   plan.order
     .filter((node) => {

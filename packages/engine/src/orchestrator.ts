@@ -48,7 +48,7 @@ const KEYS: { readonly [Kind in OrchestratorDecision['kind']]: readonly string[]
   terminate: ['kind', 'reason', 'confidence', 'successCriteria'],
 };
 
-/** Reads a decision; answers a text when it is none. */
+/** Reads a decision; answers a text when it is not valid. */
 export function decisionOf(value: Json | undefined): OrchestratorDecision | string {
   if (!isObject(value)) return 'A decision is an object';
   const kind = value.kind;

@@ -54,7 +54,7 @@ export interface RunLimits {
   readonly maxLoopIterations: number;
   /** What a run may spend at most, whatever it asks for. */
   readonly budget?: Pick<BudgetPolicy, 'maxTokens' | 'maxCostUsd'>;
-  /** Budgets are told and never stop anything. */
+  /** Budgets are reported and never stop anything. */
   readonly advisoryBudget?: true;
 }
 

@@ -67,7 +67,7 @@ type Work = (tx: Tx) => Promise<unknown>;
 
 /**
  * The driver's own face, with transactions, statements and the end of it done here. Connects when it is first used.
- * Throws when the URL is none: `readServer`.
+ * Throws when the URL is not valid: `readServer`.
  */
 export function openPostgres({ url, connectionsMax, ...rest }: PostgresSettings): Sql {
   const settings = { ...rest, server: readServer(url) };

@@ -175,7 +175,7 @@ export class Session {
     }
   }
 
-  /** The driver's own listeners come after these, so what it is told of a loss finds the session closed. */
+  /** The driver's own listeners come after these, so when it learns of a loss the session is closed. */
   async #connect(): Promise<Duplex> {
     if (this.#attempts++ > 0 || !this.#isOpen) throw lostConnection();
     const socket = await this.#wire.connect();

@@ -5,7 +5,7 @@
  * lost would not hear of it, and wait for ever for a server that was started anew.
  *
  * I1  The driver gets a socket in any case. One that could not be made ends with the reason when the driver listens:
- *     told by a rejection, it forgets all statements but the first that wait for the connection.
+ *     notified by a rejection, it forgets all statements but the first that wait for the connection.
  * I2  Making one takes no longer than `timeoutMs`. Nothing is sent, not even a name, to a server whose certificate is
  *     not the one that was asked for.
  */

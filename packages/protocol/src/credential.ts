@@ -16,7 +16,7 @@ export const CREDENTIAL_LIMITS = {
   revealedPerMinuteMax: 120,
   overlapSecondsMax: 90 * 86_400,
   overlapSecondsDefault: 86_400,
-  /** A shorter value cannot be found in text without finding what is none, so pack code never gets it. */
+  /** A shorter value cannot be found in text without false matches, so pack code never gets it. */
   redactableMin: 8,
 } as const;
 

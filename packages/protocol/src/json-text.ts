@@ -10,7 +10,7 @@ export interface JsonProblem {
   readonly problem: string;
 }
 
-/** Reads JSON. Throws `SyntaxError` where it is none; answers what reading would change. */
+/** Reads JSON. Throws `SyntaxError` for other text; answers what reading would change. */
 export function readJsonText(text: string): { readonly value: Json; readonly problem?: JsonProblem } {
   const value: Json = JSON.parse(text);
   const problem = new Scan(text).problem();

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 
 const KEPT_MAX = 2;
 
-/** A worker thread, with what is told of it to whoever has taken it. */
+/** A worker thread, with the listeners of its present user. */
 export interface Thread {
   readonly worker: Worker;
   onMessage(message: never): void;

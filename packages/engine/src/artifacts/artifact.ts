@@ -1,7 +1,7 @@
 /**
  * Artifacts that nodes produce.
  *
- * I1  An artifact of a registered type fits the schema of that type, or its node fails and nothing is told.
+ * I1  An artifact of a registered type fits the schema of that type, or its node fails and no event is emitted.
  * I2  `artifact.created` and the content are decided together: what one decision made is committed with its events.
  * I3  A replay decides the same events and keeps no content: that of its source is the one that was made.
  */
@@ -22,10 +22,10 @@ export interface MadeArtifact {
   readonly content: Json;
 }
 
-/** The last version that is told of. */
+/** The last version that has its event. */
 export interface ArtifactState {
   readonly version: number;
-  /** Of its node, when that was told. */
+  /** Of its node, when the event was emitted. */
   readonly visit: number;
 }
 
@@ -103,7 +103,7 @@ function create(step: Step, node: Producer, content?: Json, registeredBy?: strin
   emitNode(step, node.id, 'artifact.created', created);
 }
 
-/** Of the node's present visit: made, and not told of yet. */
+/** Of the node's present visit: made, and without its event yet. */
 function isPending(run: Run, node: PlanNode): node is Producer {
   if (!isProducer(node) || run.nodes.get(node.id)?.status !== 'completed') return false;
   return run.artifacts.get(node.artifact.id)?.visit !== run.visits.get(node.id);

@@ -31,7 +31,7 @@ export interface RunBudget {
   readonly advisory: boolean;
   readonly modelAllow?: readonly string[];
   readonly modelDeny?: readonly string[];
-  /** Dimensions whose threshold was told; `!` stands before those that were told to be used up. */
+  /** Dimensions whose threshold was reported; `!` stands before those that were reported as used up. */
   readonly told: readonly string[];
   readonly retries: number;
 }

@@ -34,7 +34,7 @@ export function emptyOf(reducer: string): Json | undefined {
   return reducer === 'counter' ? 0 : undefined;
 }
 
-/** `at` is the time of the write's event. An unknown reducer replaces, as clients are told to assume. */
+/** `at` is the time of the write's event. An unknown reducer replaces, as clients have to assume. */
 export function reduce(
   reducer: string,
   current: Json | undefined,

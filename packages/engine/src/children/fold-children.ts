@@ -160,7 +160,7 @@ export function forgetCall(run: Draft, nodeId: string): void {
   if (run.children.get(nodeId)?.callInputs) run.children = run.children.with(nodeId, undefined);
 }
 
-/** The end of a child that pack code called stays with the node, whose code runs again and is told of it. */
+/** The end of a child that pack code called stays with the node, whose code runs again and gets it. */
 function foldCall(run: Draft, nodeId: string, sealed: JsonObject): void {
   const entry = run.children.get(nodeId);
   const state = run.nodes.get(nodeId);

@@ -51,7 +51,7 @@ function votesOf(interrupt: Interrupt): string {
 }
 
 function endOf({ kind, memo }: Interrupt): string {
-  // Pack code is told that time is over, and decides itself.
+  // Pack code learns that the time is over, and decides itself.
   if (memo?.packKey !== undefined) return 'It goes on';
   if (kind === 'approval') return 'It is rejected';
   return kind.startsWith('conversation.') ? 'It is closed' : 'It fails';

@@ -45,7 +45,7 @@ export const costEmit: NodeType = {
   typeId: 'conformance.cost.emit',
   prepare({ config, definition, issue }) {
     if (!isOfSuite(definition.id))
-      issue('', 'Costs are only told so in conformance workflows', 'conformance.mockAgent');
+      issue('', 'Costs can be emitted this way in conformance workflows only', 'conformance.mockAgent');
     const payload = usageIn(Object(config.attrs));
     return () => ({
       kind: 'acts',

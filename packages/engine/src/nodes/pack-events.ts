@@ -17,7 +17,7 @@ const CLOSED: ReadonlySet<EmittedEvent['type']> = new Set([
   'budget.consumed',
 ]);
 
-/** What pack code told. The node is the host's word, whatever the event says. */
+/** What pack code emitted. The node is the host's word, whatever the event says. */
 export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]): void {
   for (const { type, payload, ...beside } of events.slice(0, EVENTS_MAX)) {
     if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
@@ -41,7 +41,7 @@ function wakeWaiting(step: Step, envelopeType: string): void {
   }
 }
 
-/** Where it is told that the call began, unless it has returned. */
+/** The event that the call began, unless it has returned. */
 const openCall = ({ run }: Step, { callId }: JsonObject): number | undefined =>
   typeof callId === 'string' && run.toolCalls && Object.hasOwn(run.toolCalls, callId)
     ? run.toolCalls[callId]

@@ -1,4 +1,4 @@
-/** Which calls of tools are open: a return follows from its call, and a repeated call is told once. */
+/** Which calls of tools are open: a return follows from its call, and a repeated call is in the log once. */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import type { Draft } from '../apply.ts';
 

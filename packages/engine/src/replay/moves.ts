@@ -50,7 +50,7 @@ function recordFor(
   return records[state.status === 'retrying' ? 0 : executions.countOf(nodeId)];
 }
 
-/** What follows from a record is decided again; a record that decides nothing is told again as it was. */
+/** What follows from a record is decided again; a record that decides nothing is emitted again as it was. */
 export function relive(
   step: Step,
   { event }: Recorded,

@@ -1,4 +1,4 @@
-/** An event of one run told as an event of another. */
+/** An event of one run as an event of another. */
 import type { ForkMode, Json, JsonObject, RunEvent } from '@gantry/protocol';
 import { isObject } from '../json.ts';
 

@@ -55,7 +55,7 @@ const WAITING: readonly RunStatus[] = ['waiting-approval', 'waiting-input', 'wai
 /** The protocol's `{ resumeValue }`, or the answer alone, as clients of others send approvals. */
 export const AnswerBody = Type.Record(Type.String(), Type.Unknown());
 
-/** Checked here and not by the route: a token that is none is answered first. */
+/** Checked here and not by the route: a token that is not valid is answered first. */
 export function resumeValueIn(body: Record<string, unknown>): Json {
   if (!('resumeValue' in body) && 'action' in body) return body as Json;
   const problem = misfit(ResolveInterruptRequest, body);

@@ -29,7 +29,7 @@ export const deadLetters = resource<typeof deadLettersWire, DeadLetterRecord, De
     kind: 'dead-letter',
     idPrefix: 'dl',
     ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
-    // That a run failed for good is told until somebody acknowledges it, also after retention deleted the run
+    // That a run failed for good is listed until somebody acknowledges it, also after retention deleted the run
     expiresAt: ({ type, until }) => (type === 'run' ? until + UNSEEN_KEPT_MS : until),
     create: (_, letter) => letter,
     verbs: {},

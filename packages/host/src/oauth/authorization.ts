@@ -57,7 +57,7 @@ export function nameIn(masterKey: Pick<MasterKey, 'open'>, sealed: string, purpo
 
 /** Why a browser does not get on. */
 export type Problem =
-  /** Not ours, used, or too old: these are told apart for nobody. */
+  /** Not ours, used, or too old: no answer says which. */
   | 'unknown'
   /** A2. */
   | 'other-browser';

@@ -1,8 +1,8 @@
 /**
- * Connections as nodes use them: the one that a node signs in with, and what its run is told.
+ * Connections as nodes use them: the one that a node signs in with, and the events of its run.
  *
  * N1  Of the connections to a provider the principal's own comes before that of the workspace.
- * N2  `connector.authorized` is in the log of the first run that uses an authorization, in the commit that marks it as told.
+ * N2  `connector.authorized` is in the log of the first run that uses an authorization, in the commit that marks it as reported.
  *     `connector.auth_expired` is in the log of each node that fails for it, once for each attempt.
  */
 import { hash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * What pack code tells while it runs, on its way into the log: in order, in batches, and not without end. While the
- * run is paused nothing is written: what is told then waits, and goes into the log at the latest with the ending.
+ * run is paused nothing is written: what is emitted then waits, and goes into the log at the latest with the ending.
  */
 import type { EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';
@@ -74,7 +74,7 @@ export class EventFeed {
     return this.drained();
   }
 
-  /** Everything told so far is in the log, or has to wait. */
+  /** Everything emitted so far is in the log, or has to wait. */
   drained(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;

@@ -5,7 +5,7 @@
  *     goes on. What is claimed and not recorded is in doubt and never run again by itself.
  * I2  Other nodes are simply run again after a crash of the host or of their process: what they ask of the host is
  *     journaled call by call.
- * I3  Everything that a node told is in the log before its settlement.
+ * I3  Everything that a node emitted is in the log before its settlement.
  */
 import type { Outcome } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';

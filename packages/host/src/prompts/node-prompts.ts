@@ -1,4 +1,4 @@
-/** The prompts of a node: resolved through all layers, filled in, and told in the log before anything is sent. */
+/** The prompts of a node: resolved through all layers, filled in, and logged before anything is sent. */
 import { type Candidate, type Resolution, resolvePrompt } from '@gantry/ai';
 import type { PromptTemplate } from '@gantry/packs';
 import type { EmittedEvent, Json, JsonObject, WorkflowDefinition } from '@gantry/protocol';

@@ -15,7 +15,7 @@ export class ChunkRedaction {
     this.#redactor = redactor;
   }
 
-  /** What may be told now. The rest comes with the next chunk, or with the last one. */
+  /** What may be written now. The rest comes with the next chunk, or with the last one. */
   push(channel: string | undefined, chunk: string, isLast: boolean): string {
     const redactor = this.#redactor();
     if (redactor.isEmpty) return chunk;

@@ -15,7 +15,7 @@ export class EventHub {
   readonly #followed = new Map<string, Followed>();
   readonly #onFailed: FailureListener | undefined;
 
-  /** `onFailed` is told of runs that failed in this process. */
+  /** `onFailed` is called for runs that failed in this process. */
   constructor(onFailed?: FailureListener) {
     this.#onFailed = onFailed;
   }

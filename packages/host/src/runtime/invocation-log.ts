@@ -228,7 +228,7 @@ export class InvocationLog {
     outcome: Outcome,
     { events, costs }: Beside,
   ): Promise<void> {
-    // The claim may have been made while the run took no events; one that was told is not told again
+    // The claim may have been made while the run took no events; one that is in the log is not emitted again
     const told = events && [...calledOf(events), ...events.returned(outcome)];
     const settled = costs?.settle(outcome) ?? [];
     const isTold =
@@ -263,7 +263,7 @@ export class InvocationLog {
     const { invocationId } = claim;
     if (claim.kind === 'settled') {
       const { outcome, pending } = claim;
-      // Before anything follows from the outcome. Lost: told by another; refused: left to the next repeat
+      // Before anything follows from the outcome. Lost: another has emitted it; refused: left to the next repeat
       if (pending) await events?.tell(pending, [{ kind: 'tellInvocation', tenant, invocationId }]);
       return outcome;
     }

@@ -84,7 +84,7 @@ export class OutsideWork {
     this.#untold.clear();
   }
 
-  /** The run was paused when it was to be told something: the node runs again, and its repeated calls tell it first. */
+  /** The run was paused when an event was to be logged: the node runs again, and its repeated calls log it first. */
   leaveUntold(execution: Execution): void {
     this.#untold.add(workId(execution));
   }

@@ -45,7 +45,7 @@ export const emitting = (
 ): Command => ({ type: 'emit', now, nodeId, attempt, visit, events });
 
 /**
- * Whether the log took what a node told; null: it did not. `onPaused` says that it may later: what the log never takes,
+ * Whether the log took what a node emitted; null: it did not. `onPaused` says that it may later: what the log never takes,
  * such as nothing or too much, is no reason to run the node again.
  */
 export const takenBy =

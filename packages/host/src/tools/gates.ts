@@ -5,7 +5,7 @@ import type { Store } from '@gantry/store';
 import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
 import type { GatedCall, ToolHook } from './hook.ts';
 
-/** The scopes of a principal; null when they cannot be told. */
+/** The scopes of a principal; null when they are not known. */
 export type ScopesOf = (tenant: string, principal: string) => Promise<readonly string[] | null>;
 
 /** Of keys: a principal is the id of the key that started the run. */

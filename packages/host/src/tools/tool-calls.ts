@@ -46,7 +46,7 @@ export interface ToolCaller {
   readonly log: InvocationLog;
   readonly principal: string | undefined;
   readonly run?: CallingRun | undefined;
-  /** None outside of a run: nothing is told. */
+  /** None outside of a run: nothing is logged. */
   readonly tell: NodeCaller['tell'] | undefined;
   /** None where nobody can be asked: what needs approval is refused. */
   readonly approve?: Approve | undefined;
@@ -64,7 +64,7 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** Tells once which of the tools are forbidden: nobody has asked for them yet, so no call is told of. */
+  /** Reports once which of the tools are forbidden: nobody has asked for them yet, so there is no call. */
   async load({ log, tell }: ToolCaller, place: LoadPlace, tools: readonly string[]): Promise<void> {
     if (!tell) return;
     for (const tool of tools) {

@@ -49,7 +49,7 @@ function shapeIssues(definition: unknown): Issue[] {
   return issues.length > 0 ? issues : issuesAt('', whole, definition);
 }
 
-/** The definition without what can't be read of it, whose faults have been told; null if too little is left. */
+/** The definition without what can't be read of it, whose faults have been reported; null if too little is left. */
 export function readable(
   given: unknown,
 ): { definition: WorkflowDefinition; isTold(issue: Issue): boolean } | null {

@@ -43,7 +43,7 @@ export function serverBackend(server: SqlServer): SqlBackend {
     use(readers, tenant, (session) => session.read(statement));
   const transact = (statements: readonly SqlStatement[], tenant: string) =>
     watched(name, (progress) =>
-      // It has begun: an unreachable server is told apart from one that was lost meanwhile
+      // It has begun: an unreachable server is not the same as one that was lost meanwhile
       use(writers, tenant, async (session) => {
         const counts = await inOrder(statements, limits, async (statement) => {
           const isDefinition = statement.kind === 'definition';

@@ -1,4 +1,4 @@
-/** Events of models and envelopes, told by the node of a run that is started for them. */
+/** Events of models and envelopes, emitted by the node of a run that is started for them. */
 import type { Api, Caller } from '@gantry/http';
 import {
   closedObject,

@@ -158,7 +158,7 @@ function receiverOf(body: AcceptBody, isSupported: boolean): Omit<Receiver, 'pri
   };
 }
 
-/** The caller knows what it was told before. */
+/** The caller knows what it was sent before. */
 function priorIn({ priorCorrelations = [] }: AcceptBody): Receiver['priorOf'] {
   return (correlationId) => {
     const prior = priorCorrelations.find((each) => each.correlationId === correlationId);

@@ -1,4 +1,4 @@
-/** Prompts outside of a run: how one is resolved through its layers, and what is told of a composition. */
+/** Prompts outside of a run: how one is resolved through its layers, and the events of a composition. */
 import { type Candidate, quoted, resolvePrompt } from '@gantry/ai';
 import type { Api } from '@gantry/http';
 import { closedObject, type JsonObject, optional, Values } from '@gantry/protocol';

@@ -110,7 +110,7 @@ function answerOf(result: NodeResult): object {
   return { error: { code, message, details: { ...details, message } } };
 }
 
-/** Packs are told that the host lacks a member; the suite calls it denied, by the name of the member. */
+/** To packs the host lacks a member; the suite calls it denied, by the name of the member. */
 const deniedCall = (message: string, details: JsonObject = {}): JsonObject => ({
   code: 'sandbox_capability_denied',
   message,

@@ -2,7 +2,7 @@
  * `ctx.invokeSubWorkflow({workflowRef, inputs})`: the child is the engine's to start, so the node stops at its first
  * call that has no answer yet, and its code runs again from the top when the child has ended.
  *
- * I1  Calls are told apart by their order alone; the n-th call gets the n-th answer.
+ * I1  Calls differ by their order alone; the n-th call gets the n-th answer.
  */
 import type { CalledRun, WorkflowCall } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';

@@ -103,7 +103,7 @@ function asking(surfaces: SeamSurfaces, outside: MembersOutside): Ask {
   };
 }
 
-/** The suite takes 404 for a seam that is not there; what only nodes are told has no status at all. */
+/** The suite takes 404 for a seam that is not there; what only nodes get has no status at all. */
 function refused(error: OpenwopError): Answer {
   const { status } = ERRORS[error.code];
   if (status === 0 || status === 404) return { kind: 'refused', error };
