@@ -54,6 +54,9 @@ export default async function* testResults(events) {
     if ((type === 'test:pass' || type === 'test:fail') && nesting === 0) count(file);
     if (type === 'test:summary') yield `${JSON.stringify({ counts, times: times() })}\n`;
   }
+  // When all is written. Without it Node frees what it holds, which under load has run into a loop without an end:
+  // Environment::CleanupHandles waits for a request that is gone (seen with 26.10).
+  process.once('beforeExit', () => process.exit());
 }
 
 /**
