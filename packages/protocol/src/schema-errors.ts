@@ -26,7 +26,7 @@ const ATTEMPTS_MAX = 3;
 
 /** `validator.Errors(value)`, in bounded time. Empty where what is wrong lies between parts. */
 export function schemaErrors(validator: AnyValidator, value: unknown): readonly SchemaError[] {
-  if (!isLarge(value)) return validator.Errors(value)[1];
+  if (!isLarge(value)) return validator.Errors(value)[1].map(inWords);
   let attempts = 0;
   for (let from = 0, end = 1; from < end && attempts < ATTEMPTS_MAX; from += MEMBERS_MAX) {
     const part = partOf(value, from);
@@ -34,10 +34,15 @@ export function schemaErrors(validator: AnyValidator, value: unknown): readonly 
     if (validator.Check(part.value)) continue;
     attempts++;
     const errors = validator.Errors(part.value)[1].filter((error) => !isOfCut(error, part.cut));
-    if (errors.length > 0) return errors.map((error) => placed(error, part.skipped));
+    if (errors.length > 0) return errors.map((error) => placed(inWords(error), part.skipped));
   }
   return [];
 }
+
+const inWords = (error: SchemaError): SchemaError =>
+  error.keyword === 'format' && Object(error.params).format === 'date-time'
+    ? { ...error, message: 'must be an ISO 8601 date and time, as in 2030-12-31T23:59:59Z' }
+    : error;
 
 function isLarge(value: unknown): boolean {
   const waiting = [value];

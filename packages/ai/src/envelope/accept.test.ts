@@ -39,7 +39,7 @@ test('what no gate refuses is accepted, with its trust', () => {
 test('gates stand in the order of the protocol', () => {
   const broken = error({ type: 'vendor.a.b', payload: undefined, meta: { source: 'x', ts: 'tomorrow' } });
   assert.equal(reasonOf(accept(broken, receiver({ isSupported: false }))), 'capability_required');
-  assert.equal(reasonOf(accept(broken, receiver())), 'invalid_envelope_shape');
+  assert.match(reasonOf(accept(broken, receiver())), /^invalid_envelope_shape: /);
   const foreign = receiver({ supported: ['vendor.c.d'], accepts: ['vendor.a.b'] });
   assert.match(reasonOf(accept(vendor('vendor.a.b'), foreign)), /^unknown_envelope_kind/);
   const unaccepted = receiver({ supported: ['vendor.a.b', 'vendor.c.d'], accepts: ['vendor.c.d'] });
@@ -135,5 +135,5 @@ test('what a model leaves out is completed', () => {
   assert.ok(outcome.status === 'accepted');
   assert.equal(outcome.envelopeId, 'new');
   assert.equal((whole as { correlationId: string }).correlationId, 'r:n:new');
-  assert.equal(reasonOf(accept(completed('text', origin), receiver())), 'invalid_envelope_shape');
+  assert.match(reasonOf(accept(completed('text', origin), receiver())), /^invalid_envelope_shape: /);
 });

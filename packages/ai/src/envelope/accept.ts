@@ -62,10 +62,13 @@ export interface Receiver {
   priorOf(correlationId: string): Prior | undefined;
 }
 
+/** How the reason begins when nothing in an envelope can be relied on. */
+export const BAD_SHAPE = 'invalid_envelope_shape';
+
 export function accept(envelope: unknown, receiver: Receiver): Outcome {
   if (!receiver.isSupported) return invalid('capability_required');
   const faults = faultsOfEnvelope(envelope);
-  if (faults.length > 0) return invalid('invalid_envelope_shape', faults);
+  if (faults[0]) return invalid(`${BAD_SHAPE}: ${faults[0].instancePath} ${faults[0].message}`, faults);
   const valid = envelope as Envelope;
   const prior = receiver.priorOf(valid.correlationId);
   return (

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import {
   A2UI_KIND,
   accept,
+  BAD_SHAPE,
   type CounterName,
   type Envelope,
   type Outcome,
@@ -156,7 +157,7 @@ function projectionOf({ envelopeType, outcome }: Judged): AcceptedEnvelope | nul
 /** Nothing in it can be relied on, not even its correlation. */
 const isMalformed = (outcome: Outcome): boolean =>
   outcome.status === 'invalid' &&
-  (outcome.reason === 'invalid_envelope_shape' || outcome.reason === 'capability_required');
+  (outcome.reason.startsWith(BAD_SHAPE) || outcome.reason === 'capability_required');
 
 function namesOf(envelope: unknown): Partial<Pick<Envelope, 'type' | 'correlationId'>> {
   const { type, correlationId } = Object(envelope) as JsonObject;

@@ -136,8 +136,23 @@ test('an untrusted surface answers no approval', async () => {
   assert.equal((await api.drive('envelope/accept', body)).reason, 'untrusted_content_blocks_approval');
 });
 
+test('an envelope of a bad shape says where, without its values', async () => {
+  const api = await shared();
+  const told = await api.drive('envelope/accept', {
+    envelope: envelope('error', { code: 'x', message: 'y' }, 'c-when', { meta: { ...meta, ts: 'tomorrow' } }),
+  });
+  assert.equal(told.status, 'invalid');
+  assert.match(String(told.reason), /^invalid_envelope_shape: \/meta\/ts must be an ISO 8601 date and time/);
+  assert.doesNotMatch(JSON.stringify(told), /tomorrow/);
+});
+
 test('without the capability nothing is judged', async () => {
   const api = await shared();
+  const probe = await api.drive('test/capability-toggle', { name: '__probe__', value: null });
+  assert.deepEqual(probe, { overlay: {} });
+  const url = '/v1/host/sample/test/capability-toggle';
+  const unknown = await api.post(url, { name: 'host.other', value: true });
+  assert.equal(unknown.json().error, 'validation_error');
   await api.drive('test/capability-toggle', { name: 'host.aiEnvelope.supported', value: false });
   const refused = await api.drive('envelope/accept', { envelope: ask('c-off') });
   assert.equal(refused.reason, 'capability_required');
