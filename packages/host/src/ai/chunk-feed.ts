@@ -18,12 +18,15 @@ export interface ChunkFeedOptions {
   mergeMs(): number | null;
 }
 
+const isText = (piece: string): boolean => piece !== '';
+
 /** In one commit. */
 const PIECES_MAX = 100;
 
 export class ChunkFeed {
   readonly #options: ChunkFeedOptions;
   readonly #redaction: ChunkRedaction;
+  readonly #whole = new WholePieces();
   /** Not on its way into the log yet. */
   #pieces: string[] = [];
   #telling: Promise<void> | undefined;
@@ -38,10 +41,14 @@ export class ChunkFeed {
   }
 
   push(text: string): void {
-    const piece = this.#redaction.push(this.#options.channel, text, false);
-    if (piece === '') return;
-    this.#pieces.push(piece);
+    this.#gather(text, this.#redaction.push(this.#options.channel, text, false));
     this.#proceed();
+  }
+
+  #gather(text: string, released: string): void {
+    const isEach = this.#options.mergeMs() === null;
+    const pieces = isEach ? this.#whole.take(text, released) : [released];
+    this.#pieces.push(...pieces.filter(isText));
   }
 
   /** The events of what is left, the last one closing the channel. To be committed by the caller. */
@@ -49,8 +56,8 @@ export class ChunkFeed {
     await this.#over();
     if (this.#failure !== undefined) throw this.#failure;
     const { channel } = this.#options;
-    const rest = this.#redaction.push(channel, '', true);
-    const left = this.#texts([...this.#pieces.splice(0), rest].filter((piece) => piece !== ''));
+    this.#gather('', this.#redaction.push(channel, '', true));
+    const left = this.#texts([...this.#pieces.splice(0), ...this.#whole.rest()].filter(isText));
     const last = left.pop() ?? '';
     const events = left.map((chunk) => chunkEvent(channel, chunk));
     return [...events, chunkEvent(channel, last, true, meta)];
@@ -113,6 +120,37 @@ export class ChunkFeed {
   #texts(pieces: readonly string[]): string[] {
     const isEach = this.#options.mergeMs() === null && pieces.length <= PIECES_MAX;
     return (isEach ? pieces : [pieces.join('')]).flatMap(cutText);
+  }
+}
+
+/** Pieces as they came, where redaction held back the end of one for a moment. */
+class WholePieces {
+  #given: string[] = [];
+  #released = '';
+
+  take(text: string, released: string): string[] {
+    this.#given.push(text);
+    this.#released += released;
+    // Something was redacted: where pieces began is lost
+    if (!this.#given.join('').startsWith(this.#released)) return this.rest();
+    const pieces: string[] = [];
+    for (
+      let [next] = this.#given;
+      next !== undefined && next.length <= this.#released.length;
+      [next] = this.#given
+    ) {
+      pieces.push(next);
+      this.#given.shift();
+      this.#released = this.#released.slice(next.length);
+    }
+    return pieces;
+  }
+
+  rest(): string[] {
+    const rest = this.#released;
+    this.#given = [];
+    this.#released = '';
+    return [rest];
   }
 }
 

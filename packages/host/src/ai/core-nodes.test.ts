@@ -252,3 +252,20 @@ test('structured answers are asked for again by their cause, within limits', asy
   const fenced = await program(answer('```json\n{"valid":true}\n```'));
   assert.deepEqual(envelopes(fenced), ['provider.usage', 'envelope.recovery.applied']);
 });
+
+// The last: the secret stays known, and what may be a part of it waits
+test('chunks of a mock provider are its tokens, whatever secret may begin in one', async () => {
+  const api = await host();
+  await api.post('/v1/host/sample/credentials/echo', { canary: 'open-sesame-open-sesame' });
+  const { testing } = (await api.get('/.well-known/openwop')).json();
+  assert.deepEqual(testing, { mockProviders: ['stream-text'] });
+  const chunksOf = async (...tokens: string[]): Promise<unknown[]> => {
+    const mockProvider = { id: 'stream-text', config: { tokens } };
+    const events = await eventsOf(api, await api.start('mocked', { configurable: { mockProvider } }));
+    return payloadsOf(events, 'output.chunk').map(({ chunk }) => chunk);
+  };
+  assert.deepEqual(await chunksOf('Hello', ' ', 'wo', '!', 'o'), ['Hello', ' ', 'wo', '!', 'o']);
+  const told = await chunksOf('I say open-sesame', '-open-sesame', ' to', ' you');
+  assert.match(told.join(''), /^I say \[REDACTED:[^\]]+\] to you$/);
+  assert.deepEqual(told.slice(-1), [' you']);
+});

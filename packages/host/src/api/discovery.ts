@@ -27,6 +27,7 @@ import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
 import type { ApiDeps } from './context.ts';
 import { OAUTH_FAMILY, packsFamily } from './families.ts';
+import { MOCK_PROVIDERS } from './runs.ts';
 
 function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
@@ -139,6 +140,7 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
       aiEnvelope: ENVELOPE_FAMILY,
       envelopeStrictness: 'warn',
       oauth: oauthFamily,
+      ...(deps.seams && { testing: { mockProviders: MOCK_PROVIDERS } }),
     };
     const runtimes = withLoaded(families.nodePackRuntimes, await wasmPacks(packs.records));
     const types = await artifactTypeFacets(packs.records, DEFAULT_TENANT);

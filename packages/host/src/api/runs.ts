@@ -36,6 +36,9 @@ import { missingRun } from './missing-run.ts';
 import { createScopeGuard } from './run-scope.ts';
 import { unknownConfigurable, unknownInputs } from './unknown-names.ts';
 
+/** Of `configurable.mockProvider`, for the suite. */
+export const MOCK_PROVIDERS = ['stream-text'];
+
 const LIST_DEFAULT = 50;
 const LIST_MAX = 200;
 
@@ -98,7 +101,7 @@ async function toNewRun(
   if (body.residency !== undefined) {
     throw new OpenwopError('residency_unavailable', { details: { availableRegions: [] } });
   }
-  checkRunOptions(body, { ids: ['stream-text'], allowed: deps.seams });
+  checkRunOptions(body, { ids: MOCK_PROVIDERS, allowed: deps.seams });
   const configurable = (body.configurable ?? {}) as JsonObject;
   const inputs = (body.inputs ?? {}) as JsonObject;
   await checkAdmission(deps.workflows, caller.tenant, workflow, { inputs, configurable });
