@@ -1,11 +1,13 @@
 /** An answer from its parts, as the next turn wants it back. */
 import type { JsonObject } from '@gantry/protocol';
-import type { EndPart, ReasoningPart, StreamPart, ToolCallPart } from './model.ts';
+import type { EndPart, ReasoningPart, Source, StreamPart, ToolCallPart } from './model.ts';
 
 export interface Answer {
   readonly text: string;
   readonly reasoning: readonly ReasoningPart[];
   readonly toolCalls: readonly ToolCallPart[];
+  /** Missing where there was no search. */
+  readonly sources?: readonly Source[];
   readonly end: EndPart | undefined;
 }
 
@@ -15,6 +17,7 @@ export class AnswerParts {
   #thought = '';
   readonly #reasoning: ReasoningPart[] = [];
   readonly #toolCalls: ToolCallPart[] = [];
+  #sources: Map<string, Source> | undefined;
   #end: EndPart | undefined;
 
   add(part: StreamPart): void {
@@ -29,6 +32,12 @@ export class AnswerParts {
       case 'toolCall':
         this.#toolCalls.push(part.call);
         break;
+      case 'sources':
+        this.#sources ??= new Map();
+        // What a page was first said to be holds
+        for (const source of part.sources)
+          this.#sources.set(source.url, { ...source, ...this.#sources.get(source.url) });
+        break;
       case 'end':
         this.#end = part;
         break;
@@ -38,7 +47,14 @@ export class AnswerParts {
   /** What has arrived so far; whole once there is an `end`. */
   answer(): Answer {
     if (this.#thought !== '') this.#endThought();
-    return { text: this.#text, reasoning: this.#reasoning, toolCalls: this.#toolCalls, end: this.#end };
+    const sources = this.#sources && { sources: [...this.#sources.values()] };
+    return {
+      text: this.#text,
+      reasoning: this.#reasoning,
+      toolCalls: this.#toolCalls,
+      ...sources,
+      end: this.#end,
+    };
   }
 
   #endThought(metadata?: JsonObject): void {

@@ -70,6 +70,8 @@ export interface ModelRequest {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly reasoning?: 'off' | 'low' | 'medium' | 'high';
+  /** The provider searches the web once, in these sites alone where there are any; the answer has `sources`. */
+  readonly search?: { readonly sites: readonly string[] };
   /** The provider may keep the system messages for requests with the same key, and for no others; the usage says so. */
   readonly cacheKey?: string;
 }
@@ -89,7 +91,15 @@ export type StreamPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: JsonObject }
   | { readonly type: 'toolCall'; readonly call: ToolCallPart }
+  /** Of a search; a page may come again with more about it. */
+  | { readonly type: 'sources'; readonly sources: readonly Source[] }
   | EndPart;
+
+export interface Source {
+  readonly url: string;
+  readonly title?: string;
+  readonly snippet?: string;
+}
 
 export interface EndPart {
   readonly type: 'end';

@@ -47,6 +47,7 @@ const NAMES = [
       'callSpeechToText',
       'callTranscriber',
       'callVideoGenerator',
+      'webSearch',
       'aiProviders',
     ],
     aliases: [],

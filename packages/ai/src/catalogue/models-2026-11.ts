@@ -1,6 +1,7 @@
 /**
  * Models and list prices as their providers told them in November 2026, in US dollars for a million tokens of plain
- * requests; those of images, speech and video are older, of 2025, and may be for each piece of what is made. Surcharges
+ * requests; those of images, speech and video are older, of 2025, and may be for each piece of what is made; of chat models that is
+ * one search of the web. Surcharges
  * for very long prompts are not in it. The setting `GANTRY_AI` names a file with newer prices.
  */
 import type { Modality } from '../model.ts';
@@ -32,7 +33,7 @@ const claude = (
   outputTokens,
   modalities: SEES,
   capabilities: ALL,
-  price: priced(figures),
+  price: { ...priced(figures), each: 0.01 },
 });
 
 const gpt = (
@@ -46,7 +47,7 @@ const gpt = (
   outputTokens,
   modalities: SEES,
   capabilities,
-  price: priced(figures),
+  price: { ...priced(figures), each: 0.01 },
 });
 
 const gemini = (id: string, figures: Figures): KnownModel => ({
@@ -56,7 +57,7 @@ const gemini = (id: string, figures: Figures): KnownModel => ({
   outputTokens: 65_536,
   modalities: HEARS,
   capabilities: ALL,
-  price: priced(figures),
+  price: { ...priced(figures), each: 0.035 },
 });
 
 const GPT_4_1 = { contextTokens: 1_047_576, outputTokens: 32_768, capabilities: [...PLAIN, 'long-context'] };

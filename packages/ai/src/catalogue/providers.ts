@@ -5,6 +5,7 @@ import type { FamilyName } from '../providers/families.ts';
 /** What a model is asked for. */
 export type Task =
   | 'chat'
+  | 'search'
   | 'embedding'
   | 'rerank'
   | 'image'
@@ -51,7 +52,7 @@ export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
     baseUrl: 'https://api.anthropic.com/v1',
     variables: ['ANTHROPIC_API_KEY'],
     modalities: ['text', 'image', 'document'],
-    defaults: { chat: 'claude-sonnet-5-5' },
+    defaults: { chat: 'claude-sonnet-5-5', search: 'claude-sonnet-5-5' },
   },
   {
     id: 'openai',
@@ -61,6 +62,7 @@ export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
     modalities: ['text', 'image', 'document'],
     defaults: {
       chat: 'gpt-6.1-sol',
+      search: 'gpt-6.1-sol',
       embedding: 'text-embedding-3-small',
       image: 'gpt-image-1',
       speech: 'gpt-4o-mini-tts',
@@ -76,6 +78,7 @@ export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
     modalities: ['text', 'image', 'audio', 'document'],
     defaults: {
       chat: 'gemini-2.5-flash',
+      search: 'gemini-2.5-flash',
       embedding: 'gemini-embedding-001',
       image: 'gemini-2.5-flash-image',
       speech: 'gemini-2.5-flash-preview-tts',

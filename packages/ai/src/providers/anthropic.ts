@@ -7,5 +7,9 @@ export const anthropic: ProviderFamily = {
   chat: chatModel({
     model: (id, { baseUrl }, fetch) =>
       createAnthropic({ baseURL: baseUrl, apiKey: KEY_PLACEHOLDER, fetch }).messages(id),
+    search: (sites) => ({
+      id: 'anthropic.web_search_20250305',
+      args: { maxUses: 1, ...(sites.length > 0 && { allowedDomains: sites }) },
+    }),
   }),
 };

@@ -2,6 +2,7 @@
 import type {
   LanguageModelV4,
   LanguageModelV4FinishReason,
+  LanguageModelV4ProviderTool,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
   SharedV4ProviderOptions,
@@ -19,12 +20,15 @@ import {
 } from '../model.ts';
 import { failureOfPart } from './failure.ts';
 import { callOptions, namesIn } from './prompt.ts';
+import { sourcesIn } from './sources.ts';
 import { type ToolNames, toolNames } from './tool-names.ts';
 import { asked, type Transport, transportOf } from './transport.ts';
 
 export interface ChatFamily {
   model(id: string, reach: Reach, fetch: typeof globalThis.fetch): LanguageModelV4;
   options?(request: ModelRequest): SharedV4ProviderOptions;
+  /** How its own search of the web is asked for. */
+  search?(sites: readonly string[]): Pick<LanguageModelV4ProviderTool, 'id' | 'args'>;
 }
 
 export function chatModel(family: ChatFamily): ChatModel {
@@ -34,8 +38,10 @@ export function chatModel(family: ChatFamily): ChatModel {
       const names = toolNames(namesIn(request));
       const model = family.model(request.model, reach, transport.fetch);
       const options = callOptions(request, names, family.options?.(request) ?? {});
+      const search = request.search && family.search?.(request.search.sites);
+      const tools = search && { tools: [{ type: 'provider', name: 'web_search', ...search } as const] };
       const { stream } = await asked(reach, transport, () =>
-        model.doStream({ ...options, abortSignal: reach.signal }),
+        model.doStream({ ...options, ...tools, abortSignal: reach.signal }),
       );
       yield* partsOf(stream, new Reading(request.model, names), reach, transport);
     },
@@ -94,6 +100,12 @@ class Reading {
   }
 
   take(part: LanguageModelV4StreamPart): readonly StreamPart[] {
+    const sources = sourcesIn(part);
+    const told = this.#told(part);
+    return sources ? [{ type: 'sources', sources }, ...told] : told;
+  }
+
+  #told(part: LanguageModelV4StreamPart): readonly StreamPart[] {
     switch (part.type) {
       case 'text-delta':
         this.#hasContent = true;

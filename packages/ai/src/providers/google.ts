@@ -21,7 +21,11 @@ function aspectRatio({ width = 1, height = 1 }: ImageRequest): (typeof RATIOS)[n
 }
 
 export const google: ProviderFamily = {
-  chat: chatModel({ model: (id, reach, fetch) => provider(reach, fetch).chat(id) }),
+  // It has no list of sites: a query names them
+  chat: chatModel({
+    model: (id, reach, fetch) => provider(reach, fetch).chat(id),
+    search: () => ({ id: 'google.google_search', args: {} }),
+  }),
   embed: embedding((id, reach, fetch) => provider(reach, fetch).embedding(id)),
   image: images((id, reach, fetch) => provider(reach, fetch).image(id), {
     shape: (request) => ({ size: undefined, aspectRatio: aspectRatio(request) }),

@@ -19,12 +19,17 @@ function size({ model, width = 1024, height = 1024 }: ImageRequest): `${number}x
 export const openai: ProviderFamily = {
   chat: chatModel({
     model: (id, reach, fetch) => provider(reach, fetch).responses(id),
-    options: ({ schema, cacheKey }) => ({
+    options: ({ schema, cacheKey, search }) => ({
       openai: {
         store: false,
         strictJsonSchema: schema === undefined || isStrictSchema(schema.schema),
         ...(cacheKey !== undefined && { promptCacheKey: cacheKey }),
+        ...(search && { maxToolCalls: 1 }),
       },
+    }),
+    search: (sites) => ({
+      id: 'openai.web_search',
+      args: sites.length > 0 ? { filters: { allowedDomains: sites } } : {},
     }),
   }),
   embed: embedding((id, reach, fetch) => provider(reach, fetch).embedding(id)),

@@ -1,7 +1,14 @@
 /** The `scripted` provider: plays a turn of a script without a network. The same request and turn give the same parts. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Json, JsonObject } from '@gantry/protocol';
-import { type ChatModel, type Message, ModelFailure, type ModelRequest, type StreamPart } from '../model.ts';
+import {
+  type ChatModel,
+  type Message,
+  ModelFailure,
+  type ModelRequest,
+  type Source,
+  type StreamPart,
+} from '../model.ts';
 import {
   callsOf,
   type FaultName,
@@ -60,7 +67,7 @@ async function* play(
   const refused = refusalOf(turn);
   if (refused) throw refused;
   const parts = [...partsOf(turn)];
-  const broken = breaks(turn.fault);
+  const broken = turn.sources === null ? 'The search of the provider failed.' : breaks(turn.fault);
   // A stream that breaks has told the first half.
   const told = broken ? parts.slice(0, Math.max(1, Math.floor(parts.length / 2))) : parts;
   for (const part of told) {
@@ -77,6 +84,7 @@ async function* play(
 
 function* partsOf(turn: ScriptTurn): Generator<StreamPart> {
   for (const text of piecesOf(turn.reasoning)) yield { type: 'reasoning', text };
+  if (turn.sources) yield { type: 'sources', sources: turn.sources };
   for (const text of piecesOf(turn.text)) yield { type: 'text', text };
   for (const call of callsOf(turn)) yield { type: 'toolCall', call };
 }
@@ -147,12 +155,22 @@ const textOfMessage = ({ content }: Message): string => {
 const inputTokensOf = ({ messages }: ModelRequest): number =>
   messages.reduce((total, message) => total + piecesOf(textOfMessage(message)).length, 0);
 
-/** Without a script: the last message, or the smallest value that fits the schema asked for. */
-function echo({ messages, schema }: ModelRequest): ScriptTurn {
+/** Without a script: the last message, or the smallest value that fits the schema asked for; a search finds made-up pages. */
+function echo({ messages, schema, search }: ModelRequest): ScriptTurn {
   if (schema) return { text: JSON.stringify(sampleOf(schema.schema)) };
   const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
-  return { text: last ? textOfMessage(last) : '' };
+  const text = last ? textOfMessage(last) : '';
+  return { text, ...(search && { sources: madeUp(text, search.sites) }) };
 }
+
+const PAGES = 5;
+
+const madeUp = (query: string, [site = 'example.com']: readonly string[]): Source[] =>
+  Array.from({ length: PAGES }, (_, at) => ({
+    url: `https://${site}/${encodeURIComponent(query.slice(0, 64))}/${at + 1}`,
+    title: `${query.slice(0, 64)}, page ${at + 1}`,
+    snippet: `A page that is made up, about: ${query.slice(0, 256)}`,
+  }));
 
 const DEPTH_MAX = 16;
 

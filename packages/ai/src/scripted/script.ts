@@ -52,6 +52,15 @@ export const ScriptTurn = closedObject({
   /** A text is sent word by word, a list as it is. */
   text: optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 10_000 })])),
   toolCalls: optional(Type.Array(ScriptedCall, { maxItems: 128 })),
+  /** What a search finds; null where it fails. */
+  sources: optional(
+    Type.Union([
+      Type.Array(closedObject({ url: Text, title: optional(Text), snippet: optional(Text) }), {
+        maxItems: 100,
+      }),
+      Type.Null(),
+    ]),
+  ),
   finish: optional(Type.Union([Type.Literal('stop'), Type.Literal('length')])),
   usage: optional(
     closedObject({

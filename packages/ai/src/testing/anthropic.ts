@@ -1,10 +1,32 @@
-import { BROKEN_ARGUMENTS, callsOf, piecesOf, usageOf } from '../scripted/script.ts';
+import { BROKEN_ARGUMENTS, callsOf, piecesOf, type ScriptTurn, usageOf } from '../scripted/script.ts';
 import { argumentPieces, type Dialect, sse } from './dialect.ts';
 
 const failed = (status: number, type: string, message: string, headers = {}) => ({
   status,
   headers,
   body: { type: 'error', error: { type, message }, request_id: 'req_1' },
+});
+
+type Sources = NonNullable<ScriptTurn['sources']>;
+
+const found = (sources: Sources | null): unknown =>
+  sources?.map(({ url, title }) => ({
+    type: 'web_search_result',
+    url,
+    title: title ?? null,
+    encrypted_content: 'ZW5j',
+    page_age: null,
+  })) ?? { type: 'web_search_tool_result_error', error_code: 'unavailable' };
+
+const citation = ({ url, title, snippet }: Sources[number]) => ({
+  type: 'citations_delta',
+  citation: {
+    type: 'web_search_result_location',
+    url,
+    title: title ?? null,
+    cited_text: snippet,
+    encrypted_index: 'aW5k',
+  },
 });
 
 const STOPS = { stop: 'end_turn', length: 'max_tokens' } as const;
@@ -56,11 +78,18 @@ export const anthropicMessages: Dialect = {
         ...piecesOf(turn.reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
         { type: 'signature_delta', signature: 'c2lnbmVk' },
       ]);
+    if (turn.sources !== undefined) {
+      const tool_use_id = 'srvtoolu_1';
+      block({ type: 'server_tool_use', id: tool_use_id, name: 'web_search', input: {} }, [
+        { type: 'input_json_delta', partial_json: '{"query":"q"}' },
+      ]);
+      block({ type: 'web_search_tool_result', tool_use_id, content: found(turn.sources) }, []);
+    }
     if (turn.text !== undefined)
-      block(
-        { type: 'text', text: '' },
-        piecesOf(turn.text).map((text) => ({ type: 'text_delta', text })),
-      );
+      block({ type: 'text', text: '' }, [
+        ...piecesOf(turn.text).map((text) => ({ type: 'text_delta', text })),
+        ...(turn.sources ?? []).filter(({ snippet }) => snippet).map(citation),
+      ]);
     for (const call of callsOf(turn)) {
       const text = call.broken === undefined ? JSON.stringify(call.arguments) : BROKEN_ARGUMENTS;
       block(

@@ -1,4 +1,4 @@
-import { callsOf, piecesOf, usageOf } from '../scripted/script.ts';
+import { callsOf, piecesOf, type ScriptTurn, usageOf } from '../scripted/script.ts';
 import { type Dialect, sse } from './dialect.ts';
 
 const PATH = /^\/v1beta\/models\/([^/:]+):streamGenerateContent$/;
@@ -7,6 +7,18 @@ const failed = (code: number, status: string, message: string, details: readonly
   status: code,
   body: { error: { code, message, status, details } },
 });
+
+/** Which pages were found, and which of them a sentence rests on. */
+const grounding = (sources: ScriptTurn['sources']) =>
+  sources && {
+    groundingMetadata: {
+      webSearchQueries: ['q'],
+      groundingChunks: sources.map(({ url: uri, title }) => ({ web: { uri, title } })),
+      groundingSupports: sources.flatMap(({ snippet: text }, index) =>
+        text ? [{ segment: { startIndex: 0, endIndex: 1, text }, groundingChunkIndices: [index] }] : [],
+      ),
+    },
+  };
 
 export const gemini: Dialect = {
   name: 'google',
@@ -29,7 +41,13 @@ export const gemini: Dialect = {
     const told = turn.fault !== 'no-usage';
     const chunk = (parts: readonly object[], finishReason?: string) =>
       sse({
-        candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
+        candidates: [
+          {
+            content: { role: 'model', parts },
+            index: 0,
+            ...(finishReason && { finishReason, ...grounding(turn.sources) }),
+          },
+        ],
         modelVersion: turn.model ?? model,
         responseId: 'r1',
         ...(finishReason && told && { usageMetadata }),

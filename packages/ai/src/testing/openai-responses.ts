@@ -1,4 +1,4 @@
-import { BROKEN_ARGUMENTS, callsOf, piecesOf, textOf, usageOf } from '../scripted/script.ts';
+import { BROKEN_ARGUMENTS, callsOf, piecesOf, type ScriptTurn, textOf, usageOf } from '../scripted/script.ts';
 import { argumentPieces, type Dialect, sse } from './dialect.ts';
 import { openaiError } from './openai-error.ts';
 
@@ -54,6 +54,7 @@ export const openaiResponses: Dialect = {
     tell('response.created', response('in_progress'));
     tell('response.in_progress', response('in_progress'));
     if (turn.reasoning !== undefined) reasoning(turn.reasoning, item, tell);
+    if (turn.sources !== undefined) search(turn.sources, item);
     if (turn.text !== undefined) message(turn, item, tell);
     for (const call of callsOf(turn)) {
       const text = call.broken === undefined ? JSON.stringify(call.arguments) : BROKEN_ARGUMENTS;
@@ -118,12 +119,36 @@ function reasoning(text: string, item: Item, tell: Tell): void {
   );
 }
 
-function message(turn: Parameters<typeof textOf>[0], item: Item, tell: Tell): void {
+/** The call lists every page by its address alone; the text cites pages with their titles. */
+function search(sources: ScriptTurn['sources'], item: Item): void {
+  const action = {
+    type: 'search',
+    query: 'q',
+    sources: sources?.map(({ url }) => ({ type: 'url', url })) ?? [],
+  };
+  const status = sources ? 'completed' : 'failed';
+  item({ type: 'web_search_call', status: 'in_progress' }, () => {}, {
+    type: 'web_search_call',
+    status,
+    action,
+  });
+}
+
+const annotationOf = ({ url, title = url }: { readonly url: string; readonly title?: string }) => ({
+  type: 'url_citation',
+  start_index: 0,
+  end_index: 1,
+  url,
+  title,
+});
+
+function message(turn: ScriptTurn, item: Item, tell: Tell): void {
   const isRefused = turn.fault === 'refusal';
   const text = textOf(turn);
+  const annotations = (turn.sources ?? []).map(annotationOf);
   const part = isRefused
     ? { type: 'refusal', refusal: text }
-    : { type: 'output_text', text, annotations: [], logprobs: [] };
+    : { type: 'output_text', text, annotations, logprobs: [] };
   const kind = isRefused ? 'response.refusal' : 'response.output_text';
   const empty = isRefused ? { ...part, refusal: '' } : { ...part, text: '' };
   const begun = { type: 'message', role: 'assistant' };
@@ -133,6 +158,8 @@ function message(turn: Parameters<typeof textOf>[0], item: Item, tell: Tell): vo
       const where = { ...at, content_index: 0 };
       tell('response.content_part.added', { ...where, part: empty });
       for (const delta of piecesOf(turn.text)) tell(`${kind}.delta`, { ...where, delta, logprobs: [] });
+      for (const [annotation_index, annotation] of annotations.entries())
+        tell(`${kind}.annotation.added`, { ...where, annotation_index, annotation });
       tell(`${kind}.done`, { ...where, ...(isRefused ? { refusal: text } : { text, logprobs: [] }) });
       tell('response.content_part.done', { ...where, part });
     },

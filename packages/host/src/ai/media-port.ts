@@ -13,6 +13,7 @@ import {
   rerankCall,
 } from './media-calls.ts';
 import type { Placed } from './models-port.ts';
+import { webSearch } from './search-port.ts';
 import { speechMethods } from './speech-port.ts';
 import { videoGenerator } from './video-port.ts';
 
@@ -32,6 +33,7 @@ export const mediaMethods = (deps: MediaDeps): MediaMethods => ({
   callImageUpscaler: imageUpscaler(deps),
   ...speechMethods(deps),
   callVideoGenerator: videoGenerator(deps),
+  webSearch: webSearch(deps),
 });
 
 const embeddings =

@@ -54,6 +54,7 @@ export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => ({
   callTextToSpeech: (...call) => ai().models.callTextToSpeech(...call),
   callSpeechToText: (...call) => ai().models.callSpeechToText(...call),
   callVideoGenerator: (...call) => ai().models.callVideoGenerator(...call),
+  webSearch: (...call) => ai().models.webSearch(...call),
   callTranscriber: (...call) => ai().models.callTranscriber(...call),
 });
 

@@ -80,3 +80,75 @@ test('an image becomes larger, or it is a failure', async () => {
     return { told: await ctx.callImageUpscaler({ imageBase64 }).catch((error) => error.code + error.message) };`;
   assert.match(String(outputsOf(await asked(same, {})).told), /^image_generation_failed.*no larger/);
 });
+
+const SOURCES = [
+  { url: 'https://a.example/1', title: 'First', snippet: 'It says so.' },
+  { url: 'https://www.b.example/2', title: 'Second' },
+  { url: 'https://www.b.example/3' },
+];
+/** With what one search costs there, and the 1,000 tokens of the answer. */
+const MODELS = {
+  anthropic: ['claude-sonnet-5-5', 0.02],
+  openai: ['gpt-6.1-sol', 0.02],
+  gemini: ['gemini-2.5-flash', 0.0375],
+} as const;
+
+test('each family searches the web, once', async () => {
+  const { servers } = await shared();
+  const usage = { inputTokens: 0, outputTokens: 1_000 };
+  for (const [id, [model]] of Object.entries(MODELS)) {
+    const server = servers[id as keyof typeof MODELS];
+    // The first try fails within the answer, so a second is made
+    server.play(model, [
+      { text: 'Hm.', sources: null, fault: 'cut' },
+      { text: 'Pages.', sources: SOURCES, usage },
+    ]);
+  }
+  const body = `
+    const found = {};
+    for (const provider of ['anthropic', 'openai', 'gemini'])
+      found[provider] = await ctx.webSearch({ provider, query: 'rivers', siteFilter: ['b.example'], engine: 'brave', maxResults: 1 });
+    if (ctx.attempt === 0) throw Object.assign(new Error('once'), { retryable: true });
+    return found;`;
+  const sent = () => Object.values(servers).reduce((sum, { requests }) => sum + requests.length, 0);
+  const before = sent();
+  const { run, events, api, runId } = await asked(body, {}, 1);
+  for (const [engine, found] of Object.entries(outputsOf({ run })))
+    assert.deepEqual(found, {
+      results: [{ url: SOURCES[1]!.url, title: 'Second', rank: 1 }],
+      engine,
+      query: 'rivers',
+    });
+  assert.equal(sent(), before + 6);
+  assert.deepEqual(
+    payloadsOf(events, 'provider.usage').map(({ model, costEstimateUsd }) => [model, costEstimateUsd]),
+    Object.values(MODELS).map((each) => [...each]),
+  );
+  assert.equal(payloadsOf(events, 'output.chunk').length, 0);
+  const replay = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });
+  assert.equal((await api.ended(replay.json().runId)).status, 'completed');
+  assert.equal(sent(), before + 6);
+});
+
+test('the script finds pages too, and who cannot search says so', async () => {
+  const { api, servers } = await shared();
+  servers.openai.play('gpt-6.1-sol', [{ text: 'From memory.' }]);
+  const body = `
+    const tell = (error) => error.code + ' ' + error.message;
+    const { results, engine } = await ctx.aiProviders.webSearch({ query: 'red boats', maxResults: 2 });
+    const refused = [
+      await ctx.webSearch({ provider: 'openai', query: 'x' }).catch(tell),
+      await ctx.webSearch({ provider: 'lab', query: 'x' }).catch(tell),
+      await ctx.webSearch({ query: 'x', siteFilter: ['https://b.example/'] }).catch(tell),
+    ];
+    return { results, engine, refused };`;
+  const { results, engine, refused } = outputsOf<Record<string, JsonObject[]>>(await asked(body));
+  assert.deepEqual([engine, results!.map(({ rank }) => rank)], ['scripted', [1, 2]]);
+  assert.match(String(results![0]!.url), /^https:\/\/example\.com\//);
+  const [memory, lab, site] = refused!.map(String);
+  assert.match(memory!, /^provider_unavailable .*without a search/);
+  assert.match(lab!, /^host_capability_missing .*These have: anthropic, openai, gemini, scripted/);
+  assert.match(site!, /^validation_error .*siteFilter/);
+  const { aiProviders, webSearch } = (await api.get('/.well-known/openwop')).json();
+  assert.deepEqual([aiProviders.webSearch, webSearch], ['supported', { supported: true }]);
+});

@@ -20,7 +20,7 @@ import {
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
 import { ENVELOPE_LIMITS, SCHEMA_VERSIONS } from '../ai/envelopes.ts';
-import { ENVELOPE_FAMILY, modelCapabilityFamily } from '../ai/providers/advertisement.ts';
+import { ENVELOPE_FAMILY, modelCapabilityFamily, searchFamily } from '../ai/providers/advertisement.ts';
 import { artifactTypeFacets } from '../packs/artifact-types/artifact-types.ts';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
@@ -137,6 +137,7 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
       ...trusted,
       aiProviders,
       ...modelCapabilities,
+      ...searchFamily(aiProviders),
       aiEnvelope: ENVELOPE_FAMILY,
       envelopeStrictness: 'warn',
       oauth: oauthFamily,

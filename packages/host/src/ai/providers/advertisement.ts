@@ -6,6 +6,7 @@ import { type AiConfig, POLICY_MODES } from './config.ts';
 import type { Providers } from './providers.ts';
 
 const FLAGS: Readonly<Partial<Record<Task, string>>> = {
+  search: 'webSearch',
   embedding: 'embeddings',
   image: 'imageGeneration',
   video: 'videoGeneration',
@@ -46,25 +47,31 @@ export function advertisement(
 
 /** What pack code can ask for: nothing while no surface serves it. */
 export const SERVED: readonly Task[] = SURFACE_NAMES.some((name) => String(name.capability) === 'aiProviders')
-  ? ['chat', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video']
+  ? ['chat', 'search', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video']
   : [];
 
 /** Names of peer dependencies that are satisfied: by a provider that really answers, not by a script alone. */
 export function peersOf(advertised: JsonObject, serves = SERVED): [string, readonly string[]][] {
   if (serves.length === 0 || !hasProvider(advertised)) return [];
-  return Object.entries({ aiProviders: advertised, aiEnvelope: ENVELOPE_FAMILY }).flatMap(
-    ([family, entry]) => {
-      const flags = flagsOf(entry);
-      return [family, `host.${family}`].flatMap((name): [string, readonly string[]][] => [
-        [name, flags],
-        ...flags.map((flag): [string, readonly string[]] => [`${name}.${flag}`, []]),
-      ]);
-    },
-  );
+  return Object.entries({
+    aiProviders: advertised,
+    aiEnvelope: ENVELOPE_FAMILY,
+    ...searchFamily(advertised),
+  }).flatMap(([family, entry]) => {
+    const flags = flagsOf(entry);
+    return [family, `host.${family}`].flatMap((name): [string, readonly string[]][] => [
+      [name, flags],
+      ...flags.map((flag): [string, readonly string[]] => [`${name}.${flag}`, []]),
+    ]);
+  });
 }
 
 /** Made by models, or by the script that plays one; whether a pack can rely on it is said by `peersOf`. */
 export const ENVELOPE_FAMILY = { supported: true, await: true };
+
+/** `webSearch`, under its own name too: packs ask for it so. */
+export const searchFamily = ({ webSearch }: JsonObject): { webSearch?: JsonObject } =>
+  webSearch === undefined ? {} : { webSearch: { supported: true } };
 
 /** `modelCapabilities`, while nodes are held to what they declare to need: what some model here can do. */
 export function modelCapabilityFamily(

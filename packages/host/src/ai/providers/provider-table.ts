@@ -100,7 +100,7 @@ function endpointOf(endpoint: Endpoint): Provider {
     ...(every && { models: every }),
     defaults: {
       ...standIn?.defaults,
-      ...(chat !== undefined && { chat }),
+      ...(chat !== undefined && { chat, search: chat }),
       ...(embedding !== undefined && { embedding }),
       ...(rerank !== undefined && { rerank }),
       ...(upscale !== undefined && { upscale }),

@@ -250,7 +250,7 @@ class TenantProviders implements Providers {
       // Ollama is asked only when it is named
       const isOffered = one.key !== 'none' || endpoints.some(({ id }) => id === one.id);
       const isOff = this.#policy(owner, one)?.mode === 'disabled';
-      if (!isOffered || isOff || one.defaults[task] === undefined) continue;
+      if (!isOffered || isOff || one.defaults[task] === undefined || !can(one, task)) continue;
       if (one.key === 'none' || (await this.#key(owner, one))) return one;
     }
     throw none(task);
@@ -297,9 +297,9 @@ class TenantProviders implements Providers {
 
 /** What each family can do beside chat. */
 const TASKS: Record<FamilyName, readonly Task[]> = {
-  anthropic: ['chat'],
-  openai: ['chat', 'embedding', 'image', 'speech', 'transcription'],
-  google: ['chat', 'embedding', 'image', 'speech', 'video'],
+  anthropic: ['chat', 'search'],
+  openai: ['chat', 'search', 'embedding', 'image', 'speech', 'transcription'],
+  google: ['chat', 'search', 'embedding', 'image', 'speech', 'video'],
   'openai-compatible': ['chat', 'embedding', 'rerank', 'upscale'],
 };
 
@@ -319,5 +319,5 @@ const SCRIPTED: AiProvider = {
   models: ['echo'],
   defaultModel: 'echo',
   modalities: ['text'],
-  tasks: ['chat', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video'],
+  tasks: ['chat', 'search', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video'],
 };

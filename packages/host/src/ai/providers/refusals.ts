@@ -7,6 +7,7 @@ import type { Provider } from './provider-table.ts';
 const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
   speech: 'speech_synthesis_unsupported',
   transcription: 'transcription_unsupported',
+  search: 'host_capability_missing',
   rerank: 'host_capability_missing',
   upscale: 'host_capability_missing',
 };

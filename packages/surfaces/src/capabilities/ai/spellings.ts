@@ -118,6 +118,7 @@ const PLAIN = [
   'callTextToSpeech',
   'callSpeechToText',
   'callTranscriber',
+  'webSearch',
 ] as const;
 
 export const AI: readonly Spelling[] = [

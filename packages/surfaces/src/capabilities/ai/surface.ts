@@ -109,6 +109,7 @@ export const aiSurface = defineSurface({
     'video_generation_timeout',
     'video_generation_cancelled',
     'effect_in_doubt',
+    'host_capability_missing',
   ],
   spellings: AI,
   opens: async ({ models }) => ({
