@@ -42,6 +42,29 @@ test('a signal that comes twice does not cut the drain short', () => {
   assert.deepEqual([status, stdout.trim()], [0, 'drained']);
 });
 
+test('a signal that comes later ends a drain that takes long', () => {
+  const stop = `() => {
+    const { write } = process.stderr;
+    process.stderr.write = (text) => {
+      process.kill(process.pid, 'SIGINT');
+      return write.call(process.stderr, text);
+    };
+    return new Promise(() => {});
+  }`;
+  const { status, stderr } = ends(
+    program(
+      `{ start: async () => 'here', stop: ${stop} }`,
+      `setInterval(() => {}, 1_000);
+       process.kill(process.pid, 'SIGINT');`,
+    ),
+  );
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^test: still stopping; Ctrl-C again ends it at once\ntest: ended by a second signal /,
+  );
+});
+
 test('a server that cannot listen says which flag to change', () => {
   const start = `() => new Promise((resolve, reject) => createServer().once('error', reject).listen(7070, '192.0.2.1'))`;
   const { status, stderr } = ends(program(`{ start: ${start}, stop: async () => {} }`));

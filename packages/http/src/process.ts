@@ -46,11 +46,17 @@ export async function runServerProcess<Server extends ServedProcess>({
   if (process.argv.includes('--help')) return print([usage()]);
   try {
     const server = await create();
+    let mayForce = false;
     let isStopping = false;
     // A signal to the group comes twice where a launcher passes it on; without a listener the second would kill
     const stop = (): void => {
+      if (mayForce) fail(new Error('ended by a second signal before everything was stopped'));
       if (isStopping) return;
       isStopping = true;
+      setTimeout(() => {
+        mayForce = true;
+        process.stderr.write(`${name}: still stopping; Ctrl-C again ends it at once\n`);
+      }, FORCE_AFTER_MS).unref();
       setTimeout(
         fail,
         STOP_MS_MAX,
@@ -90,6 +96,8 @@ function textOf(error: unknown): string {
   return text ?? error.message;
 }
 
+/** A second signal within this time is the first one, passed on. */
+const FORCE_AFTER_MS = 1_000;
 /** What is not on disk by then is as after a crash: clients that were not answered try again. */
 const STOP_MS_MAX = 20_000;
 /** What is slower than this to end is cut off: its client tries again. */

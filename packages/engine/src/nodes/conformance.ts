@@ -1,5 +1,6 @@
 /** Types that only conformance workflows use. */
 import type { JsonObject } from '@gantry/protocol';
+import { isConformance } from '../conformance-workflow.ts';
 import { completeNode } from '../node-run.ts';
 import { emitNode } from '../step.ts';
 import { failed, type NodeType } from './node-type.ts';
@@ -20,8 +21,6 @@ export const sideEffect: NodeType = {
   },
 };
 
-const isOfSuite = (workflowId: string): boolean => /^(conformance|openwop-smoke)-/.test(workflowId);
-
 const SECRET_ID = /^(openwop-)?conformance-[A-Za-z0-9._-]{1,100}$/;
 
 /**
@@ -32,7 +31,7 @@ export const secretEcho: NodeType = {
   typeId: 'conformance.secret.echo',
   leavesProcess: true,
   prepare({ config, definition, issue }) {
-    if (!isOfSuite(definition.id))
+    if (!isConformance(definition))
       issue('', 'Secrets are only echoed in conformance workflows', 'conformance.mockAgent');
     if (typeof config.secretId !== 'string' || !SECRET_ID.test(config.secretId))
       issue('secretId', 'secretId must begin with conformance- or openwop-conformance-');
@@ -44,7 +43,7 @@ export const secretEcho: NodeType = {
 export const costEmit: NodeType = {
   typeId: 'conformance.cost.emit',
   prepare({ config, definition, issue }) {
-    if (!isOfSuite(definition.id))
+    if (!isConformance(definition))
       issue('', 'Costs can be emitted this way in conformance workflows only', 'conformance.mockAgent');
     const payload = usageIn(Object(config.attrs));
     return () => ({
