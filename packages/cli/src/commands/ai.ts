@@ -63,8 +63,8 @@ const actions: Actions = {
 
 async function tryModel(call: Call, prompt?: string): Promise<number> {
   const { args, client } = call;
-  const ai = args.given('provider', 'model', 'credential');
-  const { credential, ...named } = ai as Record<string, string>;
+  const { credential } = args.given('credential');
+  const named = await namedModel(call);
   await registered(call);
   const { runId } = await client.runs.create({
     workflowId: TRY_ID,
@@ -72,6 +72,18 @@ async function tryModel(call: Call, prompt?: string): Promise<number> {
     configurable: { ai: { ...named, ...(credential !== undefined && { credentialRef: credential }) } },
   });
   return told(call, runId);
+}
+
+/** `scripted/echo` names its provider too, unless that has a model of the whole name. */
+async function namedModel({ args, client }: Call): Promise<JsonObject> {
+  const { provider, model } = args.given('provider', 'model');
+  const [id, ...rest] = model?.split('/') ?? [];
+  if (model === undefined || provider !== undefined || rest.length === 0)
+    return { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
+  const found = (await client.ai.providers()).find((one) => one.id === id);
+  if (!found) return { model };
+  const isWhole = found.defaultModel === model || found.models.includes(model);
+  return { provider: found.id, model: isWhole ? model : rest.join('/') };
 }
 
 /** Once for each tenant; a key that may not register can use it from then on. */
@@ -127,7 +139,7 @@ export const ai: Command = {
   usage: usageOf('ai', actions),
   options: {
     provider: option('P', 'try: which provider'),
-    model: option('M', 'try: which model'),
+    model: option('M', 'try: which model, also as PROVIDER/MODEL'),
     credential: option('REF', 'try: which credential pays'),
     all: flag('providers: those without a key too'),
     json: flag('print JSON'),
