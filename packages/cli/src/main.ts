@@ -38,3 +38,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   now: Date.now,
   signal: interrupted.signal,
 });
+
+// When all is written: the clean-up of Node itself has been seen not to end (26.10, on a busy machine).
+process.once('beforeExit', () => process.exit());
