@@ -22,7 +22,16 @@ const hello: JsonObject = {
 };
 
 const COUNTED = ['temperature', 'topP', 'topK', 'responseFormat', 'maxOutputTokens', 'stop', 'seed'];
-const IGNORED = ['timeoutMs', 'traceparent', 'requestId', 'maxRetries', 'credentialRef', 'tenantId', 'runId'];
+const IGNORED = [
+  'timeoutMs',
+  'traceparent',
+  'requestId',
+  'x-request-id',
+  'maxRetries',
+  'credentialRef',
+  'tenantId',
+  'runId',
+];
 
 describe('the cache key of a request to a model', () => {
   test('follows the published recipe', () => {

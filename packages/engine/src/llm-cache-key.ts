@@ -36,6 +36,7 @@ const TRANSPORT = new Set([
   'spanId',
   'id',
   'requestId',
+  'x-request-id',
   'correlationId',
   'invocationId',
   'idempotencyKey',
