@@ -99,7 +99,7 @@ function endpointOf(endpoint: Endpoint): Provider {
     key: credential !== undefined ? { credential } : standIn ? 'usual' : 'none',
     ...(every && { models: every }),
     defaults: {
-      ...standIn?.defaults,
+      ...served(standIn?.defaults ?? {}, every),
       ...(chat !== undefined && { chat, search: chat }),
       ...(embedding !== undefined && { embedding }),
       ...(rerank !== undefined && { rerank }),
@@ -113,6 +113,9 @@ function endpointOf(endpoint: Endpoint): Provider {
     tenants: endpoint.tenants?.includes('*') ? '*' : (endpoint.tenants ?? [DEFAULT_TENANT]),
   };
 }
+
+const served = (defaults: Provider['defaults'], models: Provider['models']): Provider['defaults'] =>
+  Object.fromEntries(Object.entries(defaults).filter(([, model]) => models?.includes(model) ?? true));
 
 /** As Ollama reads it: an address, a port, or both, with or without a scheme; 0.0.0.0 is this machine. */
 export function ollamaOrigin(text: string | undefined): string {

@@ -43,7 +43,7 @@ const shared = onePerFile(async (t) => {
       { id: 'openai', url: servers.openai.baseUrl },
       { id: 'gemini', url: servers.gemini.baseUrl },
       { id: 'lab', url: servers.lab.baseUrl, models: ['small', 'large'], price: { input: 1, output: 2 } },
-      { id: 'unpriced', url: servers.lab.baseUrl, models: ['small'] },
+      { id: 'unpriced', url: servers.lab.baseUrl, models: ['small'], embeddingModels: ['wide'] },
       { id: 'gone', url: 'http://127.0.0.1:9/v1', models: ['x'] },
     ],
     policies: [
@@ -208,6 +208,15 @@ test('discovery lists what answers, without keys or addresses', async () => {
   assert.deepEqual(aiProviders.supportedModels.lab, ['small', 'large']);
   assert.deepEqual(aiProviders.policies.modes, ['disabled', 'optional', 'required', 'restricted']);
   assert.doesNotMatch(JSON.stringify(aiProviders), /127\.0\.0\.1|canary/);
+});
+
+test('a provider that lists its models is listed for what they are known for', async () => {
+  const { api } = await shared();
+  const listed = (await api.get('/v1/host/gantry/ai/providers')).json().providers;
+  const tasksOf = (id: string) => listed.find((one: JsonObject) => one.id === id).tasks;
+  assert.deepEqual(tasksOf('lab'), ['chat']);
+  assert.deepEqual(tasksOf('unpriced'), ['chat', 'embedding']);
+  assert.ok(tasksOf('openai').includes('speech'));
 });
 
 test('a script alone satisfies no pack that needs a model; a provider does', () => {

@@ -282,7 +282,7 @@ class TenantProviders implements Providers {
       ...(defaults.chat !== undefined && { defaultModel: defaults.chat }),
       models: [...listedModels(provider)],
       modalities: [...modalities],
-      tasks: TASKS[provider.family].filter((task) => can(provider, task)),
+      tasks: TASKS[provider.family].filter((task) => can(provider, task) && hasModel(provider, task)),
     };
     if (this.#policy(owner, provider)?.mode === 'disabled') return { ...facts, state: 'disabled' };
     const key = await this.#key(owner, provider).catch(() => null);
@@ -308,6 +308,10 @@ const CONFIGURED: readonly Task[] = ['rerank', 'upscale'];
 
 const can = ({ family, defaults }: Provider, task: Task): boolean =>
   TASKS[family].includes(task) && (!CONFIGURED.includes(task) || defaults[task] !== undefined);
+
+/** A provider that lists its models has none for a task that none of them is known for. */
+const hasModel = ({ models, defaults }: Provider, task: Task): boolean =>
+  task === 'chat' || models === undefined || defaults[task] !== undefined;
 
 const keepsPrefixes = ({ family }: Provider): boolean => PREFIX_FAMILIES.includes(family);
 
