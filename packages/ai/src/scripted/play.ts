@@ -165,12 +165,15 @@ function echo({ messages, schema, search }: ModelRequest): ScriptTurn {
 
 const PAGES = 5;
 
-const madeUp = (query: string, [site = 'example.com']: readonly string[]): Source[] =>
-  Array.from({ length: PAGES }, (_, at) => ({
-    url: `https://${site}/${encodeURIComponent(query.slice(0, 64))}/${at + 1}`,
-    title: `${query.slice(0, 64)}, page ${at + 1}`,
+function madeUp(query: string, [site = 'example.com']: readonly string[]): Source[] {
+  // Cut text may end within a character
+  const topic = query.slice(0, 64).toWellFormed();
+  return Array.from({ length: PAGES }, (_, at) => ({
+    url: `https://${site}/${encodeURIComponent(topic)}/${at + 1}`,
+    title: `${topic}, page ${at + 1}`,
     snippet: `A page that is made up, about: ${query.slice(0, 256)}`,
   }));
+}
 
 const DEPTH_MAX = 16;
 

@@ -41,6 +41,13 @@ test('without a script the last message comes back, word by word', async () => {
   ]);
 });
 
+test('without a script a search finds pages, whatever is looked for', async () => {
+  const messages = [{ role: 'user', content: `${'x'.repeat(63)}😀` }] as const;
+  const { parts } = await played({}, request({ messages, search: { sites: ['acme.example'] } }));
+  const [found] = parts.flatMap((part) => (part.type === 'sources' ? [part.sources] : []));
+  assert.equal(new URL(found![0]!.url).host, 'acme.example');
+});
+
 test('without a script a schema is answered with the smallest value that fits it', async () => {
   const schema = {
     type: 'object',
