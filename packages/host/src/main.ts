@@ -17,8 +17,8 @@ function greeting(host: Host, url: string): string[] {
   return lines;
 }
 
-/** Trying it out takes a moment of the processor, which the first requests need more. */
-const SANDBOX_LOOK_MS = 2_000;
+/** Trying it out takes half a second of the processor, which the first requests need more. */
+const SANDBOX_LOOK_MS = 10_000;
 
 /** Says what packs cannot have on this machine. */
 function tellSandbox({ services }: Host): void {

@@ -10,7 +10,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { chooseIsolation, choosePython, gatherMaterials, type Isolation } from './isolation/choose.ts';
 import { INSIDE, pythonView, type Wall } from './isolation/launch.ts';
-import { findTools } from './isolation/tools.ts';
+import { findPythons, findTools, type Python } from './isolation/tools.ts';
 import { DEFAULT_UIDS } from './isolation/uids.ts';
 import { unshareWall } from './isolation/unshare.ts';
 import { KINDS, type Kind, lacks } from './testing/isolations.ts';
@@ -34,7 +34,9 @@ function foreignCalls(executable: string): readonly string[] {
 }
 
 async function nativePython(isolation: Wall): Promise<Interpreter | undefined> {
-  const python = (await findTools()).pythons.filter(({ hasCtypes }) => hasCtypes).at(-1);
+  const { filteringPython } = await findTools();
+  let python: Python | undefined;
+  for await (const found of findPythons()) if (found.executable === filteringPython) python = found;
   if (!python) return undefined;
   const sharedLibraries = [...python.sharedLibraries, ...foreignCalls(python.executable)];
   const launcher = isolation.launcherOf(pythonView({ ...python, sharedLibraries }));
@@ -142,7 +144,7 @@ test('without a filter, packs end with the host all the same', async (t) => {
   const reason = await lacks('unshare');
   if (reason) return t.skip(reason);
   const wall = await gatherMaterials(await scratchFolder(), DEFAULT_UIDS);
-  const tools = { ...wall.tools, pythons: [] };
+  const tools = { ...wall.tools, filteringPython: undefined };
   const isolation = unshareWall({ ...wall, filter: undefined, tools });
   assert.equal(isolation.isFiltered, false);
   assert.match(JSON.stringify(await choosePython(isolation)), /need a filter for system calls/);

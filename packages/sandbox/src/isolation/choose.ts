@@ -15,7 +15,7 @@ import {
   type Wall,
 } from './launch.ts';
 import { seccompFilter } from './seccomp-filter.ts';
-import { findTools } from './tools.ts';
+import { findPythons, findTools } from './tools.ts';
 import { DEFAULT_UIDS, type UidRange, Uids } from './uids.ts';
 import { unshareWall } from './unshare.ts';
 
@@ -178,9 +178,8 @@ export async function choosePython(isolation: Wall, mayBeUnfiltered = false): Pr
     return { kind: 'missing', reason: 'Python packs need an OS sandbox' };
   if (!isolation.isFiltered && !mayBeUnfiltered)
     return { kind: 'missing', reason: `Python packs need a filter for system calls. ${FILTER_HINT}` };
-  const { pythons } = await findTools();
   let reason = 'no python3 of version 3.10 or later was found';
-  for (const python of pythons) {
+  for await (const python of findPythons()) {
     const probed = await probe(isolation, pythonView(python));
     if (typeof probed !== 'string') return { kind: 'found', version: python.version, launcher: probed };
     reason = probed;

@@ -19,8 +19,8 @@ export interface Tools {
   readonly prlimit: Tool | undefined;
   /** Of util-linux, where it can apply a filter. */
   readonly filteringSetpriv: Tool | undefined;
-  /** Python that packs may run on, the operator's own first. */
-  readonly pythons: readonly Python[];
+  /** A Python that can start others filtered: one with `ctypes`. */
+  readonly filteringPython: string | undefined;
 }
 
 /** What a program prints; nothing if it cannot be run. */
@@ -59,27 +59,20 @@ export interface Python {
   /** Folders inside it with what was installed on this machine; hidden from packs. */
   readonly installed: readonly string[];
   readonly sharedLibraries: readonly string[];
-  /** With `ctypes` it can start others filtered. */
-  readonly hasCtypes: boolean;
 }
 
 /** Only extension modules that compute: what they link to is bound, so `ctypes` and `ssl` do not even load. */
-const SCRIPT = `
+const PYTHON_SCRIPT = `
 import glob, json, os, subprocess, sys
 library = os.path.dirname(os.__file__)
 executable = os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable)
 names = ['zlib', '_bz2', '_lzma', '_hashlib', '_decimal', 'pyexpat', '_uuid']
 found = [file for name in names for file in glob.glob(os.path.join(library, 'lib-dynload', name + '.*.so'))]
 linked = subprocess.run(['ldd', executable, *found], capture_output=True, text=True).stdout
-try:
-    import ctypes
-except ImportError:
-    ctypes = None
 words = [word for line in linked.splitlines() if ' (0x' in line for word in line.split()]
 print(json.dumps({
     'version': list(sys.version_info[:3]), 'executable': executable, 'library': library,
     'installed': [f for f in (os.path.join(library, n) for n in ('site-packages', 'dist-packages')) if os.path.isdir(f)],
-    'hasCtypes': ctypes is not None,
     'sharedLibraries': sorted({word for word in words if word.startswith('/')}),
 }))
 `;
@@ -89,7 +82,7 @@ const strings = (value: unknown): readonly string[] =>
 
 /** 3.10 or later, with all that its process needs to be bound into the sandbox. */
 async function findPython(name: string): Promise<Python | undefined> {
-  const found: unknown = JSON.parse((await outputOf(name, ['-I', '-S', '-c', SCRIPT])) || 'null');
+  const found: unknown = JSON.parse((await outputOf(name, ['-I', '-S', '-c', PYTHON_SCRIPT])) || 'null');
   if (!isObject(found) || !Array.isArray(found.version)) return undefined;
   const [major = 0, minor = 0] = found.version.map(Number);
   if (major !== OLDEST_PYTHON[0] || minor < OLDEST_PYTHON[1]) return undefined;
@@ -101,27 +94,49 @@ async function findPython(name: string): Promise<Python | undefined> {
     library,
     installed: strings(found.installed),
     sharedLibraries: strings(found.sharedLibraries),
-    hasCtypes: found.hasCtypes === true,
   };
 }
 
+const SYSTEM_PYTHON = '/usr/bin/python3';
+const foundPythons = new Map<string, Promise<Python | undefined>>();
+
 /**
  * The `python3` of the operator's own path, which may be a version manager's (packs never see that path), and the
- * system's: the uid of a pack can enter its folder even if the other is in a home folder.
+ * system's: the uid of a pack can enter its folder even if the other is in a home folder. One is looked at only where
+ * those before it do not serve.
  */
-async function findPythons(): Promise<readonly Python[]> {
-  const [own, system] = await Promise.all(['python3', '/usr/bin/python3'].map(findPython));
-  const isOther = own?.executable !== system?.executable;
-  return [own, ...(isOther ? [system] : [])].filter((python) => python !== undefined);
+export async function* findPythons(): AsyncGenerator<Python> {
+  const seen = new Set<string>();
+  for (const name of ['python3', SYSTEM_PYTHON]) {
+    const finding = foundPythons.get(name) ?? findPython(name);
+    foundPythons.set(name, finding);
+    const python = await finding;
+    if (python && !seen.has(python.executable)) yield python;
+    if (python) seen.add(python.executable);
+  }
+}
+
+const FILTERING_SCRIPT = `
+import ctypes, os, sys
+print(os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable))
+`;
+
+/** The system's first: a version manager takes 0.1 s to find its own. */
+async function findFilteringPython(): Promise<string | undefined> {
+  for (const name of [SYSTEM_PYTHON, 'python3']) {
+    const executable = (await outputOf(name, ['-I', '-S', '-c', FILTERING_SCRIPT])).trim();
+    if (executable !== '') return executable;
+  }
+  return undefined;
 }
 
 async function find(): Promise<Tools> {
-  const [prlimit, filteringSetpriv, pythons] = await Promise.all([
+  const [prlimit, filteringSetpriv, filteringPython] = await Promise.all([
     findTool('prlimit'),
     findFilteringSetpriv(),
-    findPythons(),
+    findFilteringPython(),
   ]);
-  return { prlimit, filteringSetpriv, pythons };
+  return { prlimit, filteringSetpriv, filteringPython };
 }
 
 let found: Promise<Tools> | undefined;

@@ -25,7 +25,6 @@ import {
   withPrlimit,
   withTool,
 } from './launch.ts';
-import type { Python } from './tools.ts';
 
 /** What follows the command keeps the shell from becoming it. */
 const SCRIPT = `
@@ -48,14 +47,13 @@ const LAUNCHER = path.join(import.meta.dirname, 'launcher.py');
 
 /** How the last steps are taken: into the view, limited and, where that is possible, filtered. */
 type Entrance =
-  | { readonly kind: 'python'; readonly python: Python; readonly filter: string }
+  | { readonly kind: 'python'; readonly python: string; readonly filter: string }
   | { readonly kind: 'util-linux'; readonly isFiltered: boolean };
 
-function entranceOf({ filter, tools: { filteringSetpriv, pythons } }: Materials): Entrance {
-  const python = pythons.find(({ hasCtypes }) => hasCtypes);
-  if (filter === undefined || filteringSetpriv || !python)
+function entranceOf({ filter, tools: { filteringSetpriv, filteringPython } }: Materials): Entrance {
+  if (filter === undefined || filteringSetpriv || !filteringPython)
     return { kind: 'util-linux', isFiltered: filter !== undefined && filteringSetpriv !== undefined };
-  return { kind: 'python', python, filter };
+  return { kind: 'python', python: filteringPython, filter };
 }
 
 function viewFor(entrance: Entrance, plain: View, { tools, filter }: Materials): View {
@@ -70,7 +68,7 @@ function enter(entrance: Entrance, view: View, uid: number | undefined, dataByte
   if (entrance.kind === 'python') {
     const { python, filter } = entrance;
     const limits = [dataBytes ?? '-', view.processesMax].map(String);
-    return [python.executable, '-I', '-S', '-B', LAUNCHER, filter, `${uid ?? '-'}`, ...limits];
+    return [python, '-I', '-S', '-B', LAUNCHER, filter, `${uid ?? '-'}`, ...limits];
   }
   const user = uid === undefined ? [] : becomeUser(uid);
   const filtered = ['--no-new-privs', '--seccomp-filter', INSIDE.filter];
