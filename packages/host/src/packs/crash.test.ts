@@ -12,7 +12,7 @@ import { packTest } from './testing/pack-test.ts';
 /** Says that it acts, and goes on until it is let go. */
 const body = `
   await ctx.emit({ type: 'acting' });
-  while (!(await ctx.storage.kv.get({ key: 'go' })).found) await new Promise((done) => setTimeout(done, 20));
+  while (!(await ctx.storage.kv.get({ key: 'go' })).found) await new Promise((done) => setTimeout(done, 100));
   return { done: true };`;
 const counting = `await ctx.storage.kv.atomicIncrement({ key: 'visits' });${body.replace('done: true', "done: (await ctx.storage.kv.get({ key: 'visits' })).value === 1")}`;
 /** Takes one of the stock: seen at first as 0, left as -1. */

@@ -11,7 +11,7 @@ import { caller, hostPlaces, until } from './testing/host-lives.ts';
 const wait = (id: string, times: string) => `
   await ctx.emit({ type: 'acting' });
   while (((await ctx.storage.kv.get({ key: 'go-${id}' })).value ?? 0) < ${times})
-    await new Promise((done) => setTimeout(done, 20));`;
+    await new Promise((done) => setTimeout(done, 100));`;
 const increment = (key: string) => `await ctx.storage.kv.atomicIncrement({ key: '${key}' });`;
 const STEPS = 4;
 const WAITING = {
