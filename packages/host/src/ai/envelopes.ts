@@ -19,7 +19,7 @@ import {
   type RefusalMode,
   UNIVERSAL_KINDS,
 } from '@gantry/ai';
-import type { EmittedEvent, Json, JsonObject } from '@gantry/protocol';
+import { type EmittedEvent, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type Caller, type Changes, fromEntry, type NodeCaller, type RecordKind } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 
@@ -74,8 +74,8 @@ export interface AcceptedEnvelope {
   readonly payload: Json;
 }
 
-/** Thrown in a change to end it without a record. */
-const NOTHING = new Error('There is no such envelope');
+/** Ends a change without a record, unless the same call has one: it is of those refusals that are not kept. */
+const NOTHING = new OpenwopError('service_unavailable', { message: 'There is no such envelope' });
 
 export class Envelopes {
   readonly #changes: Pick<Changes, 'run'>;
@@ -123,12 +123,15 @@ export class Envelopes {
       return await this.#changes.run(caller, async (change) => {
         const entries = await this.#entries.list(judged.kind, caller.tenant, { index, limit: OPEN_MAX });
         const open = entries.map((entry) => fromEntry(judged, entry));
-        const [oldest] = open.sort((left, right) => left.record.at - right.record.at);
-        const found = oldest && (await change.find(judged, oldest.id));
-        const projection = found && projectionOf(found.record);
-        if (!projection) throw NOTHING;
-        change.update(found, { isOpen: false });
-        return projection;
+        for (const { id } of open.sort((left, right) => left.record.at - right.record.at)) {
+          const found = await change.find(judged, id);
+          // Another may have taken it since it was listed
+          const projection = found?.record.isOpen ? projectionOf(found.record) : null;
+          if (!found || !projection) continue;
+          change.update(found, { isOpen: false });
+          return projection;
+        }
+        throw NOTHING;
       });
     } catch (error) {
       if (error === NOTHING) return null;
