@@ -32,12 +32,14 @@ export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]
   }
 }
 
-/** All that wait for an envelope of that kind look again; who comes first takes it. */
+/** All that wait for an envelope of that kind look again; who comes first takes it, and others wait as long as was left. */
 function wakeWaiting(step: Step, envelopeType: string): void {
   for (const [nodeId, interrupt] of [...step.run.interrupts]) {
     const waiting = step.plan.nodes.get(nodeId);
-    if (waiting && interrupt.memo?.envelopeType === envelopeType)
-      close(step, waiting, { interrupt, value: { envelopeType }, by: BY_ENVELOPE });
+    if (!waiting || interrupt.memo?.envelopeType !== envelopeType) continue;
+    const { expiresAt } = interrupt;
+    const left = expiresAt === undefined ? {} : { leftMs: Math.max(0, expiresAt - step.now) };
+    close(step, waiting, { interrupt, value: { envelopeType, ...left }, by: BY_ENVELOPE });
   }
 }
 

@@ -34,6 +34,7 @@ interface Awaited {
 /** The first question that has no answer is where the node stopped, or stops now. */
 export async function awaited(deps: AwaitDeps, awaiting: Awaiting): Promise<Awaited> {
   const { node, waits, ordinal, envelopeType, timeoutMs } = awaiting;
+  let leftMs = timeoutMs;
   for (let [round, invalid] = [0, 0]; ; round++) {
     const key = `${ENVELOPE_KEY}await:${ordinal}:${round}`;
     const answer = waits.answerOf(key) as JsonObject | undefined;
@@ -43,9 +44,10 @@ export async function awaited(deps: AwaitDeps, awaiting: Awaiting): Promise<Awai
       const caller = nodeCaller(node, ordinal, 'aiEnvelope.await');
       const taken = await deps.envelopes.take(caller, node.runId, envelopeType);
       if (taken) return taken;
-      return waits.wait({ suspend: { key, request: { timeoutMs }, awaits: { envelopeType, seen } } });
+      return waits.wait({ suspend: { key, request: { timeoutMs: leftMs }, awaits: { envelopeType, seen } } });
     }
     if (answer.timedOut === true) return { envelopeType, timedOut: true };
+    if (typeof answer.leftMs === 'number') leftMs = Math.min(leftMs, answer.leftMs);
     if (answer.payload === undefined) continue;
     const sent = await receiveSent(deps, awaiting, round, answer);
     if (sent) return sent;

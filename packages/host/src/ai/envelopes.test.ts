@@ -210,6 +210,24 @@ test('an envelope that was there before is taken, by one wait alone', async () =
   assert.deepEqual(both.sort(), [false, true], JSON.stringify(events));
 });
 
+test('who was not first waits on, for what was left of its time', async () => {
+  const waiting = ['v', 'w'].map((id) => node(id, WAIT, { timeoutMs: 600_000 }));
+  const [api, runId] = await begun([...waiting, make()], says(ASKS), says(PRD));
+  for (const id of ['a', 'v', 'w']) await api.asks(runId, id);
+  await api.post(`/v1/runs/${runId}/interrupts/a`, { resumeValue: { answers: { q1: 'x' } } });
+  const asked: JsonObject[] = [];
+  for (let last = -1; asked.length < 4; ) {
+    const cursor = last < 0 ? '' : `&lastSequence=${last}`;
+    const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
+    assert.ok(polled.lastEventSeq > last, JSON.stringify(asked));
+    asked.push(...payloadsOf(polled.events, 'interrupt.requested'));
+    last = polled.lastEventSeq;
+  }
+  const [again] = asked.slice(3);
+  assert.ok(Number(again!.timeoutMs) < 600_000, JSON.stringify(asked));
+  assert.equal((await api.post(`/v1/runs/${runId}/cancel`, {})).statusCode, 200);
+});
+
 test('somebody sends the envelope that a node waits for', async () => {
   const [api, runId] = await begun([node('a', WAIT, { timeoutMs: 600_000 })]);
   await api.asks(runId);
