@@ -23,7 +23,7 @@ test('ai: providers are listed with what to do next, and a model is tried', asyn
   const gantry = (...args: string[]) => host.gantry('ai', ...args);
 
   const listed = await gantry('providers');
-  assert.match(listed.out, /lab +ready +chat,embedding +small, lab\/large/);
+  assert.match(listed.out, /lab +ready +chat +small, lab\/large/);
   assert.match(listed.out, /ollama +unreachable/);
   assert.match(listed.out, /scripted +ready +chat,\S+ +echo/);
   assert.doesNotMatch(listed.out, /anthropic|127\.0\.0\.1/);
