@@ -3,16 +3,18 @@ import type { Modality } from '../model.ts';
 import type { FamilyName } from '../providers/families.ts';
 
 /** What a model is asked for. */
-export type Task =
-  | 'chat'
-  | 'search'
-  | 'embedding'
-  | 'rerank'
-  | 'image'
-  | 'upscale'
-  | 'speech'
-  | 'transcription'
-  | 'video';
+export const TASKS = [
+  'chat',
+  'search',
+  'embedding',
+  'rerank',
+  'image',
+  'upscale',
+  'speech',
+  'transcription',
+  'video',
+] as const;
+export type Task = (typeof TASKS)[number];
 
 export interface KnownProvider {
   readonly id: string;

@@ -6,7 +6,6 @@
  * I2  A claim without a record keeps its reservation: nobody knows what was served. Such claims are listed by run.
  * I3  Counters of a run end with the root of its family, those of a project with their time.
  */
-import { rootRunId } from '@gantry/engine';
 import type { ModelUsage, RunOwner } from '@gantry/protocol';
 import type { EntryKey, Store, Write } from '@gantry/store';
 import { reservedBy } from '../runtime/invocation-log.ts';
@@ -42,11 +41,6 @@ export interface Ceilings {
   readonly run: Limits;
   readonly project: Limits;
 }
-
-export const accountOf = (
-  facts: Parameters<typeof rootRunId>[0] & { readonly owner: RunOwner; readonly workflowId: string },
-  at: number,
-): Account => ({ owner: facts.owner, workflowId: facts.workflowId, rootRunId: rootRunId(facts), at });
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 

@@ -1,6 +1,6 @@
 /** `aiProviders` of the discovery document: what answers, by id. Where an endpoint is it never says. Pure. */
-import { type Modality, SCRIPTED_CAPABILITIES, SCRIPTED_PROVIDERS, type Task } from '@gantry/ai';
-import { type AiProvider, flagsOf, type JsonObject, SURFACE_NAMES } from '@gantry/protocol';
+import { type Modality, SCRIPTED_CAPABILITIES, SCRIPTED_PROVIDERS, TASKS, type Task } from '@gantry/ai';
+import { type AiProvider, flagsOf, type JsonObject } from '@gantry/protocol';
 import { MEDIA_BYTES_MAX } from '../media-input.ts';
 import { type AiConfig, POLICY_MODES } from './config.ts';
 import type { Providers } from './providers.ts';
@@ -15,17 +15,13 @@ const FLAGS: Readonly<Partial<Record<Task, string>>> = {
 const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'document'];
 const INLINE_BYTES_MAX = 262_144;
 
-/** `serves`: tasks that pack code can ask for here; `keeping`: providers that keep prefixes of prompts. */
-export function advertisement(
-  listed: readonly AiProvider[],
-  serves: readonly Task[],
-  keeping: readonly string[],
-): JsonObject {
+/** `keeping`: providers that keep prefixes of prompts. */
+export function advertisement(listed: readonly AiProvider[], keeping: readonly string[]): JsonObject {
   const ready = listed.filter(({ state, id }) => state === 'ready' && id !== 'scripted');
   const ids = ready.map(({ id }) => id);
   const keyed = ready.filter(({ credential }) => credential !== undefined).map(({ id }) => id);
   const modalities = MODALITIES.filter((one) => ready.some((provider) => provider.modalities.includes(one)));
-  const tasks = serves.filter((task) => ready.some((provider) => provider.tasks.includes(task)));
+  const tasks = TASKS.filter((task) => ready.some((provider) => provider.tasks.includes(task)));
   const prefixes = ids.filter((id) => keeping.includes(id));
   const flags = tasks.flatMap((task) => FLAGS[task] ?? []).map((flag) => [flag, 'supported']);
   return {
@@ -40,19 +36,14 @@ export function advertisement(
     maxInlineMediaBytes: INLINE_BYTES_MAX,
     selfHosted: ready.filter(({ selfHosted }) => selfHosted).map(({ id }) => id),
     ...(prefixes.length > 0 && { promptPrefixCache: { supported: true, providers: prefixes } }),
-    ...(serves.includes('chat') && { toolCalling: 'supported' }),
+    toolCalling: 'supported',
     ...Object.fromEntries(flags),
   };
 }
 
-/** What pack code can ask for: nothing while no surface serves it. */
-export const SERVED: readonly Task[] = SURFACE_NAMES.some((name) => String(name.capability) === 'aiProviders')
-  ? ['chat', 'search', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video']
-  : [];
-
 /** Names of peer dependencies that are satisfied: by a provider that really answers, not by a script alone. */
-export function peersOf(advertised: JsonObject, serves = SERVED): [string, readonly string[]][] {
-  if (serves.length === 0 || !hasProvider(advertised)) return [];
+export function peersOf(advertised: JsonObject): [string, readonly string[]][] {
+  if (!hasProvider(advertised)) return [];
   return Object.entries({
     aiProviders: advertised,
     aiEnvelope: ENVELOPE_FAMILY,

@@ -64,7 +64,6 @@ type AiConfigFile = Static<typeof AiConfig>;
 
 export type Endpoint = Static<typeof Endpoint>;
 export type ProviderPolicy = Static<typeof Policy>;
-export type PolicyMode = ProviderPolicy['mode'];
 export const POLICY_MODES = MODES;
 
 export interface AiConfig {

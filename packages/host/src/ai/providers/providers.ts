@@ -9,6 +9,7 @@ import {
   type ProviderFamily,
   type Reach,
   SCRIPTED_PROVIDERS,
+  TASKS,
   type Task,
 } from '@gantry/ai';
 import type { EgressByPurpose } from '@gantry/egress';
@@ -24,7 +25,7 @@ import {
 import type { Store } from '@gantry/store';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { SecretVariable } from '../../credentials/external-stores.ts';
-import { advertisement, SERVED } from './advertisement.ts';
+import { advertisement } from './advertisement.ts';
 import type { AiConfig } from './config.ts';
 import { type KeyChoice, type KeyChoices, keyChoices } from './key-choice.ts';
 import { offerKeys } from './key-offers.ts';
@@ -159,7 +160,7 @@ class TenantProviders implements Providers {
     const offered = this.#offered(owner).filter(isAsked);
     const listed = Promise.all(offered.map((provider) => this.#state(owner, provider)));
     const keeping = offered.filter(keepsPrefixes).map(({ id }) => id);
-    const advertised = listed.then((all) => advertisement(all, SERVED, keeping));
+    const advertised = listed.then((all) => advertisement(all, keeping));
     this.#told = { at: now(), advertised };
     advertised.catch(() => {
       this.#told = undefined;
@@ -282,7 +283,7 @@ class TenantProviders implements Providers {
       ...(defaults.chat !== undefined && { defaultModel: defaults.chat }),
       models: [...listedModels(provider)],
       modalities: [...modalities],
-      tasks: TASKS[provider.family].filter((task) => can(provider, task) && hasModel(provider, task)),
+      tasks: FAMILY_TASKS[provider.family].filter((task) => can(provider, task) && hasModel(provider, task)),
     };
     if (this.#policy(owner, provider)?.mode === 'disabled') return { ...facts, state: 'disabled' };
     const key = await this.#key(owner, provider).catch(() => null);
@@ -296,7 +297,7 @@ class TenantProviders implements Providers {
 }
 
 /** What each family can do beside chat. */
-const TASKS: Record<FamilyName, readonly Task[]> = {
+const FAMILY_TASKS: Record<FamilyName, readonly Task[]> = {
   anthropic: ['chat', 'search'],
   openai: ['chat', 'search', 'embedding', 'image', 'speech', 'transcription'],
   google: ['chat', 'search', 'embedding', 'image', 'speech', 'video'],
@@ -307,7 +308,7 @@ const TASKS: Record<FamilyName, readonly Task[]> = {
 const CONFIGURED: readonly Task[] = ['rerank', 'upscale'];
 
 const can = ({ family, defaults }: Provider, task: Task): boolean =>
-  TASKS[family].includes(task) && (!CONFIGURED.includes(task) || defaults[task] !== undefined);
+  FAMILY_TASKS[family].includes(task) && (!CONFIGURED.includes(task) || defaults[task] !== undefined);
 
 /** A provider that lists its models has none for a task that none of them is known for. */
 const hasModel = ({ models, defaults }: Provider, task: Task): boolean =>
@@ -323,5 +324,5 @@ const SCRIPTED: AiProvider = {
   models: ['echo'],
   defaultModel: 'echo',
   modalities: ['text'],
-  tasks: ['chat', 'search', 'embedding', 'rerank', 'image', 'upscale', 'speech', 'transcription', 'video'],
+  tasks: [...TASKS],
 };
