@@ -10,6 +10,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { CommitPipeline, type FeedRow, type Store } from '@gantry/store';
+import { LOADERS } from '../../protocol/src/testing/loaders.ts';
 import { administer } from '../../store/src/testing/postgres-server.ts';
 import { Changes } from './changes.ts';
 import { backends } from './testing/backends.ts';
@@ -22,7 +23,7 @@ const PURSES = 8;
 const AMOUNT = 1_000;
 
 function start(command: ChildCommand, location: string, argument: string) {
-  const child: ChildProcess = spawn(process.execPath, [CHILD, command, location, argument], {
+  const child: ChildProcess = spawn(process.execPath, [...LOADERS, CHILD, command, location, argument], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   return { child, lines: createInterface(child.stdout!), exited: once(child, 'exit') };

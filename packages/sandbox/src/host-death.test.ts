@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { LOADERS } from '../../protocol/src/testing/loaders.ts';
 
 const HOST = new URL('./testing/doomed-host.ts', import.meta.url).pathname;
 const NOBODY = 65534;
@@ -19,7 +20,7 @@ function startHost(body: string, uid?: number): Host {
   const workDir = mkdtempSync(path.join(tmpdir(), 'gantry-doomed-'));
   process.once('exit', () => rmSync(workDir, { recursive: true, force: true }));
   if (uid !== undefined) chownSync(workDir, uid, uid);
-  return spawn(process.execPath, [HOST, workDir, body], {
+  return spawn(process.execPath, [...LOADERS, HOST, workDir, body], {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });

@@ -12,9 +12,9 @@ import { type ModelServer, type Step, startModelServer } from '../../../ai/src/t
 import { openaiChat } from '../../../ai/src/testing/openai-chat.ts';
 import { caller, hostPlaces, until } from '../packs/testing/host-lives.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { typesOf } from '../testing/fixture-host.ts';
 import { type HostProcess, startHostProcess } from '../testing/host-process.ts';
 import { type Calls, DATABASES, type Database, killInRounds, ROUNDS } from '../testing/kill-rounds.ts';
+import { typesOf } from '../testing/run-events.ts';
 import { Ledger } from './ledger.ts';
 
 const CALLS = 3;

@@ -5,7 +5,7 @@ import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { openPostgres } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { payloadsOf, typesOf } from '../testing/fixture-host.ts';
+import { payloadsOf, typesOf } from '../testing/run-events.ts';
 import { type TestHost, testHost } from '../testing/test-host.ts';
 
 const ask = { provider: 'scripted', prompt: 'Hello', maxTokens: 256 };

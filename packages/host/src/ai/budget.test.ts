@@ -5,8 +5,8 @@ import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { assertPublic } from '../api/testing.ts';
 import { type PackTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { payloadsOf, typesOf } from '../testing/fixture-host.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
+import { payloadsOf, typesOf } from '../testing/run-events.ts';
 
 const shared = onePerFile(async (t) => {
   const api = await sharedPackTest(t);

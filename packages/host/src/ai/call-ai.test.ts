@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { payloadsOf } from '../testing/fixture-host.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
+import { payloadsOf } from '../testing/run-events.ts';
 
 const TYPE = 'vendor.acme.ask';
 const shared = onePerFile(sharedPackTest);

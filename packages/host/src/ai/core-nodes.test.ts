@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { type ApiTest, apiTest, assertPublic } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { payloadsOf, typesOf } from '../testing/fixture-host.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
+import { payloadsOf, typesOf } from '../testing/run-events.ts';
 
 const host = onePerFile((t) =>
   apiTest(t, {

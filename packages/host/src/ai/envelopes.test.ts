@@ -5,9 +5,9 @@ import { type JsonObject, profilesOf, type RunEventDoc } from '@gantry/protocol'
 import { assertPublic } from '../api/testing.ts';
 import { type PackTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { assertOrder, only, payloadsOf } from '../testing/fixture-host.ts';
 import { TEST_KEY } from '../testing/host-process.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
+import { assertOrder, only, payloadsOf } from '../testing/run-events.ts';
 
 const MAKE = 'vendor.acme.make';
 const WAIT = 'vendor.acme.wait';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import { packArchive } from '../packs/testing/pack-archive.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { payloadsOf } from '../testing/fixture-host.ts';
+import { payloadsOf } from '../testing/run-events.ts';
 import { asked, outputsOf, shared } from './testing/asking-pack.ts';
 
 test('embeddings in every spelling, the same each time', async () => {

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { only, payloadsOf, typesOf } from '../testing/fixture-host.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
+import { only, payloadsOf, typesOf } from '../testing/run-events.ts';
 
 const TYPE = 'vendor.acme.ask';
 const BODY = `

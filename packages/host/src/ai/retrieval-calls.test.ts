@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { imageOf, plainPng } from '@gantry/ai';
 import type { JsonObject } from '@gantry/protocol';
-import { payloadsOf } from '../testing/fixture-host.ts';
+import { payloadsOf } from '../testing/run-events.ts';
 import { asked, outputsOf, shared } from './testing/asking-pack.ts';
 
 test('documents are ranked once, by an endpoint or by the script', async () => {

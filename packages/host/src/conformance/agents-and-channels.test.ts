@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { skipWithoutPublicData as skip } from '../../../protocol/src/testing/public-schemas.ts';
-import { assertOrder, fixtureHost, only, payloadsOf, typesOf } from '../testing/fixture-host.ts';
+import { fixtureHost } from '../testing/fixture-host.ts';
+import { assertOrder, only, payloadsOf, typesOf } from '../testing/run-events.ts';
 
 test('conformance-channel-ttl: only the fresh entry is left', { skip }, async () => {
   const host = await fixtureHost();

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicFixturesFolder, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
 import { apiTest } from '../api/testing.ts';
-import { assertOrder } from '../testing/fixture-host.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
+import { assertOrder } from '../testing/run-events.ts';
 
 const host = onePerFile((t) =>
   apiTest(t, { settings: { workflowsDir: publicFixturesFolder, testSeams: true }, workflows: [] }),

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { skipWithoutPublicData as skip } from '../../../protocol/src/testing/public-schemas.ts';
-import {
-  assertOrder,
-  type FixtureHost,
-  fixtureHost,
-  only,
-  payloadsOf,
-  typesOf,
-} from '../testing/fixture-host.ts';
+import { type FixtureHost, fixtureHost } from '../testing/fixture-host.ts';
+import { assertOrder, only, payloadsOf, typesOf } from '../testing/run-events.ts';
 
 const childIds = (events: readonly RunEventDoc[]): string[] =>
   payloadsOf(events, 'node.dispatched').map(({ childRunId }) => String(childRunId));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { skipWithoutPublicData as skip } from '../../../protocol/src/testing/public-schemas.ts';
-import { assertOrder, fixtureHost, only, payloadsOf } from '../testing/fixture-host.ts';
+import { fixtureHost } from '../testing/fixture-host.ts';
+import { assertOrder, only, payloadsOf } from '../testing/run-events.ts';
 
 test('conformance-approval: waits at its gate, refuses what was not offered, completes on accept', {
   skip,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEventDoc } from '@gantry/protocol';
 import { skipWithoutPublicData as skip } from '../../../protocol/src/testing/public-schemas.ts';
-import { type FixtureHost, fixtureHost, typesOf } from '../testing/fixture-host.ts';
+import { type FixtureHost, fixtureHost } from '../testing/fixture-host.ts';
+import { typesOf } from '../testing/run-events.ts';
 
 const fork = async (host: FixtureHost, runId: string, fromSeq: number): Promise<string> => {
   const response = await host.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq });

@@ -11,7 +11,8 @@ import { wasmModule } from '../../../sandbox/src/testing/wasm.ts';
 import { assertError } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { receiver } from '../webhooks/testing/receiver.ts';
-import { grantingSurfaces, PACKS_URL, packTest } from './testing/pack-test.ts';
+import { grantingSurfaces } from './testing/pack-archive.ts';
+import { PACKS_URL, packTest } from './testing/pack-test.ts';
 
 const TYPE = 'vendor.acme.greet';
 

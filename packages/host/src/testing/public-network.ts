@@ -12,6 +12,7 @@ import { test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { selfSigned } from '../../../egress/src/testing/certificate.ts';
+import { LOADERS } from '../../../protocol/src/testing/loaders.ts';
 import type { Lifetime } from './one-per-file.ts';
 
 const INSIDE = 'GANTRY_TEST_PUBLIC_NETWORK';
@@ -31,7 +32,7 @@ export async function onPublicNetwork(meta: ImportMeta, tests: () => void | Prom
     'no network namespaces here';
   test('on a network with a public address', { skip }, async () => {
     const command = `${PREPARE} && exec ${LEAVE_ROOT} "$0" "$@"`;
-    const args = [...words, command, process.execPath, '--test', fileURLToPath(meta.url)];
+    const args = [...words, command, process.execPath, ...LOADERS, fileURLToPath(meta.url)];
     // No server outside is reached from there
     const { NODE_TEST_CONTEXT: _, GANTRY_TEST_POSTGRES_URL: _url, ...env } = process.env;
     const child = spawn(program!, args, {

@@ -14,6 +14,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
+import { LOADERS } from '../../../protocol/src/testing/loaders.ts';
 import type { Data } from '../calls/data.ts';
 import type { BackendSettings } from '../open-port.ts';
 import { type CrashDesk, type CrashDeskOptions, openCrashDesk } from '../testing/crash-desk.ts';
@@ -89,7 +90,7 @@ interface Death {
 
 /** Answers what was acknowledged when all is over. */
 async function work(options: ChildOptions, { afterAcks, server }: Death): Promise<Hearing> {
-  const child = fork(SCRIPT, [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
+  const child = fork(SCRIPT, [JSON.stringify(options)], { execArgv: [...LOADERS, '--no-warnings'] });
   const closed = once(child, 'close');
   const order = (word: ToChild) => child.send(word);
   const hearing = listen(child, options.works);

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { LOADERS } from '../../../protocol/src/testing/loaders.ts';
 import { SQL_LIMITS } from '../ports/sql.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { talk } from '../testing/sql-talk.ts';
@@ -22,7 +23,9 @@ function openFiles(dataDir: string) {
 }
 
 const start = (...args: string[]): ChildProcess =>
-  spawn(process.execPath, ['--no-warnings', SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  spawn(process.execPath, [...LOADERS, '--no-warnings', SCRIPT, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
 
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { LOADERS } from '../../../protocol/src/testing/loaders.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from './database.ts';
@@ -36,7 +37,7 @@ async function opened(t: TestContext, dataDir: string): Promise<EmbeddedDatabase
 
 /** Kills the process once `count` calls were acknowledged, with others under way; answers all it heard of. */
 async function incrementUntilKilled(dataDir: string, first: number, count: number): Promise<number[]> {
-  const child = spawn(process.execPath, [SCRIPT, dataDir, String(first)], {
+  const child = spawn(process.execPath, [...LOADERS, SCRIPT, dataDir, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');

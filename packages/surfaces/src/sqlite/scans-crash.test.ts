@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { LOADERS } from '../../../protocol/src/testing/loaders.ts';
 import { EVERYTHING } from '../capabilities/documents/filter.ts';
 import { NOSQL_LIMITS } from '../capabilities/nosql/surface.ts';
 import { read } from '../testing/calls.ts';
@@ -31,7 +32,7 @@ const isThere = (pid: number): boolean => {
 test('one that is inside a query ends with its host, whatever ended that', { skip }, async (t) => {
   const folder = freshFolder();
   t.after(folder.remove);
-  const host = spawn(process.execPath, ['--no-warnings', SCRIPT, folder.path], {
+  const host = spawn(process.execPath, [...LOADERS, '--no-warnings', SCRIPT, folder.path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(createInterface(host.stdout), 'line');

@@ -9,9 +9,9 @@ import { ollama, openaiChat } from '../../../../ai/src/testing/openai-chat.ts';
 import { openaiResponses } from '../../../../ai/src/testing/openai-responses.ts';
 import { apiTest, assertPublic } from '../../api/testing.ts';
 import { node, workflow } from '../../testing/definitions.ts';
-import { payloadsOf } from '../../testing/fixture-host.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { type Lifetime, onePerFile } from '../../testing/one-per-file.ts';
+import { payloadsOf } from '../../testing/run-events.ts';
 import { peersOf } from './advertisement.ts';
 import { keyVariables } from './key-offers.ts';
 

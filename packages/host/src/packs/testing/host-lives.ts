@@ -4,8 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import type { JsonObject, RunEventDoc, WorkflowDefinition } from '@gantry/protocol';
 import { TEST_KEY, temporaryFolder } from '../../testing/host-process.ts';
-import { packArchive, type TestPack } from './pack-archive.ts';
-import { grantingSurfaces } from './pack-test.ts';
+import { grantingSurfaces, packArchive, type TestPack } from './pack-archive.ts';
 
 /** Folders for a host that outlive its process. */
 export async function hostPlaces(t: TestContext, env: Readonly<Record<string, string>>) {

@@ -1,5 +1,5 @@
 /** Small packs, written in the test that uses them. */
-import { archiveOf } from '@gantry/packs';
+import { archiveOf, readArchive, readManifest, surfaceAsks } from '@gantry/packs';
 import type { Json, JsonObject } from '@gantry/protocol';
 
 export interface TestNode {
@@ -46,4 +46,15 @@ export async function packArchive(pack: TestPack): Promise<{ bytes: Buffer; inte
   );
   const code = Buffer.from(`export const nodes = { ${members.join('\n')} };`);
   return archiveOf(new Map([...entries, ['index.mjs', code] as const]));
+}
+
+/** A query that also grants the surfaces that the code of an archive calls. */
+export async function grantingSurfaces(bytes: Uint8Array, query = ''): Promise<string> {
+  const { files, manifestBytes } = await readArchive(bytes);
+  const reading = readManifest(manifestBytes);
+  const asks = reading.kind === 'manifest' ? surfaceAsks(reading.manifest, files).asks : [];
+  const parameters = new URLSearchParams(query);
+  const granted = [...(parameters.get('grant')?.split(',') ?? []), ...asks];
+  if (granted.length > 0) parameters.set('grant', granted.join(','));
+  return parameters.size > 0 ? `?${parameters}` : '';
 }

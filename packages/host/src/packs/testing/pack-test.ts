@@ -1,11 +1,10 @@
 /** A host with packs, spoken to through the front door. */
 import assert from 'node:assert/strict';
-import { readArchive, readManifest, surfaceAsks } from '@gantry/packs';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import { type ApiTest, apiTest } from '../../api/testing.ts';
 import type { Lifetime } from '../../testing/one-per-file.ts';
-import { packArchive, type TestPack } from './pack-archive.ts';
+import { grantingSurfaces, packArchive, type TestPack } from './pack-archive.ts';
 
 export const PACKS_URL = '/v1/host/gantry/packs';
 
@@ -62,15 +61,4 @@ export async function sharedPackTest(
     ...api,
     install: (pack, query) => api.install({ version: `1.0.${installs++}`, ...pack }, query),
   };
-}
-
-/** A query that also grants the surfaces that the code of an archive calls. */
-export async function grantingSurfaces(bytes: Uint8Array, query = ''): Promise<string> {
-  const { files, manifestBytes } = await readArchive(bytes);
-  const reading = readManifest(manifestBytes);
-  const asks = reading.kind === 'manifest' ? surfaceAsks(reading.manifest, files).asks : [];
-  const parameters = new URLSearchParams(query);
-  const granted = [...(parameters.get('grant')?.split(',') ?? []), ...asks];
-  if (granted.length > 0) parameters.set('grant', granted.join(','));
-  return parameters.size > 0 ? `?${parameters}` : '';
 }

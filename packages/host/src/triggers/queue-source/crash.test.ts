@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openSqlite } from '@gantry/store';
+import { LOADERS } from '../../../../protocol/src/testing/loaders.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { leftIn, listening, queueTest } from './testing/queue-test.ts';
 
@@ -31,7 +32,7 @@ async function die(
   folder: string,
   payloads: readonly string[] = [],
 ): Promise<void> {
-  const args = [DYING, moment, String(aheadMs), folder, 'in', ...payloads];
+  const args = [...LOADERS, DYING, moment, String(aheadMs), folder, 'in', ...payloads];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   const [code, signal] = await once(child, 'exit');
   assert.deepEqual([code, signal], [null, 'SIGKILL']);

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { LOADERS } from '../../../../protocol/src/testing/loaders.ts';
 import { blobContract, bytesOf } from '../../ports/blobs-contract.ts';
 import { followed, hostedBlobContract, object, TEST_LINKS } from '../../ports/hosted-blobs-contract.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
@@ -60,7 +61,7 @@ describe('objects in the data folder', () => {
     const before = await openIn(folder.path, QUOTA);
     await before.port.put(object('old'), write('acme'));
     await before.database.close();
-    const child = fork(UPLOAD, [folder.path, 'artifacts', 'k'], { execArgv: ['--no-warnings'] });
+    const child = fork(UPLOAD, [folder.path, 'artifacts', 'k'], { execArgv: [...LOADERS, '--no-warnings'] });
     const died = once(child, 'exit');
     await once(child, 'message');
     const files = join(folder.path, 'blobs');
