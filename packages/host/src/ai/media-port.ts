@@ -1,8 +1,8 @@
 /** What pack code asks of models beside chat, and the answers in the words of the protocol. */
 import { imageOf, type Media, type MediaPart } from '@gantry/ai';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import { decodeBase64, type ModelsPort } from '@gantry/surfaces';
-import type { Ai, Asked } from './ai.ts';
+import { decodeBase64, type ModelsPort, type WriteCall } from '@gantry/surfaces';
+import type { Ai, Asked, Plan, Which } from './ai.ts';
 import { NANO_USD } from './ledger.ts';
 import {
   type Embedded,
@@ -12,16 +12,16 @@ import {
   type Reranked,
   rerankCall,
 } from './media-calls.ts';
-import type { Placed } from './models-port.ts';
 import { webSearch } from './search-port.ts';
 import { speechMethods } from './speech-port.ts';
 import { videoGenerator } from './video-port.ts';
 
 type MediaMethods = Omit<ModelsPort, 'callAI' | 'callAIWithTools'>;
 
-/** What methods are made of: recorded calls, their places, and what they made. */
-export interface MediaDeps extends Pick<Ai, 'ask' | 'media'> {
-  readonly placed: Placed;
+/** What methods are made of: recorded calls, and what they made. */
+export interface MediaDeps extends Pick<Ai, 'media'> {
+  /** `series`: of a second step, beside that of all other calls. */
+  ask<A>(call: WriteCall, which: Which, plan: Plan, series?: string): Promise<Asked<A>>;
   readonly videoWaitMs: number;
 }
 
@@ -37,11 +37,11 @@ export const mediaMethods = (deps: MediaDeps): MediaMethods => ({
 });
 
 const embeddings =
-  ({ ask, placed }: MediaDeps): MediaMethods['callEmbeddings'] =>
+  ({ ask }: MediaDeps): MediaMethods['callEmbeddings'] =>
   async ({ values, dimensions, ...which }, call) => {
     const wanted = { values, ...(dimensions !== undefined && { dimensions }) };
-    const asked = await placed(call, (node, place) =>
-      ask<Embedded>(node, place, { task: 'embedding', ...which }, (chosen) => embedCall(wanted, chosen)),
+    const asked = await ask<Embedded>(call, { task: 'embedding', ...which }, (chosen) =>
+      embedCall(wanted, chosen),
     );
     const { answer, provider, model, usage } = asked;
     const vectors = answer.embeddings.map((vector) => [...vector]);
@@ -50,12 +50,10 @@ const embeddings =
   };
 
 const reranker =
-  ({ ask, placed }: MediaDeps): MediaMethods['callReranker'] =>
+  ({ ask }: MediaDeps): MediaMethods['callReranker'] =>
   async ({ query, documents, topN = documents.length, ...which }, call) => {
-    const { answer } = await placed(call, (node, place) =>
-      ask<Reranked>(node, place, { task: 'rerank', ...which }, (chosen) =>
-        rerankCall({ query, documents, topN }, chosen),
-      ),
+    const { answer } = await ask<Reranked>(call, { task: 'rerank', ...which }, (chosen) =>
+      rerankCall({ query, documents, topN }, chosen),
     );
     return {
       results: answer.results.map((result) => ({ ...result, document: documents[result.index] ?? '' })),
@@ -63,15 +61,13 @@ const reranker =
   };
 
 const imageGenerator =
-  ({ ask, placed, media }: MediaDeps): MediaMethods['callImageGenerator'] =>
+  ({ ask, media }: MediaDeps): MediaMethods['callImageGenerator'] =>
   async ({ provider, model, credentialRef, count = 1, width, height, seed, ...wanted }, call) => {
     const which = { task: 'image', provider, model, credentialRef } as const;
     const size = { ...(width !== undefined && { width }), ...(height !== undefined && { height }) };
     const exact = { ...size, ...(seed !== undefined && { seed }) };
-    const asked = await placed(call, (node, place) =>
-      ask<Pictured>(node, place, which, (chosen) =>
-        imageCall({ prompt: promptOf(wanted), count, ...exact }, chosen),
-      ),
+    const asked = await ask<Pictured>(call, which, (chosen) =>
+      imageCall({ prompt: promptOf(wanted), count, ...exact }, chosen),
     );
     const { filtered } = seenBy(asked);
     const by = { model: asked.model, provider: asked.provider, generationTimeMs: asked.durationMs };
@@ -102,10 +98,8 @@ const imageEditor =
     });
     const images = [picture(imageBase64, 'imageBase64')];
     const mask = maskBase64 === undefined ? {} : { mask: picture(maskBase64, 'maskBase64') };
-    const asked = await deps.placed(call, (node, place) =>
-      deps.ask<Pictured>(node, place, which, (chosen) =>
-        imageCall({ prompt, count: 1, images, ...mask }, chosen),
-      ),
+    const asked = await deps.ask<Pictured>(call, which, (chosen) =>
+      imageCall({ prompt, count: 1, images, ...mask }, chosen),
     );
     seenBy(asked);
     return contentOf(await madeBy(deps, call.tenant, asked));
@@ -121,10 +115,8 @@ const imageUpscaler =
       });
     const size = { width: width * scale, height: height * scale };
     const images: readonly MediaPart[] = [{ type: 'image', mimeType, data }];
-    const asked = await deps.placed(call, (node, place) =>
-      deps.ask<Pictured>(node, place, { task: 'upscale', ...which }, (chosen) =>
-        imageCall({ prompt: UPSCALE, count: 1, images, ...size }, chosen),
-      ),
+    const asked = await deps.ask<Pictured>(call, { task: 'upscale', ...which }, (chosen) =>
+      imageCall({ prompt: UPSCALE, count: 1, images, ...size }, chosen),
     );
     seenBy(asked);
     const [made] = asked.media;

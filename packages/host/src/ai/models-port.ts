@@ -22,7 +22,6 @@ async function placed<A>(
   if (asked.recorded.isRepeated) assertSameCall(invocation, asked.recorded);
   return asked;
 }
-export type Placed = typeof placed;
 
 export function createModelsPort(
   ai: Pick<Ai, 'ask' | 'chat' | 'media'> & Pick<MediaDeps, 'videoWaitMs'>,
@@ -31,8 +30,10 @@ export function createModelsPort(
     const { answer, provider } = await placed(call, (node, place) => ai.chat(node, place, ask));
     return chatAnswer(answer, provider, ask.responseSchema !== undefined);
   };
+  const ask: MediaDeps['ask'] = (call, which, plan, series = SERIES) =>
+    placed(call, (node, place) => ai.ask(node, { ...place, series }, which, plan));
   return {
-    ...mediaMethods({ ...ai, placed }),
+    ...mediaMethods({ ...ai, ask }),
     callAI: (input, call) => chat(input, call),
     callAIWithTools: ({ tools, toolChoice, ...input }, call) => {
       const asked = tools.map(({ parameters = { type: 'object' }, ...tool }) => ({ ...tool, parameters }));

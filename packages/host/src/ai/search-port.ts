@@ -18,12 +18,10 @@ interface Wanted {
 type Searched = { readonly sources: readonly Source[] };
 
 export const webSearch =
-  ({ ask, placed }: MediaDeps): ModelsPort['webSearch'] =>
+  ({ ask }: MediaDeps): ModelsPort['webSearch'] =>
   async ({ query, siteFilter: sites = [], maxResults = RESULTS, engine: _, ...which }, call) => {
-    const { answer, provider } = await placed(call, (node, place) =>
-      ask<Searched>(node, place, { task: 'search', ...which }, (chosen) =>
-        searchCall({ query, sites }, chosen),
-      ),
+    const { answer, provider } = await ask<Searched>(call, { task: 'search', ...which }, (chosen) =>
+      searchCall({ query, sites }, chosen),
     );
     const results = answer.sources
       .filter((source) => isWithin(source, sites))

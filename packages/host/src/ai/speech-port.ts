@@ -13,11 +13,9 @@ type SpeechMethods = Pick<
 type Spoken = Omit<SpeechRequest, 'model'>;
 
 export function speechMethods(deps: MediaDeps): SpeechMethods {
-  const { ask, placed, media } = deps;
+  const { ask, media } = deps;
   const speak = (call: WriteCall, which: Omit<Which, 'task'>, wanted: Spoken): Promise<Asked<null>> =>
-    placed(call, (node, place) =>
-      ask(node, place, { ...which, task: 'speech' }, (chosen) => speechCall(wanted, chosen)),
-    );
+    ask(call, { ...which, task: 'speech' }, (chosen) => speechCall(wanted, chosen));
   return {
     async callSpeechSynthesizer({ provider, model, credentialRef, voiceId, stream, ...wanted }, call) {
       if (stream) throw noStreams();
@@ -42,10 +40,8 @@ export function speechMethods(deps: MediaDeps): SpeechMethods {
       const data = decodeBase64(audioBase64, 'audioBase64');
       const audio = { data, mimeType: contentType ?? 'audio/mpeg' };
       const wanted = { audio, ...(language !== undefined && { language }) };
-      const { answer } = await placed(call, (node, place) =>
-        ask<TranscriptionAnswer>(node, place, { ...which, task: 'transcription' }, (chosen) =>
-          transcriptionCall(wanted, chosen),
-        ),
+      const { answer } = await ask<TranscriptionAnswer>(call, { ...which, task: 'transcription' }, (chosen) =>
+        transcriptionCall(wanted, chosen),
       );
       const segments = answer.segments.map(({ text, from, to }) => ({ text, start: from, end: to }));
       return { text: answer.text, segments };

@@ -9,7 +9,7 @@ import { type VideoBegun, type VideoEnd, videoEndCall, videoStartCall } from './
 const POLLS = 'aiProviders.own.polls';
 
 export const videoGenerator =
-  ({ ask, placed, media, videoWaitMs }: MediaDeps): ModelsPort['callVideoGenerator'] =>
+  ({ ask, media, videoWaitMs }: MediaDeps): ModelsPort['callVideoGenerator'] =>
   async (asked, call) => {
     const { provider, model, credentialRef, seedImageBase64, brandColors, ...wanted } = asked;
     const which = { task: 'video', provider, model, credentialRef } as const;
@@ -21,17 +21,17 @@ export const videoGenerator =
         data: decodeBase64(seedImageBase64, 'seedImageBase64'),
       },
     };
-    const begun = await placed(call, (node, place) =>
-      ask<VideoBegun>(node, place, which, (chosen) =>
-        videoStartCall({ ...wanted, prompt, ...image }, chosen),
-      ),
+    const begun = await ask<VideoBegun>(call, which, (chosen) =>
+      videoStartCall({ ...wanted, prompt, ...image }, chosen),
     );
     const cancelled = call.caller.kind === 'node' ? call.caller.cancelled : undefined;
     const same = { ...which, provider: begun.provider, model: begun.model };
-    const ended = await placed(call, (node, place) =>
-      ask<VideoEnd>(node, { ...place, series: POLLS }, same, (chosen) =>
-        videoEndCall(begun.answer, chosen, { clock: systemClock, waitMs: videoWaitMs, cancelled }),
-      ),
+    const wait = { clock: systemClock, waitMs: videoWaitMs, cancelled };
+    const ended = await ask<VideoEnd>(
+      call,
+      same,
+      (chosen) => videoEndCall(begun.answer, chosen, wait),
+      POLLS,
     );
     const [made] = ended.media;
     if (!made) throw new OpenwopError('video_generation_failed');
