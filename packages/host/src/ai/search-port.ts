@@ -8,7 +8,8 @@ import type { PlannedCall } from './planned-call.ts';
 
 /** Providers count what they find as part of the prompt. */
 const FOUND_TOKENS = 20_000;
-const OUTPUT_TOKENS = 2_048;
+/** Thoughts count too. */
+const OUTPUT_TOKENS = 4_096;
 const RESULTS = 5;
 
 interface Wanted {
