@@ -83,7 +83,7 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
-  /** The provider told none: counted from the bytes. */
+  /** The provider reported none: counted from the bytes. */
   readonly estimated?: true;
 }
 
@@ -104,7 +104,7 @@ export interface Source {
 export interface EndPart {
   readonly type: 'end';
   readonly finish: Finish;
-  /** Missing where the provider told none. */
+  /** Missing where the provider reported none. */
   readonly usage?: Usage;
   /** The model that answered, where it says so. */
   readonly model?: string;
@@ -129,7 +129,7 @@ export type ModelFailureKind =
   | 'not-sent'
   /** 429, 503, 529: the provider asks to wait. */
   | 'limited'
-  /** 408, 5xx, a stream that was cut, fell silent, ended early or told an error. */
+  /** 408, 5xx, a stream that was cut, fell silent, ended early or reported an error. */
   | 'broken'
   /** The account has nothing left to spend: waiting does not help. */
   | 'quota'
@@ -205,7 +205,7 @@ export interface ImageAnswer {
 export interface Media {
   readonly data: Uint8Array;
   readonly mimeType: string;
-  /** Of images and videos, where it can be told. */
+  /** Of images and videos, where it is known. */
   readonly width?: number;
   readonly height?: number;
   readonly durationSeconds?: number;

@@ -1,4 +1,4 @@
-/** When text that arrives is told: the first piece at once, later ones together. */
+/** When text that arrives is emitted: the first piece at once, later ones together. */
 const MERGE_MS = 50;
 const MERGE_MS_BUSY = 250;
 const BUSY_STREAMS = 50;

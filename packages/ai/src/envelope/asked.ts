@@ -55,7 +55,7 @@ export const objectFaults = (payload: Json): readonly Fault[] =>
 const schemaOf = (type: string, { envelopeType, schema }: AskedEnvelope): object | undefined =>
   kindOf(type)?.schema ?? (type === envelopeType ? schema : undefined);
 
-/** What a model is told beside the prompt. */
+/** What a model gets beside the prompt. */
 export function envelopeDirective(asked: AskedEnvelope): string {
   const schema = schemaOf(asked.envelopeType, asked);
   const shape = schema ? ` The payload matches this JSON Schema: ${JSON.stringify(schema)}.` : '';
@@ -67,7 +67,7 @@ export function envelopeDirective(asked: AskedEnvelope): string {
   );
 }
 
-/** What a model is told after an envelope that nobody has to answer. */
+/** What a model gets after an envelope that nobody has to answer. */
 export function afterAside({ type, payload }: SentEnvelope, asked: AskedEnvelope): string {
   if (type !== 'schema.request')
     return `The envelope of the kind ${type} was received. Go on with ${asked.envelopeType}.`;

@@ -132,7 +132,7 @@ class Reading {
     }
   }
 
-  /** What must come back with a thought arrives in any of its parts, and is told with its end. */
+  /** What must come back with a thought arrives in any of its parts, and is reported with its end. */
   #thought(part: LanguageModelV4StreamPart & { type: `reasoning-${string}` }): readonly StreamPart[] {
     const { id, providerMetadata } = part as { id: string; providerMetadata?: JsonObject };
     const before = this.#thoughts.get(id) ?? {};

@@ -96,10 +96,10 @@ export function failureOfPart(error: unknown): ModelFailure {
   return failure(kind, error instanceof Error ? '' : body.message, { code: body.code });
 }
 
-/** The failure that the transport itself told; `sent` and `reason` are egress's words for it. */
+/** The failure that the transport itself reported; `sent` and `reason` are egress's words for it. */
 export function failureOfTransport(error: unknown): ModelFailure {
   if (error instanceof ModelFailure) return error;
-  // Messages name hosts, and where an endpoint of the operator is nobody is told
+  // Messages name hosts, and the address of an operator's endpoint is confidential
   const { sent, reason } = membersOf(error);
   return failure(sent === false ? 'not-sent' : 'broken', '', { code: textIn(reason) || undefined });
 }

@@ -15,7 +15,7 @@ function size({ model, width = 1024, height = 1024 }: ImageRequest): `${number}x
   return width > height ? `${long}x1024` : `1024x${long}`;
 }
 
-/** The Responses API keeps what it is sent unless told not to; thoughts then come back encrypted. */
+/** The Responses API keeps what it is sent unless asked not to; thoughts then come back encrypted. */
 export const openai: ProviderFamily = {
   chat: chatModel({
     model: (id, reach, fetch) => provider(reach, fetch).responses(id),

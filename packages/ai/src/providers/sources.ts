@@ -10,7 +10,7 @@ export function sourcesIn(part: LanguageModelV4StreamPart): readonly Source[] | 
     case 'text-end':
       return part.citations?.flatMap(({ source, citedText }) => sourceOf(source, citedText));
     case 'tool-result':
-      // A model that tries to search more often than it may is told so; what it found before counts
+      // A model that tries to search more often than it may gets an error; what it found before counts
       if (part.isError && Object(part.result).errorCode !== 'max_uses_exceeded')
         throw new ModelFailure('broken', 'The search of the provider failed.');
       return [];

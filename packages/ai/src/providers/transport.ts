@@ -84,7 +84,7 @@ export async function asked<T>(reach: Reach, transport: Transport, act: () => Pr
     reach.signal.throwIfAborted();
     const failure = transport.failed();
     if (failure || error instanceof ModelFailure) throw failure ?? error;
-    // What a library says before it sends is about the request, after that about an answer that is none
+    // What a library says before it sends is about the request, after that about an answer that is not valid
     throw transport.isSent()
       ? new ModelFailure('broken', 'The provider sent an answer that cannot be read.')
       : new ModelFailure('rejected', `This provider cannot be asked that. ${saidBy(error)}`);

@@ -33,7 +33,7 @@ export const isScripted = (provider: string): provider is ScriptedProvider =>
   (SCRIPTED_PROVIDERS as readonly string[]).includes(provider);
 
 export interface ScriptedOptions {
-  /** Without one the model repeats what it was told. */
+  /** Without one the model repeats what it was sent. */
   readonly script?: Script;
   /** Which turn this attempt gets: how many attempts were made with this script before. */
   readonly turn?: number;
@@ -68,7 +68,7 @@ async function* play(
   if (refused) throw refused;
   const parts = [...partsOf(turn)];
   const broken = turn.sources === null ? 'The search of the provider failed.' : breaks(turn.fault);
-  // A stream that breaks has told the first half.
+  // A stream that breaks has sent the first half.
   const told = broken ? parts.slice(0, Math.max(1, Math.floor(parts.length / 2))) : parts;
   for (const part of told) {
     if (turn.delayMs) await pause(turn.delayMs, undefined, { signal });

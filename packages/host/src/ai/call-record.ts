@@ -1,4 +1,4 @@
-/** What is kept and told of a call that was made. */
+/** What is recorded and reported of a call that was made. */
 import { type AfterFailure, costOf, type ModelFailure } from '@gantry/ai';
 import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';

@@ -14,7 +14,7 @@ export interface ChunkFeedOptions {
   readonly tell: NodeCaller['tell'];
   readonly redactor: () => Redactor;
   readonly clock: Clock;
-  /** How long pieces are gathered; null: each is told by itself. */
+  /** How long pieces are gathered; null: each is emitted by itself. */
   mergeMs(): number | null;
 }
 
@@ -63,7 +63,7 @@ export class ChunkFeed {
     return [...events, chunkEvent(channel, last, true, meta)];
   }
 
-  /** Nothing more is told; what is on its way is waited for. */
+  /** Nothing more is emitted; what is on its way is waited for. */
   async stop(): Promise<void> {
     this.#pieces = [];
     await this.#over();
@@ -101,7 +101,7 @@ export class ChunkFeed {
     this.#telling = tell(events, [])
       .then(
         (told) => {
-          // Not told: the run takes no events now
+          // Not emitted: the run takes no events now
           if (told === null) this.#pieces.unshift(...pieces);
           return told !== null;
         },
@@ -116,7 +116,7 @@ export class ChunkFeed {
       });
   }
 
-  /** What has waited long is told together: a commit takes so many events. */
+  /** What has waited long is emitted together: a commit takes so many events. */
   #texts(pieces: readonly string[]): string[] {
     const isEach = this.#options.mergeMs() === null && pieces.length <= PIECES_MAX;
     return (isEach ? pieces : [pieces.join('')]).flatMap(cutText);

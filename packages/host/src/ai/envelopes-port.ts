@@ -81,7 +81,7 @@ async function generate(deps: EnvelopesPortDeps, input: GenerateInput, call: Wri
   };
 }
 
-/** What it told on the way is in the log once, however often the node runs. */
+/** What it emitted on the way is in the log once, however often the node runs. */
 async function failed(
   { envelopes }: EnvelopesPortDeps,
   node: AskingNode,

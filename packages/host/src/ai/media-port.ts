@@ -152,7 +152,7 @@ const EDITS: Readonly<Record<string, string>> = {
   'background-remove': 'Remove the background of this image and keep everything else as it is.',
 };
 
-/** Models take no list of what to avoid or of colours: they are told. */
+/** Models take no list of what to avoid or of colours: the prompt says it. */
 export const promptOf = (asked: {
   readonly prompt: string;
   readonly negativePrompt?: string;

@@ -13,7 +13,7 @@ import type { CallingNode } from './planned-call.ts';
 
 const KIND = 'media';
 const ID_BYTES = 24;
-/** Of the artifact: its id is told to readers of the run, so it is not the one by which media are read without a key. */
+/** Of the artifact: its id is shown to readers of the run, so it is not the one by which media are read without a key. */
 const NAME_BYTES = 12;
 const REF = 'media:';
 /** Below the address of the host. */

@@ -141,7 +141,7 @@ export class ModelCalls {
       if (before.outcome !== null) {
         this.#unrecorded.delete(invocationId);
         const { pending, outputs } = JSON.parse(before.outcome) as Recorded & { pending?: EmittedEvent[] };
-        // Lost: told by another; refused: left to the next repeat
+        // Lost: another has emitted it; refused: left to the next repeat
         if (before.eventsPending && pending)
           await node.tell(pending, [{ kind: 'tellInvocation', tenant, invocationId }]);
         if (!outputs.call.aborted) return { kind: 'recorded', record: outputs.call };

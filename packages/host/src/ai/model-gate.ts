@@ -1,7 +1,7 @@
 /**
  * Whether the model of a node can do what the node declares to need, asked before the node is dispatched.
  *
- * I1  A substitution and the event that tells of it are one commit. A node that runs again is told of once.
+ * I1  A substitution and its event are one commit. A node that runs again has one event.
  * I2  While `modelCapabilities` is not advertised, what a node declares is metadata and changes nothing.
  */
 import { isScripted, type ModelName, modelGate, type Requirements, SCRIPTED_CAPABILITIES } from '@gantry/ai';

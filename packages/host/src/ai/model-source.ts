@@ -41,13 +41,13 @@ export interface ChosenModel {
   readonly credentialRef?: string | undefined;
   /** `asked`: how often it was asked before for this call. */
   family(asked: number): Promise<ProviderFamily>;
-  /** Null where nobody told: a limit of cost cannot be held then. */
+  /** Null where it is not known: a limit of cost cannot be held then. */
   readonly price: Price | null;
   readonly outputTokensMax: number;
   readonly modalities: readonly Modality[];
   /** As `requiredModelCapabilities` names them. */
   readonly capabilities: readonly string[];
-  /** Whether each piece of text is told by itself. */
+  /** Whether each piece of text is emitted by itself. */
   readonly streams: 'merged' | 'each';
   /** Whether it honours `cachePrefixId`. */
   readonly keepsPrefixes: boolean;

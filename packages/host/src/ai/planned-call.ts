@@ -59,7 +59,7 @@ export interface PlannedCall {
   readonly once?: true;
   /** Goes on with a call that was counted: reserves, settles and tells nothing. */
   readonly goesOn?: true;
-  /** How a failure is told; the code of `nextAfter` unless given. */
+  /** How a failure is reported; the code of `nextAfter` unless given. */
   readonly fails?: (failure: ModelFailure) => ErrorCode | undefined;
 }
 

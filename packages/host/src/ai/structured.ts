@@ -1,7 +1,7 @@
 /**
  * Structured output: one call for each request, until the answer fits, is refused, or the attempts are used up.
  *
- * I1  What an answer led to is told in the commit of the next claim, or with the end of the node: a repeat after a crash
+ * I1  What an answer led to is logged in the commit of the next claim, or with the end of the node: a repeat after a crash
  *     tells nothing twice.
  */
 import { afterAnswer, type Fault, firstAsk, recoverJson } from '@gantry/ai';

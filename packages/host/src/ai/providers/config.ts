@@ -18,7 +18,7 @@ const Price = closedObject({
 });
 const FAMILIES = ['anthropic', 'openai', 'google', 'openai-compatible'] satisfies FamilyName[];
 const MODALITIES = ['text', 'image', 'audio', 'document'] satisfies Modality[];
-/** An id is told to everybody, so it must not look like an address. */
+/** An id is public, so it must not look like an address. */
 const EndpointId = Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' });
 const Tokens = Type.Integer({ minimum: 256, maximum: 100_000_000 });
 

@@ -14,7 +14,7 @@ export type Probed =
 
 export interface Probes {
   ask(provider: Provider, tenant: string): Promise<Probed>;
-  /** What the last one told; undefined before the first. */
+  /** What the last one found; undefined before the first. */
   last(id: string): Probed | undefined;
 }
 

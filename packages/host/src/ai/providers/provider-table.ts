@@ -17,7 +17,7 @@ export interface Provider {
   readonly id: string;
   readonly family: FamilyName;
   readonly baseUrl: string;
-  /** Its address is the operator's: it is allowed by its origin, and never told. */
+  /** Its address is the operator's: it is allowed by its origin, and never shown. */
   readonly selfHosted: boolean;
   /** `credential`: the ref that its configuration names; `none`: it takes no key. */
   readonly key: 'usual' | 'none' | { readonly credential: string };
@@ -157,6 +157,6 @@ export function modelFacts(provider: Provider, model: string, prices: AiConfig['
   };
 }
 
-/** The ids that can be told without asking anybody. */
+/** The ids that are known without a request. */
 export const listedModels = ({ id, models }: Provider): readonly string[] =>
   models ?? modelsOf(id).map((model) => model.id);

@@ -43,7 +43,7 @@ const Answer = {
 
 const METHODS = {
   callAI: asks(
-    'One turn of a model. With `responseSchema` the answer is JSON that fits it, in `data`. Text is told as ' +
+    'One turn of a model. With `responseSchema` the answer is JSON that fits it, in `data`. Text is emitted as ' +
       '`output.chunk` while it arrives. Calls of a tenant with the same `cachePrefixId` share what the provider keeps of ' +
       'their system prompt, where it does: only what they cost may differ.',
     Chat,
