@@ -1,8 +1,8 @@
 /**
  * Models and list prices as their providers published them in November 2026, in US dollars for a million tokens of plain
- * requests; those of images, speech and video are older, of 2025, and may be for each piece of what is made; of chat models that is
- * one search of the web. Surcharges
- * for very long prompts are not in it. The setting `GANTRY_AI` names a file with newer prices.
+ * requests; those of images, speech and video are older, of 2025. `each` is for one piece of what is made, of chat models
+ * for one search of the web. Surcharges for very long prompts are not in it. The setting `GANTRY_AI` names a file with
+ * newer prices.
  */
 import type { Modality } from '../model.ts';
 import type { KnownModel, ListPrice } from './models.ts';

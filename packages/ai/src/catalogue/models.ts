@@ -9,7 +9,7 @@ export interface ListPrice {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** For one image, ranking, search of the web, second of video, minute of sound that is heard, or 1,000 characters that are spoken. */
+  /** For one image, ranking, web search, second of video, minute of sound heard, or 1,000 characters spoken. */
   readonly each?: number;
 }
 

@@ -155,7 +155,7 @@ const textOfMessage = ({ content }: Message): string => {
 const inputTokensOf = ({ messages }: ModelRequest): number =>
   messages.reduce((total, message) => total + piecesOf(textOfMessage(message)).length, 0);
 
-/** Without a script: the last message, or the smallest value that fits the schema asked for; a search finds made-up pages. */
+/** Without a script: the last message, or the smallest value that fits the schema; a search finds made-up pages. */
 function echo({ messages, schema, search }: ModelRequest): ScriptTurn {
   if (schema) return { text: JSON.stringify(sampleOf(schema.schema)) };
   const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
