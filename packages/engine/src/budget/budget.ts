@@ -1,6 +1,6 @@
 /**
  * What a run may spend. The limits are facts of the log; what the family has spent is counted by the host, which tells
- * it with `budget.consumed`. Retries are counted here.
+ * it with `budget.consumed`. Retries are counted here, and calls of tools that a script plays.
  */
 import {
   type BudgetDimension,
@@ -34,6 +34,8 @@ export interface RunBudget {
   /** Dimensions whose threshold was reported; `!` stands before those that were reported as used up. */
   readonly told: readonly string[];
   readonly retries: number;
+  /** As the log last told. */
+  readonly toolCalls?: number;
 }
 
 /** A dimension of which nothing is left. */
@@ -126,7 +128,8 @@ export function foldBudget(run: Draft, { type, sealed }: RunEvent, payload: Json
   } else if (before && (type === 'budget.threshold.crossed' || type === 'budget.exhausted')) {
     const mark = type === 'budget.exhausted' ? '!' : '';
     run.budget = { ...before, told: [...before.told, `${mark}${textAt(payload, 'dimension')}`] };
-  }
+  } else if (before && type === 'budget.consumed' && payload.dimension === 'toolCalls')
+    run.budget = { ...before, toolCalls: numberAt(payload, 'consumed', 0) };
 }
 
 const termsOf = (sealed: JsonObject): Omit<RunBudget, 'limits'> => ({
@@ -152,15 +155,15 @@ export function tellThreshold(step: Step, node: PlanNode, payload: JsonObject): 
     emitNode(step, node.id, 'budget.exhausted', { dimension, consumed, limit });
 }
 
-/** Ends the run, or asks whether it may spend more. */
-export function exhaust(step: Step, node: PlanNode, about: Exhaustion): void {
+/** Ends the run, or asks whether it may spend more. What the node remembers comes back with the answer. */
+export function exhaust(step: Step, node: PlanNode, about: Exhaustion, memo: JsonObject = {}): void {
   const { dimension, limit, observed, message } = about;
   emitNode(step, node.id, 'budget.exhausted', { dimension, consumed: observed, limit });
   if (step.run.budget?.asks && message === undefined) {
     suspend(step, node, {
       kind: 'approval',
       reason: 'budget-exhausted',
-      memo: { budget: dimension },
+      memo: { ...memo, budget: dimension },
       data: {
         artifactId: `${step.run.facts.runId}:budget:${dimension}`,
         artifactType: 'budget',
@@ -185,7 +188,7 @@ function breach(step: Step, node: PlanNode, { dimension, limit, observed, messag
   terminateNode(step, node, error);
 }
 
-/** Answers whether the question was about the budget. An accepted one adds to it, and the node goes on. */
+/** An accepted question adds to the budget, and the node goes on. Answers false where the node has to do that itself. */
 export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rejected }: Answer): boolean {
   const dimension = interrupt.memo?.budget;
   const { budget } = step.run;
@@ -207,7 +210,7 @@ export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rej
     DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
   );
   emitNode(step, node.id, 'budget.reserved', { effectiveBudget, scope: 'run' });
-  return true;
+  return interrupt.memo?.nextCall === undefined;
 }
 
 /** Whether one more retry would be too many. */
@@ -218,15 +221,25 @@ export function retryExhausts({ run }: Step): Exhaustion | undefined {
 }
 
 export function tellRetry(step: Step, node: PlanNode): void {
-  const { budget } = step.run;
-  const limit = budget?.limits.retries;
-  if (!budget || limit === undefined) return;
-  const payload = {
-    dimension: 'retries',
-    consumed: budget.retries,
-    limit,
-    remaining: limit - budget.retries,
-  };
+  tellOwn(step, node, 'retries', step.run.budget?.retries ?? 0);
+}
+
+/** Whether one more call of a script would be too many. */
+export function callExhausts({ run: { budget } }: Step): Exhaustion | undefined {
+  const limit = budget?.limits.toolCalls;
+  const observed = (budget?.toolCalls ?? 0) + 1;
+  if (limit === undefined || budget!.advisory || observed <= limit) return;
+  return { dimension: 'toolCalls', limit, observed };
+}
+
+export function tellCall(step: Step, node: PlanNode): void {
+  tellOwn(step, node, 'toolCalls', (step.run.budget?.toolCalls ?? 0) + 1);
+}
+
+function tellOwn(step: Step, node: PlanNode, dimension: BudgetDimension, consumed: number): void {
+  const limit = step.run.budget?.limits[dimension];
+  if (limit === undefined) return;
+  const payload = { dimension, consumed, limit, remaining: Math.max(0, limit - consumed) };
   emitNode(step, node.id, 'budget.consumed', payload);
   tellThreshold(step, node, payload);
 }

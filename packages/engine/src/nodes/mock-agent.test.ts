@@ -76,6 +76,32 @@ describe('a mocked agent', () => {
     assert.equal(rejected.run.error?.code, 'approval_rejected');
   });
 
+  test('plays no more calls than the budget has, and goes on where it stopped', () => {
+    const told = (trial: Trial) => trial.log().filter((each) => /toolCalled|budget|cap/.test(each));
+    const failed = play({ mockToolCalls: calls }, { budget: { maxToolCalls: 1 } });
+    assert.equal(failed.run.error?.code, 'budget_exhausted');
+    assert.equal(failed.payload('cap.breached').kind, 'budget-tool-calls');
+    assertSound(failed);
+    const budget = { maxToolCalls: 1, onExhaustion: 'interrupt' };
+    const trial = play({ mockToolCalls: calls, mockConfidence: 0.2 }, { budget });
+    answer(trial, 'a', { action: 'accept' });
+    assert.deepEqual(told(trial), [
+      'budget.reserved',
+      'agent.toolCalled a',
+      'budget.consumed a',
+      'budget.exhausted a',
+      'budget.reserved a',
+      'agent.toolCalled a',
+      'budget.consumed a',
+    ]);
+    answer(trial, 'a', { action: 'accept' });
+    assert.deepEqual(trial.outputs('a'), {});
+    assertSound(trial);
+    const rejected = play({ mockToolCalls: calls }, { budget });
+    answer(rejected, 'a', { action: 'reject' });
+    assert.equal(rejected.run.error?.code, 'budget_exhausted');
+  });
+
   for (const config of [
     { more: 1 },
     { mockToolCalls: [{ toolId: 'x' }] },

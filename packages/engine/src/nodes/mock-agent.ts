@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, MockAgentConfig, type MockToolCall, misfit } from '@gantry/protocol';
+import { callExhausts, exhaust, tellCall } from '../budget/budget.ts';
 import { isConformance } from '../conformance-workflow.ts';
 import { escalate } from '../interrupt/low-confidence.ts';
 import { settleByKind } from '../interrupt/outcome.ts';
@@ -27,17 +28,32 @@ export const mockAgent: NodeType = {
       script.agentId ?? (typeof pinned === 'string' ? pinned : `host:mock-agent:${node.id}`.slice(0, 256));
     return {
       execute: () => ({ kind: 'acts', act: (step, acting) => play(step, acting, script, agentId) }),
-      answered: (step, acting, answer) =>
-        answer.rejected ? settleByKind(step, acting, answer) : completeNode(step, acting, {}),
+      answered(step, acting, answer) {
+        const { nextCall } = answer.interrupt.memo ?? {};
+        if (typeof nextCall === 'number') goOn(step, acting, script, agentId, nextCall);
+        else if (answer.rejected) settleByKind(step, acting, answer);
+        else completeNode(step, acting, {});
+      },
     };
   },
 };
 
 function play(step: Step, node: PlanNode, script: MockAgentConfig, agentId: string): void {
   if (script.mockReasoning) reason(step, node, script.mockReasoning, agentId);
-  script.mockToolCalls?.forEach((call, index) => {
+  goOn(step, node, script, agentId, 0);
+}
+
+function goOn(step: Step, node: PlanNode, script: MockAgentConfig, agentId: string, nextCall: number): void {
+  for (const [index, call] of (script.mockToolCalls ?? []).entries()) {
+    if (index < nextCall) continue;
+    const exhaustion = callExhausts(step);
+    if (exhaustion) {
+      exhaust(step, node, exhaustion, { nextCall: index });
+      return;
+    }
     useTool(step, node, call, index, agentId);
-  });
+    tellCall(step, node);
+  }
   const { mockHandoff, mockConfidence } = script;
   if (mockHandoff) {
     const { toAgentId, reason: why, context } = mockHandoff;

@@ -165,6 +165,37 @@ test('calls of tools are counted for the family, in the commit of their claim', 
   assert.equal((await api.ended(family)).status, 'failed');
 });
 
+test('calls that a mocked agent plays are counted as well', async () => {
+  const api = await shared();
+  const mockToolCalls = [1, 2, 3].map((n) => ({ toolId: `t${n}`, result: n }));
+  await api.registered(
+    workflow('conformance-calls', [node('ai3', 'core.conformance.mock-agent', { mockToolCalls })]),
+  );
+  const budget = { maxToolCalls: 2 };
+  const ended = await api.start('conformance-calls', { configurable: { budget } });
+  assert.equal(((await api.ended(ended)).error as JsonObject).code, 'budget_exhausted');
+  const events = await eventsOf(api, ended);
+  const told = { dimension: 'toolCalls', limit: 2 };
+  assert.deepEqual(payloadsOf(events, 'budget.consumed'), [
+    { ...told, consumed: 1, remaining: 1 },
+    { ...told, consumed: 2, remaining: 0 },
+  ]);
+  assert.equal(payloadsOf(events, 'agent.toolCalled').length, 2);
+  assert.equal(payloadsOf(events, 'cap.breached')[0]?.kind, 'budget-tool-calls');
+  const fork = await api.post(`/v1/runs/${ended}:fork`, { mode: 'replay', fromSeq: 0 });
+  await api.ended(fork.json().runId);
+  assert.deepEqual(typesOf(await eventsOf(api, fork.json().runId)), typesOf(events));
+
+  const asking = await api.start('conformance-calls', {
+    configurable: { budget: { ...budget, onExhaustion: 'interrupt' } },
+  });
+  await waits(api, asking);
+  await api.post(`/v1/runs/${asking}/interrupts/ai3`, { resumeValue: { action: 'accept' } });
+  assert.equal((await api.ended(asking)).status, 'completed');
+  const names = payloadsOf(await eventsOf(api, asking), 'agent.toolCalled').map(({ toolName }) => toolName);
+  assert.deepEqual(names, ['t1', 't2', 't3']);
+});
+
 test('a workflow has a budget of its own, which a run can only narrow', async () => {
   const api = await shared();
   const ask = node('ai1', 'core.ai.callPrompt', { provider: 'scripted', prompt: 'Hello', maxTokens: 300 });
