@@ -41,14 +41,20 @@ export function parse(files: Files): Trees {
   );
 }
 
-/** Every node below (and including) `node`, parents first. */
-export function* descendants(node: Node): Generator<Node> {
-  yield node;
-  const children: Node[] = [];
-  node.forEachChild((child) => {
-    children.push(child);
-  });
-  for (const child of children) yield* descendants(child);
+const below = new WeakMap<Node, readonly Node[]>();
+
+/** Every node below (and including) `node`, parents first. All rules ask for those of the same trees. */
+export function descendants(node: Node): readonly Node[] {
+  const known = below.get(node);
+  if (known) return known;
+  const found: Node[] = [];
+  const visit = (each: Node): void => {
+    found.push(each);
+    each.forEachChild(visit);
+  };
+  visit(node);
+  below.set(node, found);
+  return found;
 }
 
 export const lineOf = (tree: SourceFile, position: number): number =>
