@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PYTHON_ESCAPES } from './testing/escapes/python.ts';
-import { runEscapes } from './testing/escapes/run.ts';
+import { type Corpus, runEscapes } from './testing/escapes/run.ts';
 import { pythonPack, startPythonSandbox } from './testing/python.ts';
 
 test('the corpus of Python modules', async (t) => {
@@ -13,7 +13,10 @@ test('the corpus of Python modules', async (t) => {
   assert.ok(all.flatMap(([, escapes]) => escapes).length >= 15);
   for (const [family, escapes] of all)
     await t.test(family, async (inner) => {
-      const packOf = ({ body, before = '' }: (typeof escapes)[number]) => pythonPack(body, before);
-      await runEscapes(inner, { sandbox, escapes, honest, packOf });
+      const nodeOf: Corpus['nodeOf'] = async ({ body, before = '' }) => ({
+        code: await pythonPack(body, before),
+        typeId: 'test.node',
+      });
+      await runEscapes(inner, { sandbox, escapes, honest, nodeOf });
     });
 });

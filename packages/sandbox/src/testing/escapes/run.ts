@@ -12,8 +12,9 @@ const limitsOf = ({ expected }: Escape): Invocation['limits'] => ({
   outputBytes: MIB,
 });
 
-const hostileInvocation = (hostile: Escape, code: PackCode): Invocation =>
+const hostileInvocation = (hostile: Escape, { code, typeId }: HostileNode): Invocation =>
   invocationOf(code, {
+    typeId,
     grants: hostile.grants ?? [],
     limits: limitsOf(hostile),
     surfaces: { echo: 'unary' },
@@ -32,19 +33,21 @@ function check({ expected }: Escape, { result }: InvocationOutcome): void {
   if (expected.escapeKind) assert.equal(result.error.details?.escapeKind, expected.escapeKind);
 }
 
+export type HostileNode = Pick<Invocation, 'code' | 'typeId'>;
+
 export interface Corpus {
   readonly sandbox: Sandbox;
   readonly escapes: readonly Escape[];
   /** Runs after each and must not have noticed. */
   readonly honest: PackCode;
-  packOf(hostile: Escape): Promise<PackCode>;
+  nodeOf(hostile: Escape): Promise<HostileNode>;
 }
 
 /** Each is stopped with its code, and the next invocation works. */
-export async function runEscapes(t: TestContext, { sandbox, escapes, honest, packOf }: Corpus) {
+export async function runEscapes(t: TestContext, { sandbox, escapes, honest, nodeOf }: Corpus) {
   for (const hostile of escapes)
     await t.test(hostile.name, async () => {
-      check(hostile, await sandbox.invoke(hostileInvocation(hostile, await packOf(hostile))));
+      check(hostile, await sandbox.invoke(hostileInvocation(hostile, await nodeOf(hostile))));
       const { result } = await sandbox.invoke(invocationOf(honest));
       assert.deepEqual(result, { status: 'success', outputs: { fine: true } });
       assert.equal(Reflect.get({}, 'polluted'), undefined);
