@@ -59,6 +59,8 @@ export interface InvocationLimits {
   /** What the code may use beyond the bare process. */
   readonly memoryBytes: number;
   readonly wallClockMs: number;
+  /** For the pack to load; else as long as the node may take. */
+  readonly loadMs?: number;
   /** Of the result. */
   readonly outputBytes: number;
 }

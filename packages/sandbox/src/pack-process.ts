@@ -38,7 +38,7 @@ const WATCH_MS = 50;
 /** Node with the runner and no pack; what a pack may use comes on top. */
 const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
 /** For an interpreter to start on a busy machine; only then the clock of the pack begins. */
-const START_MS = 10_000;
+const START_MS = 30_000;
 /** For an idle process to collect its garbage. */
 const COLLECT_MS = 2_000;
 const CANCEL_GRACE_MS = 1_000;

@@ -216,7 +216,7 @@ class PackSandbox implements Sandbox {
     const environment = environmentOf(need);
     const { language, entry, format = 'esm' } = code;
     const pack = { folder: command.folder, language, entry, format, pagesMax: wasmPages(need) };
-    const { memoryBytes, wallClockMs: loadMs } = limits;
+    const { memoryBytes, wallClockMs, loadMs = wallClockMs } = limits;
     const open = { type: 'open', ...pack, memoryBytes, grants, envNames: Object.keys(environment) };
     return new PackProcess({
       tenant,

@@ -110,7 +110,7 @@ test('a node that waits for what never ends is stopped by its own limit, and its
   const { result } = await run(sandbox, `ctx.kv.put({ key: 'k' }); return {};`, {
     call: () => new Promise(() => {}),
     log: (_, message) => void logs.push(message),
-    limits: { memoryBytes: 64 * MIB, wallClockMs: 2_500, outputBytes: MIB },
+    limits: { memoryBytes: 64 * MIB, wallClockMs: 5_000, loadMs: 60_000, outputBytes: MIB },
   });
   assert.equal(errorOf(result).code, 'sandbox_timeout');
   assert.deepEqual(logs, ['The node has returned and waits for what it did not await: kv.put.']);

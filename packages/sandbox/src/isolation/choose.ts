@@ -19,7 +19,8 @@ import { findPythons, findTools } from './tools.ts';
 import { DEFAULT_UIDS, type UidRange, Uids } from './uids.ts';
 import { unshareWall } from './unshare.ts';
 
-const PROBE_MS = 10_000;
+/** On a busy machine, of whose processor a child gets what others leave. */
+const PROBE_MS = 30_000;
 const COMPLAINT_MAX = 500;
 
 /** What makes the filter possible. */

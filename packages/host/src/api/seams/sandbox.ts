@@ -53,7 +53,8 @@ export function sandboxSeams(app: Api, packs: Packs, outside: MembersOutside): v
     throw new OpenwopError('pack_load_failure', { message, details: { packId } });
   });
   seam(app, 'test/sandbox-invoke', [Invoke, Invoked], ({ tenant, keyId }, body) => {
-    const { call } = outside({ tenant, principal: keyId }, AbortSignal.timeout(WALL_CLOCK_MS_MAX));
+    const signal = AbortSignal.timeout(packs.limits.wallClockMs + WALL_CLOCK_MS_MAX);
+    const { call } = outside({ tenant, principal: keyId }, signal);
     return invoke(packs, tenant, body, call);
   });
 }
@@ -93,6 +94,7 @@ async function invoke(
     limits: {
       memoryBytes,
       wallClockMs: Math.min(wallClockMs, WALL_CLOCK_MS_MAX),
+      loadMs: wallClockMs,
       outputBytes: OUTPUT_BYTES_MAX,
     },
     call,
