@@ -67,6 +67,11 @@ export function createServer(options: ServerOptions): Server {
   decorateRequests(app);
   traceRequests(app, options);
   logRequests(app, log);
+  app.addHook('preClose', (done) => {
+    // What is answered while it closes would be kept for more requests, for 72 s
+    Object.assign(app.server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
+    done();
+  });
   app.addHook('onRoute', (route) => {
     const { access } = routes.add(route);
     if (access === 'token' || access === 'optional') route.onRequest = authenticateIfPresent(auth);
