@@ -8,6 +8,7 @@ import type { Interruption } from './interruption.ts';
 import type { KeptLines } from './kept-lines.ts';
 import { GONE, Line } from './line.ts';
 import type { Outgoing } from './outgoing.ts';
+import type { Head } from './reception.ts';
 import { follow, redirectOf } from './redirect.ts';
 import { type ResolveOptions, resolve } from './resolve.ts';
 import type { Judgement, Target } from './target.ts';
@@ -36,7 +37,30 @@ const loadUndici = (): Promise<typeof Undici> => (loading ??= import('undici'));
 /** RFC 9110, 9.2.2: what may be sent again when a kept connection breaks without an answer. */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-type Answered<Body> = Omit<EgressResponse, 'body'> & { readonly body: Body };
+/** A response, whatever its body is. */
+class Answered<Body> implements Omit<EgressResponse, 'body'> {
+  readonly #head: Head;
+  readonly body: Body;
+  readonly address: string;
+  readonly url: string;
+  readonly redirected: boolean;
+
+  constructor({ head, address }: Answer, body: Body, url: string, redirected: boolean) {
+    this.#head = head;
+    this.body = body;
+    this.address = address;
+    this.url = url;
+    this.redirected = redirected;
+  }
+
+  get status(): number {
+    return this.#head.status;
+  }
+
+  get headers(): Headers {
+    return this.#head.headers;
+  }
+}
 
 /** One request with its redirects. Each hop is judged, resolved and pinned by itself. */
 export class GuardedRequest<Body> {
@@ -64,13 +88,8 @@ export class GuardedRequest<Body> {
     const { target, addresses } = await (credential?.guarding(url, () => this.#find(url)) ?? this.#find(url));
     const sent = credential ? await credential.attach(target.url, message) : message;
     const answer = await this.#exchange(target, addresses, sent);
-    const { head, address } = answer;
-    const redirect = this.#limits.redirectsMax > 0 ? redirectOf(head) : undefined;
-    if (!redirect) {
-      const body = await this.#take(answer);
-      const answered = { body, address, url: target.url.href, redirected: followed > 0 };
-      return Object.assign(head, answered);
-    }
+    const redirect = this.#limits.redirectsMax > 0 ? redirectOf(answer.head) : undefined;
+    if (!redirect) return new Answered(answer, await this.#take(answer), target.url.href, followed > 0);
     answer.close();
     if (followed === this.#limits.redirectsMax) {
       const happened = `The server redirects more than ${followed} times.`;

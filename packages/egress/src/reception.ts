@@ -8,9 +8,21 @@ import type { Silence } from './interruption.ts';
 type Controller = Dispatcher.DispatchController;
 type Reader = ReadableStreamDefaultController<Uint8Array>;
 
-export interface Head {
+/** Headers are read when somebody looks at them: that costs a tenth of a small request. */
+export class Head {
   readonly status: number;
-  readonly headers: Headers;
+  readonly #raw: IncomingHttpHeaders;
+  #headers: Headers | undefined;
+
+  constructor(status: number, raw: IncomingHttpHeaders) {
+    this.status = status;
+    this.#raw = raw;
+  }
+
+  get headers(): Headers {
+    this.#headers ??= responseHeaders(this.#raw);
+    return this.#headers;
+  }
 }
 
 export interface ReceptionOptions {
@@ -71,7 +83,7 @@ export class Reception implements Dispatcher.DispatchHandler {
     if (status === 101) controller.abort(new EgressError(egressProblem('upgrade_not_allowed', SWITCHED)));
     if (status < 200) return;
     this.#options.silence.begin();
-    this.head.resolve(headOf(status, headers));
+    this.head.resolve(new Head(status, headers));
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
@@ -121,18 +133,6 @@ export class Reception implements Dispatcher.DispatchHandler {
     this.#options.silence.begin();
     this.#controller.resume();
   }
-}
-
-/** Headers are read when somebody looks at them: that costs a tenth of a small request. */
-function headOf(status: number, raw: IncomingHttpHeaders): Head {
-  let headers: Headers | undefined;
-  return {
-    status,
-    get headers() {
-      headers ??= responseHeaders(raw);
-      return headers;
-    },
-  };
 }
 
 function responseHeaders(raw: IncomingHttpHeaders): Headers {
