@@ -1,5 +1,6 @@
 /** What the `scripted` provider does beside chat: deterministic, and enough to try a workflow without a key. */
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ModelFailure, type ProviderFamily, type Reach } from '../model.ts';
 import { imageOf } from '../providers/image-facts.ts';
 import { videoOf } from '../providers/video-facts.ts';
@@ -10,6 +11,8 @@ import { type ScriptTurn, textOf } from './script.ts';
 import { heardIn, spoken } from './wav.ts';
 
 const DIMENSIONS = 256;
+/** Of one text; other models read no more of it either. */
+const READ_CHARS = 65_536;
 const SIDE = 512;
 const SIDE_MAX = 2_048;
 
@@ -26,19 +29,16 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
     chat: scriptedModel(options),
     async embed({ values, dimensions = DIMENSIONS }, reach) {
       const { usage } = begin(reach);
-      const inputTokens = usage?.inputTokens ?? values.reduce((sum, text) => sum + wordsIn(text).length, 0);
-      return { embeddings: values.map((text) => vectorOf(text, dimensions)), inputTokens };
+      const { vectors, words } = await readAll(values, dimensions);
+      return { embeddings: vectors, inputTokens: usage?.inputTokens ?? words };
     },
     async rerank({ query, documents, topN }, reach) {
       const { usage } = begin(reach);
-      const wanted = vectorOf(query, DIMENSIONS);
-      const scored = documents.map((text, index) => ({
-        index,
-        score: likeness(wanted, vectorOf(text, DIMENSIONS)),
-      }));
+      const { vectors, words } = await readAll([query, ...documents], DIMENSIONS);
+      const [wanted = [], ...found] = vectors;
+      const scored = found.map((vector, index) => ({ index, score: likeness(wanted, vector) }));
       const results = scored.sort((left, right) => right.score - left.score).slice(0, topN);
-      const inputTokens = [query, ...documents].reduce((sum, text) => sum + wordsIn(text).length, 0);
-      return { results, inputTokens: usage?.inputTokens ?? inputTokens };
+      return { results, inputTokens: usage?.inputTokens ?? words };
     },
     async image({ prompt, count, width = SIDE, height = SIDE, seed = 0 }, reach) {
       const { fault, usage = { inputTokens: wordsIn(prompt).length, outputTokens: count } } = begin(reach);
@@ -87,14 +87,34 @@ const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[
 const likeness = (left: readonly number[], right: readonly number[]): number =>
   left.reduce((sum, value, at) => sum + value * right[at]!, 0);
 
+/** One text after the other, with other work of the process between them. */
+async function readAll(texts: readonly string[], dimensions: number) {
+  const vectors: number[][] = [];
+  let words = 0;
+  for (const text of texts) {
+    const read = text.slice(0, READ_CHARS);
+    const found = wordsIn(read);
+    vectors.push(vectorOf(found.length > 0 ? found : [read], dimensions));
+    words += found.length;
+    await nextTurn();
+  }
+  return { vectors, words };
+}
+
 /** Each word adds one at a place of its own: texts with the same words are near each other. */
-function vectorOf(text: string, dimensions: number): number[] {
+function vectorOf(words: readonly string[], dimensions: number): number[] {
   const vector = new Array<number>(dimensions).fill(0);
-  const words = wordsIn(text);
-  for (const word of words.length > 0 ? words : [text]) {
-    const hash = hashOf(word);
-    vector[hash.readUInt32BE(0) % dimensions]! += (hash[4]! & 1) === 0 ? 1 : -1;
+  for (const word of words) {
+    const hash = wordHash(word);
+    vector[(hash >>> 1) % dimensions]! += (hash & 1) === 0 ? 1 : -1;
   }
   const length = Math.hypot(...vector) || 1;
   return vector.map((value) => value / length);
+}
+
+/** FNV-1a, stirred: a hash of cryptography takes microseconds a word. */
+function wordHash(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
 }

@@ -1,5 +1,5 @@
 /** The `scripted` provider: plays a turn of a script without a network. The same request and turn give the same parts. */
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Json, JsonObject } from '@gantry/protocol';
 import {
   type ChatModel,
@@ -58,6 +58,8 @@ export function turnIn({ script = [], turn: index = 0 }: ScriptedOptions): Scrip
   );
 }
 
+const PARTS_PER_TURN = 100;
+
 async function* play(
   turn: ScriptTurn,
   request: ModelRequest,
@@ -70,8 +72,10 @@ async function* play(
   const broken = turn.sources === null ? 'The search of the provider failed.' : breaks(turn.fault);
   // A stream that breaks has sent the first half.
   const told = broken ? parts.slice(0, Math.max(1, Math.floor(parts.length / 2))) : parts;
-  for (const part of told) {
+  for (const [at, part] of told.entries()) {
     if (turn.delayMs) await pause(turn.delayMs, undefined, { signal });
+    // Nothing arrives over a network here, and other work of the process has to go on
+    else if (at % PARTS_PER_TURN === PARTS_PER_TURN - 1) await nextTurn();
     signal.throwIfAborted();
     yield part;
   }

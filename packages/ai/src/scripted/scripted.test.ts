@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ModelFailure, type ModelRequest, type StreamPart } from '../model.ts';
+import { scriptedFamily } from './family.ts';
 import { programScript, streamTextScript } from './mock-provider.ts';
 import { type ScriptedOptions, scriptedModel } from './play.ts';
 import { FAULT_NAMES, readScript, type Script } from './script.ts';
@@ -39,6 +40,22 @@ test('without a script the last message comes back, word by word', async () => {
     { type: 'text', text: ' there' },
     { type: 'end', finish: 'stop', model: 'echo', usage: { inputTokens: 2, outputTokens: 2 } },
   ]);
+});
+
+test('other work of the process goes on during long answers and between texts', async () => {
+  let turns = 0;
+  let next = setImmediate(function turn() {
+    turns += 1;
+    next = setImmediate(turn);
+  });
+  const reach = { baseUrl: '', fetch, signal: new AbortController().signal, idempotencyKey: 'k' };
+  await played({}, request({ messages: [{ role: 'user', content: 'word '.repeat(10_000) }] }));
+  assert.ok(turns >= 50, `${turns} turns of the loop`);
+  turns = 0;
+  const documents = Array.from({ length: 50 }, (_, index) => `document ${index}`);
+  await scriptedFamily().rerank?.({ model: 'echo', query: 'a', documents, topN: 1 }, reach);
+  clearImmediate(next);
+  assert.ok(turns >= 50, `${turns} turns of the loop`);
 });
 
 test('without a script a search finds pages, whatever is looked for', async () => {
