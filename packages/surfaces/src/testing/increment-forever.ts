@@ -13,7 +13,8 @@ async function lane(): Promise<never> {
   for (;;) {
     const id = next++;
     await kv.increment({ namespace: '', key: 'n', delta: 1 }, write('acme', { id: `call-${id}` }));
-    process.stdout.write(`${id}\n`);
+    // A reader that is slow fills the pipe; what waits here then would be lost with the process
+    await new Promise((done) => process.stdout.write(`${id}\n`, done));
   }
 }
 await Promise.all(Array.from({ length: LANES }, lane));
