@@ -25,6 +25,7 @@ export async function unservedModels(
   return lacking.flatMap(({ provider, why }) => {
     if (why === null) return [];
     const { at } = asking.find((node) => node.provider === provider)!;
-    return [`/nodes/${at}: Runs will fail here with provider_unavailable. ${why}`];
+    const runs = provider === undefined ? 'Runs that name no provider' : 'Runs';
+    return [`/nodes/${at}: ${runs} will fail here with provider_unavailable. ${why}`];
   });
 }

@@ -192,7 +192,10 @@ test('nodes that would ask a model which nobody serves', async () => {
     await warningOf({ provider: 'anthropic', prompt: 'x' }),
     /^\/nodes\/0: Runs will fail here with provider_unavailable\. There is no key for anthropic.*gantry credentials add anthropic/,
   );
-  assert.match(await warningOf({ prompt: 'x' }), /There is no model provider for chat\. Add a key/);
+  assert.match(
+    await warningOf({ prompt: 'x' }),
+    /^\/nodes\/0: Runs that name no provider will fail .*There is no model provider for chat\. Add a key/,
+  );
   const { error } = (await api.ended(await api.start('asks'))) as { error: JsonObject };
   assert.equal(error.code, 'provider_unavailable');
   assert.match(String(error.message), /gantry credentials add.*ollama.*scripted/);
