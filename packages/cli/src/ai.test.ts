@@ -49,6 +49,11 @@ test('ai: providers are listed with what to do next, and a model is tried', asyn
     assert.equal(server.requests.at(-1)?.body.model, asked);
   }
 
+  const near = await gantry('try', 'Hi', '--model', 'scriptd/echo');
+  assert.deepEqual(
+    [near.code, near.err],
+    [2, 'gantry: There is no provider "scriptd". Did you mean scripted?\n'],
+  );
   const wrong = await gantry('try', 'Hello', '--provider', 'labs');
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /provider_not_supported: .*Did you mean lab\?/);

@@ -1,5 +1,5 @@
 import { ApiError, endsRun } from '@gantry/client';
-import type { AiProvider, JsonObject } from '@gantry/protocol';
+import { type AiProvider, didYouMean, type JsonObject } from '@gantry/protocol';
 import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
 import { type Call, type Command, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -80,8 +80,16 @@ async function namedModel({ args, client }: Call): Promise<JsonObject> {
   const [id, ...rest] = model?.split('/') ?? [];
   if (model === undefined || provider !== undefined || rest.length === 0)
     return { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
-  const found = (await client.ai.providers()).find((one) => one.id === id);
-  if (!found) return { model };
+  const providers = await client.ai.providers();
+  const found = providers.find((one) => one.id === id);
+  if (!found) {
+    const hint = didYouMean(
+      id ?? '',
+      providers.map((one) => one.id),
+    );
+    if (hint !== '') throw new UsageError(`There is no provider "${id}".${hint}`);
+    return { model };
+  }
   const isWhole = found.defaultModel === model || found.models.includes(model);
   return { provider: found.id, model: isWhole ? model : rest.join('/') };
 }
