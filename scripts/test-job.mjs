@@ -102,7 +102,7 @@ function threadsOf(pid) {
   }
 }
 
-async function endOf(child, limitMs, isStillRunning) {
+async function endOf(child, limitMs, whyStuck) {
   groups.add(child.pid);
   const streams = [child.stdout, child.stderr];
   const parts = [];
@@ -111,7 +111,7 @@ async function endOf(child, limitMs, isStillRunning) {
   const limit = setTimeout(killGroup, limitMs, child.pid);
   let stuck;
   const look = setInterval(() => {
-    stuck ??= isStillRunning();
+    stuck ??= whyStuck();
     if (stuck) killGroup(child.pid);
   }, LOOK_MS);
   const [code, signal] = await once(child, 'exit');

@@ -46,15 +46,11 @@ export async function runServerProcess<Server extends ServedProcess>({
   if (process.argv.includes('--help')) return print([usage()]);
   try {
     const server = await create();
-    let mayForce = false;
-    let isStopping = false;
     // A signal to the group comes twice where a launcher passes it on; without a listener the second would kill
-    const stop = (): void => {
-      if (mayForce) fail(new Error('ended by a second signal before everything was stopped'));
-      if (isStopping) return;
-      isStopping = true;
+    let onSignal = (): void => {
+      onSignal = () => {};
       setTimeout(() => {
-        mayForce = true;
+        onSignal = () => fail(new Error('ended by a second signal before everything was stopped'));
         process.stderr.write(`${name}: still stopping; Ctrl-C again ends it at once\n`);
       }, FORCE_AFTER_MS).unref();
       setTimeout(
@@ -64,8 +60,7 @@ export async function runServerProcess<Server extends ServedProcess>({
       ).unref();
       void server.stop().then(() => process.exit(0), fail);
     };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal());
     await print(greet(server, await server.start()));
     await server.greeted?.();
   } catch (error) {
