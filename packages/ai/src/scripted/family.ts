@@ -1,7 +1,7 @@
 /** What the `scripted` provider does beside chat: deterministic, and enough to try a workflow without a key. */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ModelFailure, type ProviderFamily, type Reach } from '../model.ts';
+import { type Media, ModelFailure, type ProviderFamily, type Reach } from '../model.ts';
 import { imageOf } from '../providers/image-facts.ts';
 import { videoOf } from '../providers/video-facts.ts';
 import { emptyMp4 } from './mp4.ts';
@@ -43,10 +43,12 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
     async image({ prompt, count, width = SIDE, height = SIDE, seed = 0 }, reach) {
       const { fault, usage = { inputTokens: wordsIn(prompt).length, outputTokens: count } } = begin(reach);
       if (fault === 'refusal') return { images: [], filtered: count, usage };
-      const pictures = Array.from({ length: count }, (_, index) => {
+      const pictures: Media[] = [];
+      for (let index = 0; index < count; index++) {
         const colour = hashOf(`${prompt} ${seed + index}`).subarray(0, 3);
-        return imageOf(plainPng(Math.min(width, SIDE_MAX), Math.min(height, SIDE_MAX), colour));
-      });
+        pictures.push(imageOf(plainPng(Math.min(width, SIDE_MAX), Math.min(height, SIDE_MAX), colour)));
+        await nextTurn();
+      }
       return { images: pictures, filtered: 0, usage };
     },
     async speech({ text }, reach) {
