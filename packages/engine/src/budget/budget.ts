@@ -34,7 +34,7 @@ export interface RunBudget {
   /** Dimensions whose threshold was reported; `!` stands before those that were reported as used up. */
   readonly told: readonly string[];
   readonly retries: number;
-  /** As the log last told. */
+  /** As the log last said. */
   readonly toolCalls?: number;
 }
 
