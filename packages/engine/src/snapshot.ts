@@ -1,6 +1,7 @@
 import {
   ENGINE_VERSION,
   EVENT_LOG_SCHEMA_VERSION,
+  isoTime,
   type JsonObject,
   type RunOwner,
   type RunSnapshot,
@@ -24,8 +25,8 @@ export function snapshot(plan: Plan, run: Run): RunSnapshot {
     status: statusOf(plan, run),
     owner: ownerOf(facts.owner),
     ...(current !== undefined && { currentNodeId: current }),
-    ...(run.startedAt !== undefined && { startedAt: iso(run.startedAt) }),
-    ...(run.endedAt !== undefined && { completedAt: iso(run.endedAt) }),
+    ...(run.startedAt !== undefined && { startedAt: isoTime(run.startedAt) }),
+    ...(run.endedAt !== undefined && { completedAt: isoTime(run.endedAt) }),
     nodeStates: nodeStates(plan, run),
     inputs: maskVariables(plan, seededInputs(plan, facts)),
     variables: { ...maskVariables(plan, run.variables), ...nodeChannels(plan, run) },
@@ -51,8 +52,6 @@ function currentNodeId(plan: Plan, run: Run): string | undefined {
   return plan.order.find((node) => isActive(run.nodes.get(node.id)))?.id;
 }
 
-const iso = (at: number): string => new Date(at).toISOString();
-
 const ownerOf = ({ tenant, workspace, principal }: RunOwner): RunOwner => ({
   tenant,
   ...(workspace !== undefined && { workspace }),
@@ -77,41 +76,41 @@ function stateView(plan: Plan, node: PlanNode, state: NodeState): JsonObject {
       return {
         status: state.status,
         attempt: state.attempt,
-        startedAt: iso(state.startedAt),
-        ...(state.dueAt !== undefined && { dueAt: iso(state.dueAt) }),
-        ...(state.timeoutAt !== undefined && { timeoutAt: iso(state.timeoutAt) }),
+        startedAt: isoTime(state.startedAt),
+        ...(state.dueAt !== undefined && { dueAt: isoTime(state.dueAt) }),
+        ...(state.timeoutAt !== undefined && { timeoutAt: isoTime(state.timeoutAt) }),
       };
     case 'suspended':
       return {
         status: state.status,
         attempt: state.attempt,
-        startedAt: iso(state.startedAt),
-        suspendedAt: iso(state.suspendedAt),
+        startedAt: isoTime(state.startedAt),
+        suspendedAt: isoTime(state.suspendedAt),
       };
     case 'retrying':
       return {
         status: state.status,
         attempt: state.attempt,
-        retryAt: iso(state.retryAt),
+        retryAt: isoTime(state.retryAt),
         lastError: state.lastError,
       };
     case 'completed':
       return {
         status: state.status,
         attempt: state.attempt,
-        startedAt: iso(state.startedAt),
-        endedAt: iso(state.endedAt),
+        startedAt: isoTime(state.startedAt),
+        endedAt: isoTime(state.endedAt),
         outputs: maskOutputs(plan, node, state.outputs),
       };
     case 'failed':
       return {
         status: state.status,
         attempts: state.attempts,
-        endedAt: iso(state.endedAt),
+        endedAt: isoTime(state.endedAt),
         error: state.error,
       };
     case 'skipped':
     case 'cancelled':
-      return { status: state.status, endedAt: iso(state.endedAt), reason: state.reason };
+      return { status: state.status, endedAt: isoTime(state.endedAt), reason: state.reason };
   }
 }

@@ -1,5 +1,5 @@
 /** Operations on API keys, with their access checks. */
-import { isRoleScope, OpenwopError } from '@gantry/protocol';
+import { isoTime, isRoleScope, OpenwopError } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret } from './auth.ts';
@@ -34,8 +34,6 @@ export interface KeyAddress {
   readonly tenant: string | undefined;
   readonly keyId: string;
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 const summary = (key: KeyRecord): KeySummary => ({
   keyId: key.keyId,

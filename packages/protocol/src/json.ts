@@ -1,3 +1,16 @@
 /** Any JSON value. What arrives from outside is `Json` until a schema says more. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };
+
+type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The members that have a value: `given({ at, limit: undefined })` is `{ at }`. */
+export function given<T extends object>(members: T): Given<T> {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<T>;
+}
+
+/** Times are milliseconds inside and ISO 8601 on the wire. */
+export const isoTime = (at: number): string => new Date(at).toISOString();

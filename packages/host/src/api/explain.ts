@@ -1,10 +1,8 @@
 import { type Explanation, explain } from '@gantry/engine';
 import { type Api, callerOf, readPayload } from '@gantry/http';
-import { OpenwopError, RunExplanation } from '@gantry/protocol';
+import { isoTime, OpenwopError, RunExplanation } from '@gantry/protocol';
 import type { ApiDeps } from './context.ts';
 import { RunParams } from './runs.ts';
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 /** The engine counts milliseconds; readers get dates. */
 function toWire(

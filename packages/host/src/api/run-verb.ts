@@ -2,7 +2,14 @@
 
 import type { Run } from '@gantry/engine';
 import type { Answer, RecordAnswer } from '@gantry/http';
-import { type BulkCancelResult, ERRORS, type ErrorCode, isTerminal, OpenwopError } from '@gantry/protocol';
+import {
+  type BulkCancelResult,
+  ERRORS,
+  type ErrorCode,
+  isoTime,
+  isTerminal,
+  OpenwopError,
+} from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import { answerBody, type CommandAnswer } from '../runtime/command-answer.ts';
 import type { RunCommand, Runtime } from '../runtime/runtime.ts';
@@ -17,7 +24,6 @@ export interface Verb {
   isThere(run: Run): boolean;
 }
 
-const isoTime = (at: number): string => new Date(at).toISOString();
 const isCancelled = (run: Run): boolean => run.status === 'cancelled' || run.status === 'cancelling';
 
 export const VERBS: Readonly<Record<'cancel' | 'pause' | 'resume', Verb>> = {

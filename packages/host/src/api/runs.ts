@@ -17,6 +17,7 @@ import {
   CreateRunResponse,
   checkRunOptions,
   closedObject,
+  isoTime,
   isTerminal,
   type JsonObject,
   OpenwopError,
@@ -116,8 +117,6 @@ async function toNewRun(
     traceparent,
   };
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 const summary = (row: RunRow) => ({
   runId: row.runId,

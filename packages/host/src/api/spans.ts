@@ -3,7 +3,13 @@
 import { hash } from 'node:crypto';
 import type { Run } from '@gantry/engine';
 import { parseTraceparent } from '@gantry/http';
-import { type DebugBundle, isTerminalEvent, PROTOCOL_VERSION, type StoredEvent } from '@gantry/protocol';
+import {
+  type DebugBundle,
+  isoTime,
+  isTerminalEvent,
+  PROTOCOL_VERSION,
+  type StoredEvent,
+} from '@gantry/protocol';
 
 export type Span = DebugBundle['spans'][number];
 
@@ -14,7 +20,6 @@ const NODE_ENDS: ReadonlySet<string> = new Set([
   'node.cancelled',
 ]);
 
-const isoTime = (at: number): string => new Date(at).toISOString();
 const spanId = (runId: string, sequence: number): string =>
   hash('sha256', `${runId}.${sequence}`, 'hex').slice(0, 16);
 

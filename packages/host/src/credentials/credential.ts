@@ -12,6 +12,7 @@ import {
   type CredentialKind,
   type CredentialScope,
   DEFAULT_WORKSPACE,
+  isoTime,
   type Owner,
   ownerOf,
 } from '@gantry/protocol';
@@ -170,8 +171,6 @@ export const secretParts = (kind: CredentialKind, value: string): readonly [stri
   const colon = value.indexOf(':');
   return kind === 'basic' && colon >= 0 ? [value, value.slice(colon + 1)] : [value];
 };
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 export function provenanceOf(
   { id, record }: StoredCredential,

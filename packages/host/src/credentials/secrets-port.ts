@@ -1,12 +1,10 @@
 /** What `ctx.secrets` and `ctx.http` ask of credentials. */
-import { type Owner, ownerOf } from '@gantry/protocol';
+import { isoTime, type Owner, ownerOf } from '@gantry/protocol';
 import type { HttpCredentials, SecretsPort } from '@gantry/surfaces';
 import { holdsSecret } from '../redaction/holds-secret.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
 import type { Credentials } from './credentials.ts';
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): SecretsPort => ({
   async resolve({ tenant, workspace, principal, runId, nodeId, pack }, { ref, purpose }) {

@@ -4,6 +4,7 @@ import {
   type DeadLetter,
   deadLettersWire,
   type EventPayloads,
+  isoTime,
   newId,
   type StoredEvent,
 } from '@gantry/protocol';
@@ -20,8 +21,6 @@ export interface Retention {
 
 /** A year: so that what nobody ever looks at does not grow for ever. */
 const UNSEEN_KEPT_MS = 365 * 86_400_000;
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 export const deadLetters = resource<typeof deadLettersWire, DeadLetterRecord, DeadLetterRecord>(
   deadLettersWire,

@@ -2,7 +2,7 @@
  * Something on its way to a receiver. Its state is its kind, so that each state can be listed by itself: a lane reads
  * what is pending, oldest first, and never what is done.
  */
-import type { DeliveryState } from '@gantry/protocol';
+import { type DeliveryState, isoTime } from '@gantry/protocol';
 import type { Change, RecordKind, Stored } from '@gantry/resources';
 
 export const DAY_MS = 86_400_000;
@@ -73,8 +73,6 @@ export const claimed = <R extends Attempts>(record: R, until: number): R => ({
 
 export const isDue = ({ record: { dueAt } }: { readonly record: Attempts }, now: number): boolean =>
   dueAt !== null && dueAt <= now;
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 /** How readers see the attempts. */
 export function attemptsView({ attempts, last, finishedAt, dueAt, createdAt }: Attempts) {

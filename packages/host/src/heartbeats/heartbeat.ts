@@ -4,6 +4,7 @@ import {
   type HeartbeatTick,
   type Heartbeat as HeartbeatView,
   heartbeatsWire,
+  isoTime,
   type JsonObject,
 } from '@gantry/protocol';
 import { fromEntry, type RecordKind, type ResourceService, resource, type Stored } from '@gantry/resources';
@@ -41,8 +42,6 @@ export type StoredHeartbeat = Stored<HeartbeatRecord>;
 /** Ticks lie on a grid from the registration on; those that passed during an evaluation are skipped. */
 export const nextTickAt = (createdAt: number, intervalMs: number, now: number): number =>
   createdAt + (Math.floor((now - createdAt) / intervalMs) + 1) * intervalMs;
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 const DAY_MS = 86_400_000;
 const TICK_KEPT_MS = DAY_MS;
@@ -136,9 +135,11 @@ function viewOf(id: string, createdAt: number, record: HeartbeatRecord): Heartbe
     intervalSec: intervalMs / 1_000,
     maxRuntimeMs,
     ...(enqueue && { enqueue: { workflowId: enqueue.workflowId } }),
-    createdAt: iso(createdAt),
+    createdAt: isoTime(createdAt),
     ...(seen && { state: seen }),
-    ...(state.status === 'waiting' ? { nextTickAt: iso(state.tickAt) } : { evaluatingRunId: state.runId }),
+    ...(state.status === 'waiting'
+      ? { nextTickAt: isoTime(state.tickAt) }
+      : { evaluatingRunId: state.runId }),
     ...(lastTick && { lastTick }),
   };
 }

@@ -1,6 +1,11 @@
 /** What people authorized, as a resource. The tokens are versions of the credential whose ref is the connection's id. */
 import { hash } from 'node:crypto';
-import { CONNECTION_LIMITS, type Connection as ConnectionView, connectionsWire } from '@gantry/protocol';
+import {
+  CONNECTION_LIMITS,
+  type Connection as ConnectionView,
+  connectionsWire,
+  isoTime,
+} from '@gantry/protocol';
 import { fromEntry, resource, type Stored } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { type CredentialRecord, credentials, newest } from '../credentials/credential.ts';
@@ -59,8 +64,6 @@ export const connections = resource<typeof connectionsWire, ConnectionRecord, un
     },
   },
 );
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 /** `credential` is null when it was removed on its own. */
 export function viewOf(

@@ -3,7 +3,7 @@
  * and it writes the idempotency record in the commit of the effect.
  */
 import { type Run, voteCount } from '@gantry/engine';
-import type { ResolveInterruptResponse, RunStatus } from '@gantry/protocol';
+import { isoTime, type ResolveInterruptResponse, type RunStatus } from '@gantry/protocol';
 import type { IdempotencyRecord } from '@gantry/store';
 
 export type CommandAnswer =
@@ -16,8 +16,6 @@ export interface CommandRecord {
   /** Complete but for the body, which the run gives. */
   readonly record: Omit<IdempotencyRecord, 'body'>;
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 /** The body of the answer; `status` is the status that readers see. */
 export function answerBody(

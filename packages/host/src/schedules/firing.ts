@@ -5,7 +5,7 @@
  *     it dies.
  * I2  A tick that can't become a run is recorded on the schedule, which goes on.
  */
-import type { JsonObject, RunOwner } from '@gantry/protocol';
+import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
 import { type Changes, fromEntry, type Stored } from '@gantry/resources';
 import type { Entry, Write } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -30,8 +30,6 @@ export type Fired =
   | { readonly kind: 'none' };
 
 const NONE: Fired = { kind: 'none' };
-const iso = (at: number): string => new Date(at).toISOString();
-
 /** Fires what `entry` is due for at `now`. Throws when the host has no room or no disk: nothing happened then. */
 export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<Fired> {
   const stored = fromEntry(schedules, entry);
@@ -62,13 +60,13 @@ async function createRun(
 ): Promise<Fired> {
   const { id, tenant, record } = stored;
   const run = await admit(workflows, ownerOf(tenant, record), record.request);
-  const causationId = `${id}@${iso(scheduledFor)}`;
+  const causationId = `${id}@${isoTime(scheduledFor)}`;
   const triggerData: JsonObject = {
     source: 'schedule',
     subscriptionId: id,
     deliveryId: causationId,
-    receivedAt: iso(now),
-    scheduledFor: iso(scheduledFor),
+    receivedAt: isoTime(now),
+    scheduledFor: isoTime(scheduledFor),
   };
   const result = await runtime.create(
     { ...run, causationId, triggerData },

@@ -1,5 +1,6 @@
 /** Schedules as a resource: what callers may do with them. A schedule is due at its next tick. */
 import {
+  isoTime,
   MISSED_TICKS_DEFAULT,
   OpenwopError,
   SCHEDULE_LIMITS,
@@ -24,8 +25,6 @@ const TIMES_DEFAULT = 10;
 
 type Services = Pick<Workflows, 'resolve'>;
 export type ScheduleService = ResourceService<typeof schedulesWire, ScheduleRecord, undefined, Services>;
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 const refuse = (message: string): never => {
   throw new OpenwopError('conflict', { message });
@@ -75,13 +74,13 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
   reads: {
     next({ state, timing, endAt }, { count = TIMES_DEFAULT }, { now }) {
       if (state.status !== 'active') return { times: [] };
-      return { times: ticksAfter(timing, endAt, Math.max(now, state.nextAt - 1), count).map(iso) };
+      return { times: ticksAfter(timing, endAt, Math.max(now, state.nextAt - 1), count).map(isoTime) };
     },
   },
   all: {
     preview({ cron, timezone = 'UTC', count = TIMES_DEFAULT }, { now }) {
       checkCron(cron, timezone);
-      return { times: ticksAfter({ kind: 'cron', cron, timezone }, null, now, count).map(iso) };
+      return { times: ticksAfter({ kind: 'cron', cron, timezone }, null, now, count).map(isoTime) };
     },
   },
   remove({ source }) {
@@ -101,24 +100,30 @@ function viewOf(
     scheduleId: id,
     workflowId: request.workflowId,
     status: state.status,
-    ...(timing.kind === 'cron' ? { cron: timing.cron, timezone: timing.timezone } : { at: iso(timing.at) }),
-    ...(endAt !== null && { endAt: iso(endAt) }),
+    ...(timing.kind === 'cron'
+      ? { cron: timing.cron, timezone: timing.timezone }
+      : { at: isoTime(timing.at) }),
+    ...(endAt !== null && { endAt: isoTime(endAt) }),
     missedTicks,
     ...(source.kind === 'trigger' && { triggerId: source.triggerId }),
     inputs: shownInputs(workflow, request.inputs),
     configurable: request.configurable,
     tags: [...request.tags],
     metadata: request.metadata,
-    createdAt: iso(createdAt),
-    ...(state.status === 'active' && { nextFireAt: iso(state.nextAt) }),
+    createdAt: isoTime(createdAt),
+    ...(state.status === 'active' && { nextFireAt: isoTime(state.nextAt) }),
     ...(lastFire && {
-      lastFire: { ...lastFire, scheduledFor: iso(lastFire.scheduledFor), firedAt: iso(lastFire.firedAt) },
+      lastFire: {
+        ...lastFire,
+        scheduledFor: isoTime(lastFire.scheduledFor),
+        firedAt: isoTime(lastFire.firedAt),
+      },
     }),
     ...(lastError && {
       lastError: {
         ...lastError,
-        scheduledFor: iso(lastError.scheduledFor),
-        failedAt: iso(lastError.failedAt),
+        scheduledFor: isoTime(lastError.scheduledFor),
+        failedAt: isoTime(lastError.failedAt),
       },
     }),
   };

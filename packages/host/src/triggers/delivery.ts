@@ -5,7 +5,7 @@
  * I2  It is pending exactly while it has a due time. Its end is one commit with what it ended in: the run, or
  *     the dead letter.
  */
-import type { TriggerDelivery, TriggerEvent } from '@gantry/protocol';
+import { isoTime, type TriggerDelivery, type TriggerEvent } from '@gantry/protocol';
 import type { RecordKind, Stored } from '@gantry/resources';
 
 const DELIVERED_KEPT_MS = 7 * 86_400_000;
@@ -64,8 +64,6 @@ export const marks: RecordKind<{ readonly deliveryId: string; readonly until: nu
 
 /** `key`: what the event is known by. */
 export const markId = (subscriptionId: string, key: string): string => `${subscriptionId}.${key}`;
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 export function deliveryView({ id, createdAt, record }: Delivery): TriggerDelivery {
   const { subscriptionId, dedupKey, verified, attempts, state, dropped } = record;

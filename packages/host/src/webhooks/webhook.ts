@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import {
   type CircuitState,
+  isoTime,
   OpenwopError,
   type RegisterWebhookRequest,
   WEBHOOKS_PER_TENANT_MAX,
@@ -130,8 +131,6 @@ export function openSecrets(masterKey: MasterKey, webhook: Webhook, now: number)
   const fields = now < previousUntil ? (['secret', 'previousSecret'] as const) : (['secret'] as const);
   return fields.map((field) => secretOf(masterKey, webhook, field));
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 /** As the protocol and other clients call them. */
 export const namesOf = (id: string, events: readonly string[]) => ({
