@@ -7,10 +7,6 @@ export const ACCESS_ERRORS = {
       'A credential that this work needs was not given.',
       'Name a credential for `details.requirement`.',
     ],
-    credential_scope_unsupported: [
-      'This host does not keep credentials of that scope.',
-      'Use one of the scopes in `secrets.scopes` of the discovery document.',
-    ],
   }),
   ...refused(401, {
     unauthenticated: [
@@ -41,22 +37,6 @@ export const ACCESS_ERRORS = {
     provider_policy_denied: [
       'The AI provider policy does not allow this call.',
       'See `details.reason`; choose an allowed provider or model, or bring your own key.',
-    ],
-    credential_forbidden: [
-      'This credential may not be used here.',
-      'Use a credential that you own, with a provider that accepts your own keys.',
-    ],
-  }),
-  ...refused(404, {
-    credential_not_found: [
-      'There is no such credential.',
-      'Create the credential, or correct the reference.',
-    ],
-  }),
-  ...refused(422, {
-    credential_unavailable: [
-      'This host cannot provide the credential that is needed.',
-      'Ask the operator to enable `details.capability`, or use another host.',
     ],
   }),
 };
