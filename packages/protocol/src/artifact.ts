@@ -44,7 +44,6 @@ export const ArtifactDraft = Type.Object({
   /** What it waits for. */
   syncOn: Type.Enum(['approval', 'manual']),
 });
-export type ArtifactDraft = Static<typeof ArtifactDraft>;
 
 export const ArtifactList = Type.Object({
   artifacts: Type.Array(ArtifactSummary),

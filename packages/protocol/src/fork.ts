@@ -9,7 +9,6 @@ export type ForkMode = Static<typeof ForkMode>;
 
 /** What a branch changes of its source's options. Keys of `configurable` and `metadata` replace one by one. */
 export const RunOptionsOverlay = closedObject({ configurable, tags, metadata });
-export type RunOptionsOverlay = Static<typeof RunOptionsOverlay>;
 
 /** Body of `POST /v1/runs/{runId}:fork`. A replay starts at 0 by default; a branch needs `fromSeq`. */
 export const ForkRunRequest = closedObject({

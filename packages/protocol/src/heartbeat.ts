@@ -33,20 +33,16 @@ export const CreateHeartbeatRequest = closedObject({
   /** What runs when the state has changed and the predicate asks for it. */
   enqueue: optional(closedObject({ workflowId: WorkflowId, inputs: optional(Values) })),
 });
-export type CreateHeartbeatRequest = Static<typeof CreateHeartbeatRequest>;
 
 export const HeartbeatStatus = Type.Enum(['ok', 'timeout', 'error']);
-export type HeartbeatStatus = Static<typeof HeartbeatStatus>;
 
 export const HeartbeatEvaluated = closedObject({
   heartbeatId: Text,
   status: HeartbeatStatus,
   changed: Type.Boolean(),
 });
-export type HeartbeatEvaluated = Static<typeof HeartbeatEvaluated>;
 
 export const HeartbeatStateChanged = closedObject({ heartbeatId: Text, from: Values, to: Values });
-export type HeartbeatStateChanged = Static<typeof HeartbeatStateChanged>;
 
 /** They belong to a heartbeat, not to a run. */
 export const HEARTBEAT_EVENTS = ['heartbeat.evaluated', 'heartbeat.stateChanged'] as const;

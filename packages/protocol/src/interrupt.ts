@@ -4,7 +4,6 @@ import { closedObject, optional, Values } from './schema.ts';
 
 /** Body of an answer. Closed; what `resumeValue` must be is the question's own matter. */
 export const ResolveInterruptRequest = closedObject({ resumeValue: Type.Unknown() });
-export type ResolveInterruptRequest = Static<typeof ResolveInterruptRequest>;
 
 export const ResolveInterruptResponse = Type.Object({
   runId: Type.String(),
@@ -40,7 +39,6 @@ export type OpenInterrupt = Static<typeof OpenInterrupt>;
 
 /** `POST /v1/host/gantry/runs/{runId}/interrupts/{nodeId}/links`. */
 export const InterruptLinkRequest = closedObject({ person: Type.String({ minLength: 1, maxLength: 128 }) });
-export type InterruptLinkRequest = Static<typeof InterruptLinkRequest>;
 
 /** Whoever opens it answers as this person, without a key. */
 export const InterruptLink = Type.Object({

@@ -20,7 +20,6 @@ const MockReasoning = closedObject({
   tokenCount: optional(Count),
   streamChunks: optional(Type.Array(Type.String(), { maxItems: ENTRIES_MAX })),
 });
-export type MockReasoning = Static<typeof MockReasoning>;
 
 /** Config of `core.conformance.mock-agent`. */
 export const MockAgentConfig = closedObject({

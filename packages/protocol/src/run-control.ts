@@ -18,7 +18,6 @@ export const BulkCancelRequest = closedObject({
   runIds: Type.Array(RunId, { minItems: 1, maxItems: CONTROL_LIMITS.bulkRunIdsMax }),
   reason: optional(Reason),
 });
-export type BulkCancelRequest = Static<typeof BulkCancelRequest>;
 
 export const BulkCancelResult = Type.Union([
   Type.Object({ runId: RunId, ok: Type.Literal(true), status: RunStatus }),

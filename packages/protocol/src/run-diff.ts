@@ -17,7 +17,6 @@ export type EventDiff = Static<typeof EventDiff>;
 
 /** One difference of the two states: what stands at a JSON pointer in a and in b, absent where nothing does. */
 export const StateDifference = closedObject({ a: optional(Type.Unknown()), b: optional(Type.Unknown()) });
-export type StateDifference = Static<typeof StateDifference>;
 
 /** Answer of `GET /v1/runs/{runId}:diff?against=`: a function of both logs and nothing else. */
 export const RunDiffResponse = closedObject({

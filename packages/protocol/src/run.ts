@@ -24,7 +24,6 @@ export type RunError = { code: string; message: string; details?: JsonObject };
 
 /** What a pause does with nodes at work: stop them, or let them finish (the default). */
 export const DrainPolicy = Type.Enum(['immediate', 'drain-current-node']);
-export type DrainPolicy = Static<typeof DrainPolicy>;
 
 export const RUN_OPTION_LIMITS = {
   tagsMax: 100,

@@ -87,7 +87,6 @@ export const ScheduleTriggerConfig = closedObject({
   inputs: optional(Values),
   missedTicks: optional(MissedTicks),
 });
-export type ScheduleTriggerConfig = Static<typeof ScheduleTriggerConfig>;
 
 export const Schedule = Type.Object({
   scheduleId: Type.String(),

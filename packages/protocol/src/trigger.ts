@@ -134,7 +134,6 @@ export type QueueTriggerConfig = Static<typeof QueueTriggerConfig>;
 
 /** `config` of a workflow trigger of type `webhook`. */
 export const WebhookTriggerConfig = closedObject(deliveryFields);
-export type WebhookTriggerConfig = Static<typeof WebhookTriggerConfig>;
 
 export const TriggerSubscription = closedObject({
   subscriptionId: Type.String(),
@@ -198,7 +197,6 @@ export const TriggerStateChange = Type.Object({
   toState: TriggerState,
   reason: optional(TriggerReason),
 });
-export type TriggerStateChange = Static<typeof TriggerStateChange>;
 
 /** What became of one event. Holds nothing of its content. */
 export const TriggerDelivery = Type.Object({

@@ -54,17 +54,14 @@ export const RotateWebhookSecretRequest = closedObject({
   /** How long the secret that is replaced signs too; without it a day, with 0 it ends at once. */
   overlapSeconds: optional(Type.Integer({ minimum: 0, maximum: 7 * 86_400 })),
 });
-export type RotateWebhookSecretRequest = Static<typeof RotateWebhookSecretRequest>;
 
 export const RotatedWebhookSecret = Type.Object({
   ...NewSecret,
   /** Until then the secret that was replaced signs too. */
   previousSecretUntil: optional(Time),
 });
-export type RotatedWebhookSecret = Static<typeof RotatedWebhookSecret>;
 
 export const WebhookState = Type.Enum(['active', 'failed']);
-export type WebhookState = Static<typeof WebhookState>;
 
 /** `half-open`: the next delivery is the probe that closes the circuit or opens it again. */
 export const CircuitState = Type.Enum(['closed', 'open', 'half-open']);

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  DISPATCH_EVENT_PAYLOADS,
-  eventId,
-  type Json,
-  type JsonObject,
-  misfit,
-  type WorkflowDefinition,
-} from '@gantry/protocol';
+import { eventId, type Json, type JsonObject, misfit, type WorkflowDefinition } from '@gantry/protocol';
+import { DISPATCH_EVENT_PAYLOADS } from '../../../protocol/src/testing/dispatch-payloads.ts';
 import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
 import { compile, DefinitionError, statusOf } from '../index.ts';
 import { chainOf, Family, phasesOf } from '../testing/family.ts';

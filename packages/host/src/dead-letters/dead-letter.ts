@@ -1,13 +1,6 @@
 /** What could not be done, as a resource. */
 import type { RunFacts } from '@gantry/engine';
-import {
-  type DeadLetter,
-  deadLettersWire,
-  type EventPayloads,
-  isoTime,
-  newId,
-  type StoredEvent,
-} from '@gantry/protocol';
+import { type DeadLetter, deadLettersWire, isoTime, newId, type StoredEvent } from '@gantry/protocol';
 import { resource, toEntry } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 
@@ -59,8 +52,7 @@ export function deadLetterWrites(
   return events
     .filter(({ type, sequence }) => type === 'run.dead_lettered' && sequence >= (fork?.fromSeq ?? 0))
     .map(({ payload }) => {
-      const failed: EventPayloads['run.dead_lettered'] = JSON.parse(payload);
-      const { runId, nodeId = '', reason, attempts } = failed;
+      const { runId, nodeId = '', reason, attempts } = JSON.parse(payload);
       const at = now();
       const letter = {
         kind: deadLetters,
