@@ -19,7 +19,7 @@ export interface OpenedSql {
 
 export const SQL_CONTRACT_LIMITS: SqlLimits = { rowsMax: 100, bytesMax: 50_000, timeoutMs: 10_000 };
 /** For statements that are to be late; any other would be on a busy machine. */
-export const HASTY_LIMITS: SqlLimits = { ...SQL_CONTRACT_LIMITS, timeoutMs: 3_000 };
+export const HASTY_LIMITS: SqlLimits = { ...SQL_CONTRACT_LIMITS, timeoutMs: 500 };
 
 /** Every test has tables of its own. */
 export function sqlContract(name: string, open: () => Promise<OpenedSql>): void {

@@ -27,7 +27,8 @@ const SLOW_CALLS = 4;
 /** Has one row, for all to see. */
 export const SHARED_TABLE = `shared_${process.pid}`;
 const MEMORY_MAX = 30_000_000;
-const SLOW_TIMEOUT_MS = 6_000;
+/** The next one where a busy machine served nobody in time. */
+const SLOW_TIMEOUTS_MS = [1_000, 4_000, 16_000];
 
 const raw = (sql: string, values: readonly SqlValue[] = []): SqlStatement => {
   const pieces = sql.split('?');
@@ -67,17 +68,7 @@ export function sqlSessionsContract(name: string, contract: SqlSessionsContract)
     await backend.close();
   });
 
-  for (const { change, look } of contract.changes)
-    test(`${name}: the next call finds nothing of: ${change}`, async (t) => {
-      const backend = opened(t);
-      const before = await lookAround(backend, look);
-      await Promise.allSettled(ofMany('acme', (tenant) => backend.query(raw(change), read(tenant))));
-      await Promise.allSettled(ofMany('acme', (tenant) => backend.execute([raw(change)], write(tenant))));
-      assert.deepEqual(await lookAround(backend, look), before);
-    });
-
-  test(`${name}: slow work of one tenant neither ends nor delays that of another`, async (t) => {
-    const backend = opened(t, SLOW_TIMEOUT_MS);
+  const isServedBesideSlow = async (backend: SqlBackend): Promise<boolean> => {
     const on = talk(backend, 'other');
     await on.query('select 1 as one');
     let ended = 0;
@@ -89,8 +80,23 @@ export function sqlSessionsContract(name: string, contract: SqlSessionsContract)
       ended++;
     });
     for (let call = 0; call < 3; call++) assert.deepEqual(await on.query('select 1 as one'), [{ one: 1 }]);
-    assert.equal(ended, 0, 'served while the others were at work');
+    const isBeside = ended === 0;
     await Promise.all(slow);
+    return isBeside;
+  };
+
+  for (const { change, look } of contract.changes)
+    test(`${name}: the next call finds nothing of: ${change}`, async (t) => {
+      const backend = opened(t);
+      const before = await lookAround(backend, look);
+      await Promise.allSettled(ofMany('acme', (tenant) => backend.query(raw(change), read(tenant))));
+      await Promise.allSettled(ofMany('acme', (tenant) => backend.execute([raw(change)], write(tenant))));
+      assert.deepEqual(await lookAround(backend, look), before);
+    });
+
+  test(`${name}: slow work of one tenant neither ends nor delays that of another`, async (t) => {
+    for (const timeoutMs of SLOW_TIMEOUTS_MS) if (await isServedBesideSlow(opened(t, timeoutMs))) return;
+    assert.fail('served only after the others had ended');
   });
 
   test(`${name}: a row of any size is refused before it is in memory`, async (t) => {
