@@ -5,177 +5,163 @@ import {
   AnyName,
   Data,
   FileRef,
+  Flag,
   identity,
   LongText,
+  list,
   ModelCapabilities,
   manifestOf,
+  matching,
   PackName,
+  set,
+  some,
   strict,
   TypeId,
+  text,
   Version,
 } from './fields.ts';
+import { SyncOn } from './node.ts';
 
 const Rendering = strict({
-  display: Type.Optional(Type.Enum(['markdown', 'code', 'image', 'audio', 'file'])),
-  mimeType: Type.Optional(Type.String({ maxLength: 255 })),
-  lang: Type.Optional(Type.String({ maxLength: 64 })),
-  alt: Type.Optional(Type.String({ maxLength: 1024 })),
+  'display?': Type.Enum(['markdown', 'code', 'image', 'audio', 'file']),
+  'mimeType?': text(255),
+  'lang?': text(64),
+  'alt?': text(1024),
 });
 
-const EXPORT_FORMAT = '^([a-z][a-z0-9]*|vendor\\.[a-z][a-z0-9-]*\\.[a-z][a-z0-9-]*|x-[a-z][a-z0-9-]*)$';
-const ExportFormats = Type.Array(Type.String({ minLength: 1, maxLength: 64, pattern: EXPORT_FORMAT }), {
-  uniqueItems: true,
-  maxItems: 50,
-});
+const VENDOR_TYPE = 'vendor\\.[a-z][a-z0-9-]*\\.[a-z][a-z0-9-]*|x-[a-z][a-z0-9-]*';
+const ExportFormats = set(matching(`^([a-z][a-z0-9]*|${VENDOR_TYPE})$`, 64), 50);
+const SchemaVersion = Type.Integer({ minimum: 0 });
 
 /** `schema`, `title` and `export` are an older dialect that one published pack still uses. */
 const ArtifactType = strict({
   artifactTypeId: TypeId,
-  schemaRef: Type.Optional(FileRef),
-  schema: Type.Optional(Data),
-  schemaVersion: Type.Optional(Type.Integer({ minimum: 0 })),
-  validation: Type.Optional(Type.Enum(['open', 'closed'])),
-  displayName: Type.Optional(Type.String({ maxLength: 256 })),
-  title: Type.Optional(Type.String({ maxLength: 256 })),
-  rendering: Type.Optional(Rendering),
-  exportFormats: Type.Optional(ExportFormats),
-  export: Type.Optional(ExportFormats),
-  syncOn: Type.Optional(Type.Enum(['completion', 'approval', 'manual'])),
-  supportsCheckpoint: Type.Optional(Type.Boolean()),
-  versionable: Type.Optional(Type.Boolean()),
-  diffable: Type.Optional(Type.Boolean()),
+  'schemaRef?': FileRef,
+  'schema?': Data,
+  'schemaVersion?': SchemaVersion,
+  'validation?': Type.Enum(['open', 'closed']),
+  'displayName?': text(256),
+  'title?': text(256),
+  'rendering?': Rendering,
+  'exportFormats?': ExportFormats,
+  'export?': ExportFormats,
+  'syncOn?': SyncOn,
+  'supportsCheckpoint?': Flag,
+  'versionable?': Flag,
+  'diffable?': Flag,
 });
 export type ArtifactType = Static<typeof ArtifactType>;
 
 export const ArtifactTypePackManifest = manifestOf('artifact-type', {
-  artifactTypes: Type.Array(ArtifactType, { minItems: 1, maxItems: 200 }),
+  artifactTypes: some(ArtifactType, 200),
 });
 
-const FIELD_TYPE =
-  '^(text|longtext|number|boolean|select|multiselect|file|artifact-ref|vendor\\.[a-z][a-z0-9-]*\\.[a-z][a-z0-9-]*|x-[a-z][a-z0-9-]*)$';
+const FIELD_TYPE = `^(text|longtext|number|boolean|select|multiselect|file|artifact-ref|${VENDOR_TYPE})$`;
 
 /** What cards and forms ask for; an `x-` or `vendor.` type that a renderer does not know becomes text. */
 const field = {
-  id: Type.String({ maxLength: 128, pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$' }),
-  type: Type.String({ maxLength: 128, pattern: FIELD_TYPE }),
-  required: Type.Optional(Type.Boolean()),
-  default: Type.Optional(Type.Unknown()),
-  options: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 250 })),
-} as const;
+  id: matching('^[a-zA-Z_][a-zA-Z0-9_]*$', 128),
+  type: matching(FIELD_TYPE, 128),
+  'required?': Flag,
+  'default?': Type.Unknown(),
+  'options?': list(text(200), 250),
+};
+
+const Temperature = Type.Number({ minimum: 0, maximum: 2 });
+const Tokens = Type.Integer({ minimum: 1 });
 
 const Card = strict({
   cardTypeId: PackName,
-  schemaVersion: Type.Optional(Type.Integer({ minimum: 0 })),
   prompt: strict({
     template: LongText,
-    systemPrompt: Type.Optional(Type.String({ maxLength: 65_536 })),
-    placeholderMapping: Type.Record(AnyName, Type.String({ maxLength: 256 })),
-    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-    maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    placeholderMapping: Type.Record(AnyName, text(256)),
+    'systemPrompt?': text(65_536),
+    'temperature?': Temperature,
+    'maxTokens?': Tokens,
   }),
-  inputs: Type.Optional(
-    Type.Array(strict({ ...field, label: Type.Optional(Type.String({ maxLength: 1000 })) }), {
-      maxItems: 200,
-    }),
-  ),
-  outputArtifactType: Type.Optional(PackName),
-  outputSchemaRef: Type.Optional(FileRef),
-  requiredModelCapabilities: Type.Optional(ModelCapabilities),
+  'schemaVersion?': SchemaVersion,
+  'inputs?': list(strict({ ...field, 'label?': text(1000) }), 200),
+  'outputArtifactType?': PackName,
+  'outputSchemaRef?': FileRef,
+  'requiredModelCapabilities?': ModelCapabilities,
 });
 
-export const CardPackManifest = manifestOf('card', {
-  cards: Type.Array(Card, { minItems: 1, maxItems: 200 }),
-});
+export const CardPackManifest = manifestOf('card', { cards: some(Card, 200) });
 
 const FormField = strict({
   ...field,
-  label: Type.String({ minLength: 1, maxLength: 1000 }),
-  description: Type.Optional(Type.String({ maxLength: 300 })),
-  format: Type.Optional(
-    Type.String({ maxLength: 64, pattern: '^(email|uri|date|date-time|time|x-[a-z][a-z0-9-]*)$' }),
-  ),
+  label: text(1000, 1),
+  'description?': text(300),
+  'format?': matching('^(email|uri|date|date-time|time|x-[a-z][a-z0-9-]*)$', 64),
 });
 
 const FormTemplate = strict({
   templateId: PackName,
   version: Version,
-  label: Type.String({ minLength: 1, maxLength: 200 }),
-  title: Type.String({ minLength: 1, maxLength: 1000 }),
-  description: Type.Optional(Type.String({ maxLength: 300 })),
-  category: Type.Optional(Type.String({ maxLength: 64 })),
-  fields: Type.Array(FormField, { minItems: 1, maxItems: 200 }),
+  label: text(200, 1),
+  title: text(1000, 1),
+  fields: some(FormField, 200),
+  'description?': text(300),
+  'category?': text(64),
 });
 
-export const FormContentPackManifest = manifestOf('form-content', {
-  templates: Type.Array(FormTemplate, { minItems: 1, maxItems: 100 }),
-});
+export const FormContentPackManifest = manifestOf('form-content', { templates: some(FormTemplate, 100) });
 
 const UiPlugin = strict({
-  pluginId: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
+  pluginId: matching('^[a-z][a-z0-9-]{0,63}$'),
   surface: Type.Enum(['artifact-viewer', 'route', 'settings-panel']),
-  entry: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,255}$' }),
-  hostApi: Type.Array(Type.Enum(['artifact.read', 'artifact.write', 'host.toast', 'host.navigate']), {
-    uniqueItems: true,
-    maxItems: 4,
-  }),
-  connectSrc: Type.Optional(Type.Array(Address, { uniqueItems: true, maxItems: 50 })),
+  entry: matching('^[A-Za-z0-9][A-Za-z0-9._/-]{0,255}$'),
+  hostApi: set(Type.Enum(['artifact.read', 'artifact.write', 'host.toast', 'host.navigate']), 4),
+  'connectSrc?': set(Address, 50),
 });
-
-const { name, version, description, author, license, homepage, engines } = identity;
 
 /** Closed as the protocol lays it down: without dependencies, and without `signing`, since its files are signed apart. */
 export const FrontendPluginPackManifest = strict({
-  name,
-  version,
+  name: identity.name,
+  version: identity.version,
   kind: Type.Literal('frontend-plugin'),
-  description,
-  author,
-  license,
-  homepage,
-  engines: strict(engines.properties),
-  uiPlugins: Type.Array(UiPlugin, { minItems: 1, maxItems: 50 }),
+  'description?': identity['description?'],
+  'author?': identity['author?'],
+  'license?': identity['license?'],
+  'homepage?': identity['homepage?'],
+  engines: strict(identity.engines.properties),
+  uiPlugins: some(UiPlugin, 50),
 });
 
 const PromptVariable = strict({
-  name: Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_]{0,63}$' }),
+  name: matching('^[a-zA-Z_][a-zA-Z0-9_]{0,63}$'),
   type: Type.Enum(['string', 'number', 'boolean', 'array', 'object']),
-  required: Type.Boolean(),
-  source: Type.Optional(Type.Enum(['input', 'variable', 'secret', 'context'])),
-  extractPath: Type.Optional(Type.String({ maxLength: 512 })),
-  defaultValue: Type.Optional(Type.Unknown()),
-  description: Type.Optional(Type.String({ maxLength: 500 })),
+  required: Flag,
+  'source?': Type.Enum(['input', 'variable', 'secret', 'context']),
+  'extractPath?': text(512),
+  'defaultValue?': Type.Unknown(),
+  'description?': text(500),
 });
 
 export const PromptTemplate = strict({
-  templateId: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,127}$' }),
+  templateId: matching('^[a-z0-9][a-z0-9._-]{0,127}$'),
   version: Version,
   kind: Type.Enum(['system', 'user', 'few-shot', 'schema-hint']),
-  text: Type.String({ maxLength: 65_536 }),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
-  description: Type.Optional(Type.String({ maxLength: 2000 })),
-  variables: Type.Optional(Type.Array(PromptVariable, { maxItems: 200 })),
-  modelHints: Type.Optional(
-    strict({
-      modelClass: Type.Optional(Type.String({ maxLength: 64 })),
-      temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-      maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
-      envelopeType: Type.Optional(Type.String({ maxLength: 256 })),
-    }),
-  ),
-  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 32 })),
-  meta: Type.Optional(
-    strict({
-      author: Type.Optional(Type.String({ maxLength: 256 })),
-      createdAt: Type.Optional(Type.String({ maxLength: 64 })),
-      updatedAt: Type.Optional(Type.String({ maxLength: 64 })),
-      source: Type.Optional(Type.Enum(['host', 'pack', 'user'])),
-      packName: Type.Optional(PackName),
-      packVersion: Type.Optional(Version),
-    }),
-  ),
+  text: text(65_536),
+  'name?': text(200),
+  'description?': text(2000),
+  'variables?': list(PromptVariable, 200),
+  'modelHints?': strict({
+    'modelClass?': text(64),
+    'temperature?': Temperature,
+    'maxTokens?': Tokens,
+    'envelopeType?': text(256),
+  }),
+  'tags?': list(text(64, 1), 32),
+  'meta?': strict({
+    'author?': text(256),
+    'createdAt?': text(64),
+    'updatedAt?': text(64),
+    'source?': Type.Enum(['host', 'pack', 'user']),
+    'packName?': PackName,
+    'packVersion?': Version,
+  }),
 });
 export type PromptTemplate = Static<typeof PromptTemplate>;
 
-export const PromptPackManifest = manifestOf('prompt', {
-  prompts: Type.Array(PromptTemplate, { minItems: 1, maxItems: 500 }),
-});
+export const PromptPackManifest = manifestOf('prompt', { prompts: some(PromptTemplate, 500) });

@@ -1,66 +1,96 @@
 /** Shapes that manifests of several kinds share. */
-import Type, { type Static, type TObjectOptions, type TProperties } from 'typebox';
+import Type, {
+  type Static,
+  type TArrayOptions,
+  type TObjectOptions,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+} from 'typebox';
 
-/** An object that has these members and no others. */
-export const strict = <Members extends TProperties>(members: Members, options: TObjectOptions = {}) =>
-  Type.Object(members, { ...options, additionalProperties: false });
+type Members<Notation> = {
+  [Key in keyof Notation as Key extends `${string}?` ? never : Key]: Notation[Key];
+} & {
+  [Key in keyof Notation as Key extends `${infer Name}?` ? Name : never]: TOptional<Notation[Key] & TSchema>;
+};
 
-const SCOPED = '\\.[a-z][a-z0-9_-]*(\\.[a-z][a-zA-Z0-9_-]*)+$';
+/** An object that has these members and no others. A name with `?` at its end is that of an optional member. */
+export const strict = <Notation extends TProperties>(notation: Notation, options: TObjectOptions = {}) =>
+  Type.Object(membersOf(notation), { ...options, additionalProperties: false });
+
+const membersOf = <Notation extends TProperties>(notation: Notation) =>
+  Object.fromEntries(
+    Object.entries(notation).map(([name, schema]) =>
+      name.endsWith('?') ? [name.slice(0, -1), Type.Optional(schema)] : [name, schema],
+    ),
+  ) as Members<Notation>;
+
+export const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
+export const matching = (pattern: string, maxLength?: number) =>
+  Type.String({ pattern, ...(maxLength && { maxLength }) });
+export const list = <Item extends TSchema>(item: Item, maxItems: number, options: TArrayOptions = {}) =>
+  Type.Array(item, { maxItems, ...options });
+export const set = <Item extends TSchema>(item: Item, maxItems: number) =>
+  list(item, maxItems, { uniqueItems: true });
+/** A list that is not empty. */
+export const some = <Item extends TSchema>(item: Item, maxItems: number) =>
+  list(item, maxItems, { minItems: 1 });
+
 const SEMVER = '^\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?$';
 
 /** `local` never comes from a registry; it is for folders in development. */
-export const PackName = Type.String({
-  maxLength: 256,
-  pattern: `^(core|vendor|community|private|local)${SCOPED}`,
-});
-export const ReverseDns = new RegExp(`^(core|vendor|community|private|local)${SCOPED}`);
-export const Version = Type.String({ maxLength: 128, pattern: SEMVER });
-export const TypeId = Type.String({ maxLength: 256, pattern: '^[a-z][a-zA-Z0-9._-]*$' });
-export const Label = Type.String({ minLength: 1, maxLength: 256 });
-export const Text = Type.String({ maxLength: 4096 });
-export const LongText = Type.String({ minLength: 1, maxLength: 65_536 });
-export const Address = Type.String({ maxLength: 2048, pattern: '^[a-z][a-z0-9+.-]*:.' });
-export const HttpsAddress = Type.String({ maxLength: 2048, pattern: '^https://.' });
+const REVERSE_DNS = '^(core|vendor|community|private|local)\\.[a-z][a-z0-9_-]*(\\.[a-z][a-zA-Z0-9_-]*)+$';
+export const PackName = matching(REVERSE_DNS, 256);
+export const ReverseDns = new RegExp(REVERSE_DNS);
+export const Version = matching(SEMVER, 128);
+export const TypeId = matching('^[a-z][a-zA-Z0-9._-]*$', 256);
+export const Label = text(256, 1);
+export const Text = text(4096);
+export const LongText = text(65_536, 1);
+export const Address = matching('^[a-z][a-z0-9+.-]*:.', 2048);
+export const HttpsAddress = matching('^https://.', 2048);
 /** A file of the pack. That it stays inside the pack is a rule of its own (`rules.ts`). */
-export const FileRef = Type.String({ minLength: 1, maxLength: 512 });
+export const FileRef = text(512, 1);
 export const Data = Type.Record(Type.String(), Type.Unknown());
+export const Flag = Type.Boolean();
+export const Scopes = list(text(256), 100);
 
-export const ModelCapabilities = Type.Array(
-  Type.String({ maxLength: 128, pattern: '^([a-z][a-z0-9-]*|x-host-[a-z][a-z0-9-]*-[a-z][a-z0-9-]*)$' }),
-  { uniqueItems: true, maxItems: 32 },
+export const ModelCapabilities = set(
+  matching('^([a-z][a-z0-9-]*|x-host-[a-z][a-z0-9-]*-[a-z][a-z0-9-]*)$', 128),
+  32,
 );
 
 /** The dialects of published packs: `manual` signs pack.json, `ed25519` the archive, `sigstore` pack.json. */
 export const Signing = strict({
-  method: Type.Optional(Type.Enum(['manual', 'ed25519', 'sigstore'])),
-  publicKeyRef: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  keyId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  publicKeyUrl: Type.Optional(Type.String({ maxLength: 2048 })),
-  signatureRef: Type.Optional(FileRef),
+  'method?': Type.Enum(['manual', 'ed25519', 'sigstore']),
+  'publicKeyRef?': Label,
+  'keyId?': Label,
+  'publicKeyUrl?': text(2048),
+  'signatureRef?': FileRef,
 });
 export type Signing = Static<typeof Signing>;
 
 /** Of a record whose values are to be checked: TypeBox passes over names with a line break, whatever their value. */
-export const AnyName = Type.String({ pattern: '^[\\s\\S]*$' });
-const Ranges = Type.Record(AnyName, Type.String({ maxLength: 128 }));
+export const AnyName = matching('^[\\s\\S]*$');
+const Ranges = Type.Record(AnyName, text(128));
 
 export const identity = {
   name: PackName,
   version: Version,
-  description: Type.Optional(Type.String({ maxLength: 1024 })),
-  author: Type.Optional(Text),
-  license: Type.Optional(Text),
-  homepage: Type.Optional(Address),
-  repository: Type.Optional(Address),
-  keywords: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
-  engines: Type.Object({ openwop: Type.String({ minLength: 1, maxLength: 128 }) }),
-  dependencies: Type.Optional(Ranges),
-  peerDependencies: Type.Optional(Ranges),
-  peerDependenciesMeta: Type.Optional(
-    Type.Record(AnyName, strict({ optional: Type.Optional(Type.Boolean()) })),
-  ),
-  signing: Type.Optional(Signing),
-} as const;
+  engines: Type.Object({ openwop: text(128, 1) }),
+  'description?': text(1024),
+  'author?': Text,
+  'license?': Text,
+  'homepage?': Address,
+  'repository?': Address,
+  'keywords?': list(text(64), 50),
+  'dependencies?': Ranges,
+  'peerDependencies?': Ranges,
+  'peerDependenciesMeta?': Type.Record(AnyName, strict({ 'optional?': Flag })),
+  'signing?': Signing,
+};
+const Identity = strict(identity);
+export type Identity = Static<typeof Identity>;
 
 /** The manifest of a kind: the members of all kinds, and its own. */
 export const manifestOf = <Kind extends string, Content extends TProperties>(kind: Kind, content: Content) =>

@@ -8,7 +8,7 @@ import {
   FrontendPluginPackManifest,
   PromptPackManifest,
 } from './declarative.ts';
-import { type identity, manifestOf } from './fields.ts';
+import { type Identity, manifestOf } from './fields.ts';
 import { NodePackManifest } from './node.ts';
 
 const WorkflowChainPackManifest = manifestOf('workflow-chain', {
@@ -34,9 +34,7 @@ export type PackManifest = {
 }[PackKind];
 
 /** Members that other kinds have and this one never does, for code that is about all kinds. */
-type Absent<Schema extends TSchema> = Partial<
-  Pick<NodePackManifest, Exclude<keyof typeof identity, keyof Static<Schema>>>
->;
+type Absent<Schema extends TSchema> = Partial<Omit<Identity, keyof Static<Schema>>>;
 
 export const isPackKind = (kind: unknown): kind is PackKind =>
   typeof kind === 'string' && Object.hasOwn(PACK_KINDS, kind);

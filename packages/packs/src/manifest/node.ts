@@ -1,100 +1,118 @@
 import Type, { type Static } from 'typebox';
-import { AgentManifest } from './agent.ts';
-import { Data, FileRef, Label, ModelCapabilities, manifestOf, strict, Text, TypeId } from './fields.ts';
+import {
+  Data,
+  FileRef,
+  Flag,
+  Label,
+  LongText,
+  list,
+  ModelCapabilities,
+  manifestOf,
+  matching,
+  PackName,
+  Scopes,
+  set,
+  strict,
+  Text,
+  TypeId,
+  text,
+} from './fields.ts';
 import { Runtime } from './runtime.ts';
 
+/** A prompt by its id, or with a library and overrides. */
+const PromptRef = Type.Union([Label, Data]);
+
+const AgentManifest = strict({
+  agentId: PackName,
+  persona: text(200, 1),
+  modelClass: Type.Enum(['reasoning', 'writing', 'coding', 'research', 'classification', 'general']),
+  'label?': text(100, 1),
+  'description?': text(500),
+  'role?': Type.Enum(['skill', 'assistant']),
+  'systemPrompt?': LongText,
+  'systemPromptRef?': FileRef,
+  'evalSuiteRef?': FileRef,
+  'toolAllowlist?': list(Label, 200),
+  'requiresCapabilities?': set(Label, 50),
+  'memoryShape?': strict({ 'scratchpad?': Flag, 'conversation?': Flag, 'longTerm?': Flag }),
+  'confidence?': strict({ 'defaultThreshold?': Type.Number({ minimum: 0, maximum: 1 }) }),
+  'handoff?': strict({ 'taskSchemaRef?': FileRef, 'returnSchemaRef?': FileRef }),
+  'promptLibraryRef?': matching('^[a-z0-9][a-z0-9._-]{0,127}$'),
+  'promptOverrides?': strict({
+    'system?': PromptRef,
+    'user?': PromptRef,
+    'few-shot?': PromptRef,
+    'schema-hint?': PromptRef,
+  }),
+});
+
 const CredentialScope = Type.Enum(['user', 'workspace', 'tenant']);
+const AtLeastOne = Type.Integer({ minimum: 1 });
 
 const SecretRequirement = strict({
   id: Label,
   kind: Type.Enum(['ai-provider', 'api-key', 'oauth-token', 'custom']),
-  provider: Type.Optional(Label),
-  scope: Type.Optional(Type.Enum(['tenant', 'user', 'run'])),
+  'provider?': Label,
+  'scope?': Type.Enum(['tenant', 'user', 'run']),
 });
 
-const CredentialRequirement = strict({
-  key: Label,
-  scope: Type.Optional(CredentialScope),
-  displayName: Type.Optional(Label),
-});
-
-const NodeAuth = strict({
-  type: Type.Enum(['oauth2']),
-  provider: Label,
-  scopes: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 })),
-});
+/** What a node or a chain may be. */
+export const Capability = Type.Enum(['streamable', 'cacheable', 'side-effectful', 'mcp-exportable']);
+export const SyncOn = Type.Enum(['completion', 'approval', 'manual']);
 
 /** Open category and role: published packs use names that the public schema does not list. */
 const PackNode = strict({
   typeId: TypeId,
-  version: Type.String({ minLength: 1, maxLength: 128 }),
-  label: Type.Optional(Label),
-  description: Type.Optional(Text),
-  category: Type.String({ minLength: 1, maxLength: 64 }),
-  role: Type.String({ minLength: 1, maxLength: 64 }),
-  capabilities: Type.Optional(
-    Type.Array(Type.Enum(['streamable', 'cacheable', 'side-effectful', 'mcp-exportable']), {
-      uniqueItems: true,
-      maxItems: 4,
-    }),
-  ),
-  requires: Type.Optional(Type.Array(Label, { uniqueItems: true, maxItems: 50 })),
-  configSchemaRef: Type.Optional(FileRef),
-  inputSchemaRef: Type.Optional(FileRef),
-  outputSchemaRef: Type.Optional(FileRef),
-  envelopeContractRef: Type.Optional(FileRef),
-  outputs: Type.Optional(Type.Record(Type.String(), Data)),
-  artifact: Type.Optional(
-    strict({
-      typeId: Type.Optional(TypeId),
-      syncOn: Type.Optional(Type.Enum(['completion', 'approval', 'manual'])),
-      supportsCheckpoint: Type.Optional(Type.Boolean()),
-    }),
-  ),
-  mcp: Type.Optional(strict({ exposeAsTool: Type.Optional(Type.Boolean()), toolName: Type.Optional(Label) })),
-  requiresSecrets: Type.Optional(Type.Array(SecretRequirement, { maxItems: 50 })),
-  requiredCredentials: Type.Optional(Type.Array(CredentialRequirement, { maxItems: 50 })),
-  auth: Type.Optional(NodeAuth),
-  requiredModelCapabilities: Type.Optional(ModelCapabilities),
-  fallbackModel: Type.Optional(
-    strict({ provider: Type.String({ pattern: '^[a-z][a-z0-9-]*$' }), model: Label }),
-  ),
+  version: text(128, 1),
+  category: text(64, 1),
+  role: text(64, 1),
+  'label?': Label,
+  'description?': Text,
+  'capabilities?': set(Capability, 4),
+  'requires?': set(Label, 50),
+  'configSchemaRef?': FileRef,
+  'inputSchemaRef?': FileRef,
+  'outputSchemaRef?': FileRef,
+  'envelopeContractRef?': FileRef,
+  'outputs?': Type.Record(Type.String(), Data),
+  'artifact?': strict({ 'typeId?': TypeId, 'syncOn?': SyncOn, 'supportsCheckpoint?': Flag }),
+  'mcp?': strict({ 'exposeAsTool?': Flag, 'toolName?': Label }),
+  'requiresSecrets?': list(SecretRequirement, 50),
+  'requiredCredentials?': list(strict({ key: Label, 'scope?': CredentialScope, 'displayName?': Label }), 50),
+  'auth?': strict({ type: Type.Enum(['oauth2']), provider: Label, 'scopes?': Scopes }),
+  'requiredModelCapabilities?': ModelCapabilities,
+  'fallbackModel?': strict({ provider: matching('^[a-z][a-z0-9-]*$'), model: Label }),
 });
 
 /** Either an OAuth2 declaration or a stored credential; which members go with which type is a rule. */
 const ConnectorAuth = strict({
   type: Type.Enum(['oauth2', 'credential']),
-  provider: Type.Optional(Label),
-  scopes: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 })),
-  key: Type.Optional(Label),
-  scope: Type.Optional(CredentialScope),
+  'provider?': Label,
+  'scopes?': Scopes,
+  'key?': Label,
+  'scope?': CredentialScope,
 });
 
 const ConnectorAction = strict({
   typeId: TypeId,
   displayName: Label,
-  idempotent: Type.Optional(Type.Boolean()),
-  paginated: Type.Optional(Type.Boolean()),
-  rateLimit: Type.Optional(
-    strict({
-      requests: Type.Optional(Type.Integer({ minimum: 1 })),
-      perSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
-    }),
-  ),
+  'idempotent?': Flag,
+  'paginated?': Flag,
+  'rateLimit?': strict({ 'requests?': AtLeastOne, 'perSeconds?': AtLeastOne }),
 });
 
 const Connector = strict({
-  id: Type.String({ maxLength: 128, pattern: '^[a-z][a-z0-9.-]*$' }),
+  id: matching('^[a-z][a-z0-9.-]*$', 128),
   displayName: Label,
-  auth: Type.Optional(ConnectorAuth),
-  actions: Type.Optional(Type.Array(ConnectorAction, { maxItems: 500 })),
-  triggers: Type.Optional(Type.Array(TypeId, { maxItems: 500 })),
+  'auth?': ConnectorAuth,
+  'actions?': list(ConnectorAction, 500),
+  'triggers?': list(TypeId, 500),
 });
 
 export const NodePackManifest = manifestOf('node', {
-  nodes: Type.Optional(Type.Array(PackNode, { maxItems: 500 })),
-  agents: Type.Optional(Type.Array(AgentManifest, { maxItems: 100 })),
   runtime: Runtime,
-  connector: Type.Optional(Connector),
+  'nodes?': list(PackNode, 500),
+  'agents?': list(AgentManifest, 100),
+  'connector?': Connector,
 });
 export type NodePackManifest = Static<typeof NodePackManifest>;
