@@ -100,8 +100,12 @@ export { judgeSignature, type SignatureJudgement } from './trust/signature.ts';
 export type { SigstoreIdentity, SigstoreTrust } from './trust/sigstore.ts';
 export { readTrustFile, sameRegistry, type TrustFile, TrustFileError } from './trust/trust-file.ts';
 export { readChain, WorkflowChain } from './workflow-chain/chain.ts';
-export { expandDeferred } from './workflow-chain/deferred.ts';
-export { type ChainExpansion, type ExpandOptions, expandChain } from './workflow-chain/expand.ts';
+export {
+  type ChainExpansion,
+  type ExpandOptions,
+  expandChain,
+  expandDeferred,
+} from './workflow-chain/expand.ts';
 export type { CompileSchema } from './workflow-chain/parameters.ts';
 export type { PackedChain } from './workflow-chain/sub-chains.ts';
 export { instantiateChain } from './workflow-chain/sub-chains.ts';

@@ -42,19 +42,6 @@ export function mapObjectStrings(object: JsonObject, leaf: (text: string) => Jso
   return Object.fromEntries(Object.entries(object).map(([key, item]) => [key, mapStrings(item, leaf)]));
 }
 
-/** Equal as JSON: the order of keys means nothing. */
-export function deepEqual(left: Json | undefined, right: Json | undefined): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left) && Array.isArray(right))
-    return left.length === right.length && left.every((item, index) => deepEqual(item, right[index]));
-  if (!isObject(left) || !isObject(right)) return false;
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]))
-  );
-}
-
 export interface JsonBounds {
   readonly depthMax: number;
   /** Characters of all strings and keys together, plus one for each value. */

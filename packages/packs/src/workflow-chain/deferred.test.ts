@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { article, chainOf, node, options, refuses } from '../testing/chains.ts';
-import { expandDeferred } from './deferred.ts';
+import { expandDeferred } from './expand.ts';
 
 const url = 'https://example.com/a';
 const PREFIX = 'vendor_acme_read-article_a8f3_';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { chainOf, node, options, parametersOf, refuses } from '../testing/chains.ts';
-import { expandDeferred } from './deferred.ts';
-import { expandChain } from './expand.ts';
+
+import { expandChain, expandDeferred } from './expand.ts';
 
 const plan = { name: 'plan', producedBy: 'a', type: 'object', description: 'The plan.' } as const;
 const reader = (variableName: string) =>

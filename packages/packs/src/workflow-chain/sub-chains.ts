@@ -1,7 +1,12 @@
 import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
-import { expandDeferred, expandWithVariables } from './deferred.ts';
-import { checkExpandable, type ExpandOptions, expandChain } from './expand.ts';
+import {
+  checkExpandable,
+  type ExpandOptions,
+  expandChain,
+  expandDeferred,
+  expandWithVariables,
+} from './expand.ts';
 import { definitionFromChain } from './into-definition.ts';
 import { parameterDefaults } from './parameters.ts';
 import { type ChildIds, subChainsInNodes, unresolved } from './sub-chain-refs.ts';
