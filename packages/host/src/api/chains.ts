@@ -64,7 +64,6 @@ async function fromChain(
     parameters: deferred ? 'deferred' : 'written-down',
     subChains: {
       tenantId: tenant,
-      sha256,
       resolve: (ref) => find(typeof ref === 'string' ? ref : ref.chainId),
     },
   });

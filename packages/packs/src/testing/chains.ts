@@ -1,6 +1,5 @@
 /** Chains written by hand, and what a host gives to expand them. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { Compile } from 'typebox/schema';
 import type { CompileSchema, ExpandOptions } from '../index.ts';
@@ -13,8 +12,6 @@ const compileSchema: CompileSchema = (schema) => {
       .Errors(value)[1]
       .map(({ instancePath, message }) => ({ path: instancePath, message: message ?? 'does not fit' }));
 };
-
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export const options: ExpandOptions = {
   expansionId: 'a8f3',

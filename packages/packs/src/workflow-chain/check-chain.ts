@@ -1,8 +1,7 @@
 import { type Json, OpenwopError, type PortValue, type WorkflowVariable } from '@gantry/protocol';
 import { asJson, isObject } from '../json.ts';
 import type { FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
-import { parameterProperties } from './parameters.ts';
-import { hasToken } from './substitute.ts';
+import { hasToken, parameterProperties } from './parameters.ts';
 
 /** What a chain must keep on every host, whatever its parameters. */
 export function checkChain(chain: WorkflowChain): void {

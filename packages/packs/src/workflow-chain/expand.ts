@@ -10,19 +10,27 @@ import {
 import { asJson, isObject, own } from '../json.ts';
 import type { ChainCapability, WorkflowChain } from './chain.ts';
 import { checkChain, checkTypes, checkVariableReads, producedVariables } from './check-chain.ts';
-import { type ExpandedFragmentEdge, type ExpandedFragmentNode, expandEdge, expandNode } from './fragment.ts';
-import { expansionPrefix, NodeIds } from './node-ids.ts';
+import {
+  type ExpandedFragmentEdge,
+  type ExpandedFragmentNode,
+  expandEdge,
+  expandNode,
+  expansionPrefix,
+  NodeIds,
+  type ParameterBinding,
+  type VariablePort,
+} from './fragment.ts';
 import {
   type CompileSchema,
   isSensitive,
   parameterProperties,
   requiredParameters,
   resolveParameters,
+  sensitiveParameter,
+  substitution,
   substitutionRules,
 } from './parameters.ts';
-import type { ParameterBinding, VariablePort } from './ports.ts';
 import { type ChildIds, subChainsInNodes, unsupported } from './sub-chain-refs.ts';
-import { sensitiveParameter, substitution } from './substitute.ts';
 
 export interface ExpandOptions {
   /** Unique in the workflow that the expansion goes into: letters, digits, `_` and `-`. */

@@ -6,8 +6,8 @@ import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/te
 import { article, chainOf, node, options, parametersOf, refuses } from '../testing/chains.ts';
 
 import { expandChain, expandDeferred } from './expand.ts';
+import { expansionPrefix } from './fragment.ts';
 import { definitionFromChain } from './into-definition.ts';
-import { expansionPrefix } from './node-ids.ts';
 
 const schema = Compile(WorkflowDefinition);
 const publicIssues = publicValidator('workflow-definition.schema.json');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { WorkflowDefinition } from '@gantry/protocol';
 import { Compile } from 'typebox/schema';
-import { chainOf, node, options, refuses, sha256 } from '../testing/chains.ts';
+import { chainOf, node, options, refuses } from '../testing/chains.ts';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
 import { expandChain } from './expand.ts';
 import { type InstantiateOptions, instantiateChain } from './sub-chains.ts';
@@ -32,7 +32,7 @@ function optionsFor(packs: Packs, tenantId = 'acme'): InstantiateOptions {
     ...options,
     workflowId: 'root',
     parameters: 'written-down',
-    subChains: { tenantId, resolve, sha256 },
+    subChains: { tenantId, resolve },
   };
 }
 

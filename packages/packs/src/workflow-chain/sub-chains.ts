@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
 import {
@@ -24,18 +25,10 @@ interface SubChainOptions extends Pick<ExpandOptions, 'isKnownType' | 'capabilit
   readonly tenantId: string;
   /** Finds a sibling in the pack, or a chain of another pack whose signature holds. */
   readonly resolve: (ref: SubChainRef, packName: string) => PackedChain | undefined;
-  /** Lower-case hex. */
-  readonly sha256: (text: string) => string;
-}
-
-interface Composition {
-  /** The workflows of the chains that the root names. */
-  readonly childIds: ChildIds;
-  /** Every child to be registered, each once, those that others call first. */
-  readonly children: readonly WorkflowDefinition[];
 }
 
 interface Child {
+  readonly id: string;
   readonly packName: string;
   readonly definition: WorkflowDefinition;
   /** How many chains are nested below it. */
@@ -43,47 +36,52 @@ interface Child {
 }
 
 /**
- * The workflows of all chains that a chain composes. A child is shared by every parent of the tenant, so
- * it depends on nothing of theirs: its parameters are variables under their own names, with the defaults
- * of its schema, and parents set them with `inputMapping`.
+ * The workflows of all chains that a chain composes, those that others call first. A child is shared by every parent
+ * of the tenant, so it depends on nothing of theirs: its parameters are variables under their own names, with the
+ * defaults of its schema, and parents set them with `inputMapping`.
  */
-function composeSubChains(root: PackedChain, options: SubChainOptions): Composition {
+function composeSubChains(root: PackedChain, options: SubChainOptions) {
   const done = new Map<string, Child>();
 
-  const compose = (parent: PackedChain, path: readonly string[]): { ids: ChildIds; height: number } => {
-    const ids = new Map<string, string>();
-    let height = 0;
-    for (const [name, child] of namedChildren(parent, options)) {
-      const { id, child: made } = composeChild(child, path);
-      ids.set(name, id);
-      height = Math.max(height, made.height + 1);
-    }
-    return { ids, height };
-  };
+  /** The children that a chain names, by the names that its nodes use. */
+  const compose = (parent: PackedChain, path: readonly string[]): ReadonlyMap<string, Child> =>
+    new Map(namedChildren(parent, options).map(([name, child]) => [name, composeChild(child, path)]));
 
-  const composeChild = (child: PackedChain, path: readonly string[]): { id: string; child: Child } => {
-    const key = keyOf(child);
-    if (path.includes(key))
-      throw new OpenwopError('sub_chain_cycle', { details: { chainId: child.chain.chainId } });
-    const id = childWorkflowId(child.chain, options);
+  const composeChild = (packed: PackedChain, path: readonly string[]): Child => {
+    const { packName, chain } = packed;
+    const { chainId, version } = chain;
+    const key = keyOf(packed);
+    if (path.includes(key)) throw new OpenwopError('sub_chain_cycle', { details: { chainId } });
+    const digest = hash('sha256', JSON.stringify([options.tenantId, chainId, version]));
+    const id = childWorkflowId(chain, digest);
     const known = done.get(id);
     // The path holds the root and every chain above, so its length is the depth of the child.
-    if (path.length + (known?.height ?? 0) > SUB_CHAIN_DEPTH_MAX) throw tooDeep(child.chain);
-    if (known) return { id, child: samePack(known, child) };
-    const below = compose(child, [...path, key]);
-    const made = {
-      packName: child.packName,
-      definition: childDefinition(child.chain, id, below.ids, options),
-      height: below.height,
-    };
-    done.set(id, made);
-    if (done.size > CHILDREN_MAX) throw tooMany();
-    return { id, child: made };
+    if (path.length + (known?.height ?? 0) > SUB_CHAIN_DEPTH_MAX)
+      throw new OpenwopError('sub_chain_max_depth_exceeded', {
+        details: { chainId, maxDepth: SUB_CHAIN_DEPTH_MAX },
+      });
+    if (known) return samePack(known, packed);
+    const below = compose(packed, [...path, key]);
+    const children = idsOf(below);
+    checkExpandable(chain, { ...options, children });
+    const at = { expansionId: digest.slice(0, 8), children };
+    const expansion = expandWithVariables(chain, parameterDefaults(chain), (name) => name, at);
+    const height = Math.max(0, ...[...below.values()].map((child) => child.height + 1));
+    const child = { id, packName, definition: definitionFromChain(chain, expansion, id), height };
+    if (done.set(id, child).size > CHILDREN_MAX)
+      throw new OpenwopError('validation_error', {
+        message: `A chain composes at most ${CHILDREN_MAX} others.`,
+        details: { max: CHILDREN_MAX },
+      });
+    return child;
   };
 
-  const { ids } = compose(root, [keyOf(root)]);
-  return { childIds: ids, children: [...done.values()].map(({ definition }) => definition) };
+  const childIds = idsOf(compose(root, [keyOf(root)]));
+  return { childIds, children: [...done.values()].map(({ definition }) => definition) };
 }
+
+const idsOf = (children: ReadonlyMap<string, Child>): ChildIds =>
+  new Map([...children].map(([name, { id }]) => [name, id]));
 
 /** The chains that the nodes name. All that is declared must be found, named or not. */
 function namedChildren(parent: PackedChain, { resolve }: SubChainOptions): [string, PackedChain][] {
@@ -102,32 +100,11 @@ function namedChildren(parent: PackedChain, { resolve }: SubChainOptions): [stri
   });
 }
 
-function childDefinition(
-  chain: WorkflowChain,
-  workflowId: string,
-  children: ChildIds,
-  options: SubChainOptions,
-): WorkflowDefinition {
-  checkExpandable(chain, { ...options, children });
-  const expansionId = childHash(chain, options).slice(0, 8);
-  const defaults: JsonObject = parameterDefaults(chain);
-  const expansion = expandWithVariables(chain, defaults, (name) => name, { expansionId, children });
-  return definitionFromChain(chain, expansion, workflowId);
-}
-
 /** One id for each chain, version and tenant: a child that is composed twice is registered once. */
-function childWorkflowId(
-  chain: WorkflowChain,
-  options: Pick<SubChainOptions, 'tenantId' | 'sha256'>,
-): string {
-  const readable = chain.chainId.toLowerCase().replace(/[^a-z0-9_-]/g, '_');
-  return `chain_${readable.slice(0, 64)}_${childHash(chain, options).slice(0, 32)}`;
+function childWorkflowId({ chainId }: WorkflowChain, digest: string): string {
+  const readable = chainId.toLowerCase().replace(/[^a-z0-9_-]/g, '_');
+  return `chain_${readable.slice(0, 64)}_${digest.slice(0, 32)}`;
 }
-
-const childHash = (
-  { chainId, version }: WorkflowChain,
-  { tenantId, sha256 }: Pick<SubChainOptions, 'tenantId' | 'sha256'>,
-): string => sha256(JSON.stringify([tenantId, chainId, version]));
 
 /** Any version of a chain counts as the chain itself. */
 const keyOf = ({ packName, chain }: PackedChain): string => JSON.stringify([packName, chain.chainId]);
@@ -141,21 +118,12 @@ function samePack(known: Child, { packName, chain }: PackedChain): Child {
   });
 }
 
-const tooDeep = ({ chainId }: WorkflowChain): OpenwopError =>
-  new OpenwopError('sub_chain_max_depth_exceeded', { details: { chainId, maxDepth: SUB_CHAIN_DEPTH_MAX } });
-
-const tooMany = (): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `A chain composes at most ${CHILDREN_MAX} others.`,
-    details: { max: CHILDREN_MAX },
-  });
-
 export interface InstantiateOptions extends Omit<ExpandOptions, 'children'> {
   /** Of the workflow to be made; it must differ when the parameters differ. */
   readonly workflowId: string;
   readonly parameters: 'written-down' | 'deferred';
   /** How composed chains are found; undefined on a host that does not run child workflows. */
-  readonly subChains: Pick<SubChainOptions, 'tenantId' | 'resolve' | 'sha256'> | undefined;
+  readonly subChains: Pick<SubChainOptions, 'tenantId' | 'resolve'> | undefined;
 }
 
 export interface Instance {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { refuses } from '../testing/chains.ts';
-import { substitution } from './substitute.ts';
+import { substitution } from './parameters.ts';
 
 const NONE = { sensitive: new Set<string>(), required: new Set<string>() };
 const values = { text: 'two', n: 3, yes: true, nothing: null, list: [1, 'b'], object: { x: 1 } };
