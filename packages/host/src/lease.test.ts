@@ -22,6 +22,7 @@ test('a host whose lease ran out renews it, and goes on', async (t) => {
   const host = await apiTest(t, {
     store: { ...store, leases: { ...store.leases, renew } },
     now: () => Date.now() + sleptMs,
+    lease: { ttlMs: 15_000, renewEveryMs: 100 },
     settings: { databaseUrl: database.url, masterKey: 'b'.repeat(64) },
   });
   t.after(database.drop);

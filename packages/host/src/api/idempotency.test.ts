@@ -87,7 +87,8 @@ test('both spellings of cancel are one operation', async () => {
 test('a repeated pause replays its 202 though the run is paused by now', async () => {
   const api = await openApi();
   const runId = await api.start('slow');
-  const pause = (key: string) => api.post(`/v1/runs/${runId}:pause`, {}, keyed(key));
+  const pause = (key: string) =>
+    api.post(`/v1/runs/${runId}:pause`, { drainPolicy: 'immediate' }, keyed(key));
   const first = await pause('p');
   assert.equal(first.statusCode, 202, first.body);
   const again = await pause('p');

@@ -106,7 +106,7 @@ test('a run that has not moved is not sent again', async () => {
   assert.match(etag, new RegExp(`^"${runId}-\\d+"$`));
   const same = await api.get(`/v1/runs/${runId}`, { 'if-none-match': etag });
   assert.deepEqual([same.statusCode, same.body], [304, '']);
-  await api.post(`/v1/runs/${runId}:pause`, {});
+  await api.post(`/v1/runs/${runId}:pause`, { drainPolicy: 'immediate' });
   const moved = await api.get(`/v1/runs/${runId}`, { 'if-none-match': etag });
   assert.equal(moved.statusCode, 200);
   assert.notEqual(moved.headers.etag, etag);

@@ -141,7 +141,7 @@ test('a live stream hears each event once, from any place', async (t) => {
   const runId = await api.start('pausing');
   const early = await open(api.url(runId, 'streamMode=debug'));
   assert.equal((await early.next())?.event, 'run.started');
-  await api.post(`/v1/runs/${runId}:pause`, {});
+  await api.post(`/v1/runs/${runId}:pause`, { drainPolicy: 'immediate' });
   const late = await open(api.url(runId, 'streamMode=debug'), { 'last-event-id': '0' });
   const query = await open(api.url(runId, 'streamMode=debug&lastEventId=0'));
   await api.post(`/v1/runs/${runId}/cancel`);

@@ -9,21 +9,26 @@ import { apiKey, type TestRegistry, testRegistry } from '../testing/test-registr
 
 const settings = { acceptsUnsigned: true, port: 0 };
 
-async function serving(t: TestContext, graceMs: number): Promise<TestRegistry & { readonly url: URL }> {
+interface Serving extends TestRegistry {
+  readonly url: URL;
+  /** Destroyed before the server stops, which else waits for their requests. */
+  readonly sockets: Set<Socket>;
+}
+
+async function serving(t: TestContext, graceMs: number): Promise<Serving> {
+  const sockets = new Set<Socket>();
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
   const registry = await testRegistry(t, { settings, arrival: { graceMs, bytesPerSecond: 1_024 } });
   const url = new URL(await registry.server.app.listen({ host: '127.0.0.1', port: 0 }));
-  return { ...registry, url };
+  return { ...registry, url, sockets };
 }
 
 /** The head of an upload and no byte of its body. */
-async function idleUpload(
-  t: TestContext,
-  { port, hostname }: URL,
-  name: string,
-  key: string,
-): Promise<Socket> {
-  const socket = connect({ port: Number(port), host: hostname });
-  t.after(() => socket.destroy());
+async function idleUpload({ url, sockets }: Serving, name: string, key: string): Promise<Socket> {
+  const socket = connect({ port: Number(url.port), host: url.hostname });
+  sockets.add(socket);
   await once(socket, 'connect');
   socket.write(
     `PUT /v1/packs/${name}/-/1.0.0.tgz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
@@ -51,7 +56,7 @@ test('idle uploads of one tenant leave room for others', async (t) => {
   const registry = await serving(t, 600_000);
   const [idle, acme] = [await claimed(registry, 'idle'), await claimed(registry, 'acme')];
   const sockets = await Promise.all(
-    Array.from({ length: 16 }, () => idleUpload(t, registry.url, 'vendor.idle.tools', idle)),
+    Array.from({ length: 16 }, () => idleUpload(registry, 'vendor.idle.tools', idle)),
   );
   // More than its share is refused at once
   const refused = await Promise.race(sockets.map(async (socket) => String((await once(socket, 'data'))[0])));
@@ -64,7 +69,7 @@ test('an upload that stands still is refused and gives its slot back', async (t)
   const registry = await serving(t, 100);
   const key = await claimed(registry, 'acme');
   const sockets = await Promise.all(
-    Array.from({ length: 8 }, () => idleUpload(t, registry.url, 'vendor.acme.tools', key)),
+    Array.from({ length: 8 }, () => idleUpload(registry, 'vendor.acme.tools', key)),
   );
   for (const socket of sockets)
     assert.match(
@@ -79,7 +84,7 @@ test('a name of another tenant is refused before its body is read', async (t) =>
   const registry = await serving(t, 600_000);
   await claimed(registry, 'rival');
   const key = await apiKey(registry, 'acme');
-  const socket = await idleUpload(t, registry.url, 'vendor.rival.tools', key);
+  const socket = await idleUpload(registry, 'vendor.rival.tools', key);
   assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 403 /);
 });
 
