@@ -1,9 +1,10 @@
 // Runs the test files with node:test. `--touched` keeps to the packages that differ from HEAD (and the house rules);
 // with `--strict` a file that fails beside others and passes alone fails the run, and so does what tests leave open;
-// `--times` lists what took longest; other arguments are file filters.
+// `--times` lists what took longest, and `--record-times` keeps it for the order of later runs; other arguments are file
+// filters.
 // Debian packages that some tests need are installed only with CI=true or GANTRY_TEST_INSTALL=1, never by surprise.
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runJob } from './test-job.mjs';
@@ -78,8 +79,7 @@ async function postgresUrl() {
   return 'skip' in binaries ? '' : startServer(binaries);
 }
 
-// Loading is half of the work of most files, so those that change nothing of their process share one. The groups and
-// files that take longest come first.
+// Loading is half of the work of most files, so those that change nothing of their process share one.
 const GROUPS = [
   /^packages\/surfaces\//,
   /^packages\/sandbox\//,
@@ -91,21 +91,35 @@ const GROUPS = [
   /^packages\//,
   /^(bench|test)\//,
 ];
-const FILES_PER_PROCESS_MAX = 48;
 const ALONE =
   /(crash|escapes|host-death|memory|process|restart|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
-const LONGEST = /(crash|escapes|restart|scans|two-processes|walls)[^/]*\.test\.ts$/;
+const FILES_PER_PROCESS_MAX = 48;
+const JOB_SECONDS_MAX = 60;
+/** What files took that took long, by `--record-times`. */
+const TIMES = new URL('test-seconds.json', import.meta.url);
+const SECONDS = JSON.parse(readFileSync(TIMES, 'utf8'));
+const SECONDS_ELSE = 0.5;
+const KEPT_SECONDS_MIN = 3;
+const secondsOf = (files) => files.reduce((sum, file) => sum + (SECONDS[file] ?? SECONDS_ELSE), 0);
 
-function* jobsOf(files) {
-  const alone = files.filter((file) => ALONE.test(file) || !GROUPS.some((group) => group.test(file)));
-  const rest = files.filter((file) => !alone.includes(file));
-  const groups = Map.groupBy(rest, (file) => GROUPS.findIndex((group) => group.test(file)));
-  for (const file of alone.filter((file) => LONGEST.test(file))) yield [file];
-  for (const [, group] of [...groups].sort(([a], [b]) => a - b)) {
-    const size = Math.ceil(group.length / Math.ceil(group.length / FILES_PER_PROCESS_MAX));
-    for (let from = 0; from < group.length; from += size) yield group.slice(from, from + size);
-  }
-  for (const file of alone.filter((file) => !LONGEST.test(file))) yield [file];
+/** The longest come first, so that none is left when all others have ended. */
+function jobsOf(files) {
+  const groupOf = (file) => (ALONE.test(file) ? file : GROUPS.findIndex((group) => group.test(file)));
+  const groups = [...Map.groupBy(files, groupOf).values()];
+  return groups.flatMap(partsOf).sort((a, b) => secondsOf(b) - secondsOf(a));
+}
+
+/** Neighbours stay together, in parts of about the same length. */
+function partsOf(group) {
+  const parts = Math.max(group.length / FILES_PER_PROCESS_MAX, secondsOf(group) / JOB_SECONDS_MAX);
+  const partSeconds = secondsOf(group) / Math.ceil(parts);
+  let before = 0;
+  const partOf = (file) => {
+    const part = Math.floor(before / partSeconds);
+    before += secondsOf([file]);
+    return part;
+  };
+  return [...Map.groupBy(group, partOf).values()];
 }
 
 const env = {
@@ -128,7 +142,7 @@ async function run(files) {
 const TIMES_MAX = 20;
 /** Many wait for processes and servers more than they compute: four suit two cores. */
 const JOBS_AT_ONCE = 4;
-const jobs = jobsOf(files);
+const jobs = jobsOf(files).values();
 const ended = [];
 await Promise.all(
   Array.from({ length: JOBS_AT_ONCE }, async () => {
@@ -156,6 +170,7 @@ console.log(
   `${files.length} files, ${sum('tests')} tests: ${sum('passed')} passed, ${sum('skipped')} skipped`,
 );
 if (args.includes('--times')) printTimes();
+if (args.includes('--record-times')) recordTimes();
 // What failed is printed again at the very end, where one looks first.
 for (const { printed } of failed)
   console.log(printed.slice(printed.indexOf('✖ failing tests:')).slice(0, 8_000));
@@ -168,7 +183,7 @@ process.exitCode =
   failed.length > (isStrict ? 0 : unsteady.length) || (isStrict && leftOpen.length > 0) ? 1 : 0;
 
 /** Loading is listed by job where several files share a process. */
-function printTimes() {
+function timesByFile() {
   const sums = new Map();
   for (const { files, times } of ended)
     for (const { file, seconds, cpuSeconds } of times) {
@@ -181,11 +196,22 @@ function printTimes() {
       const sum = sums.get(name) ?? { name, seconds: 0, cpuSeconds: 0 };
       sums.set(name, { name, seconds: sum.seconds + seconds, cpuSeconds: sum.cpuSeconds + cpuSeconds });
     }
-  const longest = [...sums.values()].sort((a, b) => b.cpuSeconds - a.cpuSeconds).slice(0, TIMES_MAX);
+  return [...sums.values()];
+}
+
+function printTimes() {
+  const longest = timesByFile().sort((a, b) => b.cpuSeconds - a.cpuSeconds);
   console.log('CPU s  seconds');
-  for (const { name, seconds, cpuSeconds } of longest)
+  for (const { name, seconds, cpuSeconds } of longest.slice(0, TIMES_MAX))
     console.log(`${cpuSeconds.toFixed(1).padStart(5)}  ${seconds.toFixed(1).padStart(7)}  ${name}`);
   console.log(
     `${cpuSeconds().toFixed(0)} CPU seconds in all, without servers and processes that were killed with their children`,
   );
+}
+
+function recordTimes() {
+  const isLong = ({ name, seconds }) => files.includes(name) && seconds >= KEPT_SECONDS_MIN;
+  const long = timesByFile().filter(isLong);
+  const kept = long.map(({ name, seconds }) => [name, Math.round(seconds)]).sort();
+  writeFileSync(TIMES, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
 }
