@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { atRest, hashOf, referenceTo } from '../blob.ts';
-import { selectAll, selectOne } from './rows.ts';
+import { queriesOn } from './rows.ts';
 
 export interface BlobWrites {
   /** Keeps `text` for `holder` when `stored` refers to it. */
@@ -15,20 +15,19 @@ export interface BlobWrites {
 
 /** `dropParts` is called for a blob that was in parts. */
 export function prepareBlobWrites(database: DatabaseSync, dropParts: (hash: string) => void): BlobWrites {
-  const insertBlob = database.prepare('insert into blobs (hash, body) values (?, ?) on conflict do nothing');
-  const insertUse = database.prepare(
-    'insert into blob_uses (holder, hash) values (?, ?) on conflict do nothing',
-  );
-  const deleteUses = database.prepare('delete from blob_uses where holder = ? returning hash');
-  const deleteUnused = database.prepare(`
+  const { one, all, run } = queriesOn(database);
+  const insertBlob = run('insert into blobs (hash, body) values (?, ?) on conflict do nothing');
+  const insertUse = run('insert into blob_uses (holder, hash) values (?, ?) on conflict do nothing');
+  const deleteUses = all<{ hash: string }>('delete from blob_uses where holder = ? returning hash');
+  const deleteUnused = one<{ isInParts: number }>(`
     delete from blobs
     where hash = ?1 and not exists (select 1 from blob_uses where hash = ?1)
     returning body is null as isInParts
   `);
 
   const insert = (holder: string, hash: string, body: string | null): void => {
-    insertBlob.run(hash, body);
-    insertUse.run(holder, hash);
+    insertBlob(hash, body);
+    insertUse(holder, hash);
   };
   const keep = (holder: string, text: string, stored: string): void => {
     if (stored !== text) insert(holder, hashOf(stored), text);
@@ -45,8 +44,7 @@ export function prepareBlobWrites(database: DatabaseSync, dropParts: (hash: stri
       return referenceTo(hash);
     },
     drop(holder) {
-      for (const { hash } of selectAll<{ hash: string }>(deleteUses, holder))
-        if (selectOne<{ isInParts: number }>(deleteUnused, hash)?.isInParts) dropParts(hash);
+      for (const { hash } of deleteUses(holder)) if (deleteUnused(hash)?.isInParts) dropParts(hash);
     },
   };
 }

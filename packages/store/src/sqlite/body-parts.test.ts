@@ -78,18 +78,18 @@ test('parts that are held stay through a sweep and the end of the last entry tha
   const blobs = prepareBlobWrites(database, parts.drop);
   const count = (): number =>
     Number(database.prepare('select count(*) as count from blob_parts').get()?.count);
-  const { holdParts, putPart, releaseParts } = parts.operations;
+  const { hold, put, release } = parts.operations;
 
-  assert.deepEqual(holdParts(['a']), ['a']);
-  putPart('a', 0, 'text');
+  assert.deepEqual(hold(['a']), ['a']);
+  put('a', 0, 'text');
   parts.sweep();
   assert.equal(count(), 1, 'a sweep');
   blobs.putStored('first', 'a');
-  releaseParts(['a']);
-  assert.deepEqual(holdParts(['a']), [], 'it is there already');
+  release(['a']);
+  assert.deepEqual(hold(['a']), [], 'it is there already');
   blobs.drop('first');
   assert.equal(count(), 1, 'the end of the last entry');
-  releaseParts(['a']);
+  release(['a']);
   assert.equal(count(), 0, 'a commit that lost');
 });
 

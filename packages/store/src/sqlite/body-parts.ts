@@ -10,29 +10,28 @@ import type { DatabaseSync } from 'node:sqlite';
 import { partsOf, takeBodies } from '../body-parts.ts';
 import type { CommitGroup } from '../port.ts';
 import type { Channel } from './channel.ts';
-import { selectAll } from './rows.ts';
+import { queriesOn } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Main thread: stores the large bodies of a batch, and answers the batch that refers to them. */
 export async function storeParts(
   batch: readonly CommitGroup[],
-  writer: Channel<BodyParts>,
+  writer: BodyParts,
 ): Promise<readonly CommitGroup[]> {
   const { groups, bodies } = takeBodies(batch);
   const hashes = [...bodies.keys()];
-  const missing = await writer.call('holdParts', hashes);
+  const missing = await writer.hold(hashes);
   try {
     for (const hash of missing)
-      for (const [number, part] of partsOf(bodies.get(hash)!).entries())
-        await writer.call('putPart', hash, number, part);
+      for (const [number, part] of partsOf(bodies.get(hash)!).entries()) await writer.put(hash, number, part);
   } catch (error) {
-    await writer.call('releaseParts', hashes).catch(() => {});
+    await writer.release(hashes).catch(() => {});
     throw error;
   }
   return groups;
 }
 
-export type BodyParts = ReturnType<typeof prepareBodyParts>['operations'];
+type BodyParts = Channel<{ bodies: ReturnType<typeof prepareBodyParts>['operations'] }>['parts']['bodies'];
 
 /** The hashes that a batch refers to, each once. */
 const hashesIn = (groups: readonly CommitGroup[]): Set<string> => {
@@ -45,44 +44,43 @@ const hashesIn = (groups: readonly CommitGroup[]): Set<string> => {
 
 /** Writer thread. */
 export function prepareBodyParts(database: DatabaseSync, transaction: Transaction) {
-  const isUsed = database.prepare('select 1 from blobs where hash = ? and body is null');
-  const insert = database.prepare(
-    'insert into blob_parts (hash, number, body) values (?, ?, ?) on conflict do nothing',
-  );
-  const remove = database.prepare('delete from blob_parts where hash = ?');
-  const selectUnused = database.prepare(`
+  const { one, all, run } = queriesOn(database);
+  const isUsed = one('select 1 from blobs where hash = ? and body is null');
+  const insert = run('insert into blob_parts (hash, number, body) values (?, ?, ?) on conflict do nothing');
+  const remove = run('delete from blob_parts where hash = ?');
+  const unused = all<{ hash: string }>(`
     select distinct hash from blob_parts
     where not exists (select 1 from blobs where blobs.hash = blob_parts.hash and body is null)
   `);
   const held = new Map<string, number>();
   let isSwept = false;
 
-  const drop = (hash: string): void => void (held.has(hash) || remove.run(hash));
+  const drop = (hash: string): void => void (held.has(hash) || remove(hash));
   const operations = {
     /** I2. Answers which are to be stored; what a process that died has left of them is deleted. */
-    holdParts(hashes: readonly string[]): string[] {
-      const missing = hashes.filter((hash) => !isUsed.get(hash));
+    hold(hashes: readonly string[]): string[] {
+      const missing = hashes.filter((hash) => !isUsed(hash));
       missing.forEach(drop);
       for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
       return missing;
     },
     /** Not synced: that of the commit which uses it covers it, since the log before it is one file. */
-    putPart(hash: string, number: number, body: string): void {
+    put(hash: string, number: number, body: string): void {
       database.exec('pragma synchronous = normal');
       try {
-        transaction(() => void insert.run(hash, number, body));
+        transaction(() => void insert(hash, number, body));
       } finally {
         database.exec('pragma synchronous = full');
       }
     },
-    releaseParts(hashes: readonly string[]): void {
+    release(hashes: readonly string[]): void {
       for (const hash of hashes) {
         const others = (held.get(hash) ?? 0) - 1;
         if (others > 0) held.set(hash, others);
         else held.delete(hash);
       }
-      const unused = hashes.filter((hash) => !held.has(hash) && !isUsed.get(hash));
-      if (unused.length > 0) transaction(() => void unused.map(drop));
+      const left = hashes.filter((hash) => !held.has(hash) && !isUsed(hash));
+      if (left.length > 0) transaction(() => void left.map(drop));
     },
   };
   return {
@@ -92,14 +90,14 @@ export function prepareBodyParts(database: DatabaseSync, transaction: Transactio
     /** The commit of this batch has ended. What cannot be deleted now is swept after the next start. */
     releaseOf(batch: readonly CommitGroup[]): void {
       try {
-        operations.releaseParts([...hashesIn(batch)]);
+        operations.release([...hashesIn(batch)]);
       } catch {}
     },
     /** I3. */
     sweep(): void {
       if (isSwept) return;
       transaction(() => {
-        for (const { hash } of selectAll<{ hash: string }>(selectUnused)) drop(hash);
+        for (const { hash } of unused()) drop(hash);
       });
       isSwept = true;
     },

@@ -3,7 +3,26 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { StoreError, type StoreErrorCode } from '../error.ts';
 import { keepThread, takeThread } from '../kept-threads.ts';
 
-type Operations = Record<string, (...args: never[]) => unknown>;
+type Operation = (...args: never[]) => unknown;
+/** What a thread serves: `runs.row` is the operation `row` of the part `runs`. */
+type Parts = Readonly<Record<string, object>>;
+
+/** A part of the port as its thread carries it out. */
+export type Sync<Part> = {
+  readonly [Name in keyof Part]: Part[Name] extends (...args: infer Args) => infer Answer
+    ? (...args: Args) => Awaited<Answer>
+    : never;
+};
+
+/** The parts of a thread as others call them. */
+type Called<P extends Parts> = {
+  readonly [Part in keyof P]: {
+    readonly [Name in keyof P[Part]]: P[Part][Name] extends (...args: infer Args) => infer Answer
+      ? (...args: Args) => Promise<Answer>
+      : never;
+  };
+};
+
 type WireError =
   | { readonly code: StoreErrorCode; readonly happened: string }
   | { readonly code: null; readonly stack: string };
@@ -18,7 +37,7 @@ type Together = Readonly<Record<string, string>>;
 
 /** How it is opened, and how an error is turned into a StoreError where that is possible. */
 interface Service {
-  open(dataDir: string): Operations;
+  open(dataDir: string): { readonly parts: Parts; close(): void };
   explain(error: unknown, dataDir: string): unknown;
   readonly together?: Together;
 }
@@ -35,11 +54,14 @@ export function serve({ open, explain, together = {} }: Service): void {
     }
   };
   let opened = '';
-  const opening = (dataDir: string): void => {
+  let operations = new Map<string, Operation>();
+  /** Answers the names of what can be called. */
+  const opening = (dataDir: string): string[] => {
     opened = dataDir;
-    operations = open(dataDir);
+    const { parts, close } = open(dataDir);
+    operations = new Map([['close', close], ...named(parts)]);
+    return [...operations.keys()];
   };
-  let operations: Operations = {};
   port.on('message', (first: Request) => {
     const waiting = [first, ...queued(port)];
     while (waiting.length > 0) {
@@ -47,14 +69,15 @@ export function serve({ open, explain, together = {} }: Service): void {
       const more = together[name] ? takeWhile(waiting, name) : [];
       if (more.length > 0) answerTogether(together[name]!, [[id, name, args], ...more]);
       else if (name === 'open') answer(id, () => opening(String(args[0])));
-      else answer(id, () => operations[name]?.(...args));
+      else answer(id, () => operations.get(name)?.(...args));
     }
   });
 
   /** Several calls, one piece of work: they succeed or fail as one. */
   function answerTogether(name: string, calls: readonly Request[]): void {
     try {
-      const values = operations[name]?.(calls.map(([, , [argument]]) => argument) as never) as unknown[];
+      const together = calls.map(([, , [argument]]) => argument);
+      const values = operations.get(name)?.(together as never) as unknown[];
       for (const [i, [id]] of calls.entries()) port?.postMessage([id, values[i]] satisfies Reply);
     } catch (error) {
       const wire = toWire(explain(error, opened));
@@ -62,6 +85,14 @@ export function serve({ open, explain, together = {} }: Service): void {
     }
   }
 }
+
+const named = (parts: Parts): [string, Operation][] =>
+  Object.entries(parts).flatMap(([part, operations]) =>
+    Object.entries(operations).map(([name, operation]): [string, Operation] => [
+      `${part}.${name}`,
+      operation,
+    ]),
+  );
 
 /** What has arrived already: while the disk was busy, more than one call may have. */
 function queued(port: MessagePort): Request[] {
@@ -85,8 +116,8 @@ function toWire(error: unknown): WireError {
 const fromWire = (error: WireError): Error =>
   error.code === null ? new Error(error.stack) : new StoreError(error.code, error.happened);
 
-export interface Channel<T extends Operations> {
-  call<K extends keyof T & string>(name: K, ...args: Parameters<T[K]>): Promise<ReturnType<T[K]>>;
+export interface Channel<P extends Parts> {
+  readonly parts: Called<P>;
   close(): Promise<void>;
 }
 
@@ -96,7 +127,7 @@ interface Pending {
 }
 
 /** Main side: in a thread of its own; rejects with what its `open` threw. */
-export async function connect<T extends Operations>(entry: URL, dataDir: string): Promise<Channel<T>> {
+export async function connect<P extends Parts>(entry: URL, dataDir: string): Promise<Channel<P>> {
   const thread = takeThread(entry);
   const { worker } = thread;
   const pending = new Map<number, Pending>();
@@ -128,8 +159,12 @@ export async function connect<T extends Operations>(entry: URL, dataDir: string)
     return new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
   };
 
+  const parts: Record<string, Record<string, unknown>> = {};
   try {
-    await request('open', [dataDir]);
+    for (const name of (await request('open', [dataDir])) as string[]) {
+      const [part = '', operation = ''] = name.split('.');
+      parts[part] = { ...parts[part], [operation]: (...args: unknown[]) => request(name, args) };
+    }
   } catch (error) {
     await worker.terminate();
     throw error;
@@ -144,7 +179,7 @@ export async function connect<T extends Operations>(entry: URL, dataDir: string)
     );
   };
   return {
-    call: (name, ...args) => request(name, args) as Promise<never>,
+    parts: parts as Called<P>,
     async close() {
       closed ??= lost ? Promise.resolve() : closing();
       await closed;

@@ -3,30 +3,23 @@
  * ends all others, and a machine that slept keeps what it had.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { RunKey } from '../port.ts';
-import { LIMIT, selectAll } from './rows.ts';
+import type { Leases, RunKey } from '../port.ts';
+import type { Sync } from './channel.ts';
+import { LIMIT, queriesOn } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
-export function prepareLeases(database: DatabaseSync, transaction: Transaction) {
-  const endAll = database.prepare('delete from leases');
-  const insert = database.prepare(
+export function prepareLeases(
+  database: DatabaseSync,
+  transaction: Transaction,
+): Sync<Omit<Leases, 'owned' | 'nextWakeAt'>> {
+  const { one, all, run } = queriesOn(database);
+  const endAll = run('delete from leases');
+  const insert = one<{ epoch: number }>(
     'insert into leases (process_id, acquired_at) values (?, ?) returning epoch',
   );
-  const select = database.prepare('select 1 from leases where epoch = ?');
-  const end = database.prepare('delete from leases where epoch = ?');
-  return {
-    acquire: (processId: string, now: number): number =>
-      transaction(() => {
-        endAll.run();
-        return Number(insert.get(processId, now)?.epoch);
-      }),
-    renew: (epoch: number): boolean => select.get(epoch) !== undefined,
-    release: (epoch: number): void => void end.run(epoch),
-  };
-}
-
-export function prepareClaims(database: DatabaseSync) {
-  const claimDue = database.prepare(`
+  const lease = one('select 1 from leases where epoch = ?');
+  const end = run('delete from leases where epoch = ?');
+  const claimDue = all<RunKey & { wakeAt: number }>(`
     update runs set owner = ?
     where run_id in (
       select run_id from runs
@@ -36,7 +29,7 @@ export function prepareClaims(database: DatabaseSync) {
     )
     returning tenant, run_id as runId, wake_at as wakeAt
   `);
-  const claimOrphans = database.prepare(`
+  const claimOrphans = all<RunKey>(`
     update runs set owner = ?
     where run_id in (
       select run_id from runs
@@ -46,10 +39,17 @@ export function prepareClaims(database: DatabaseSync) {
     returning tenant, run_id as runId
   `);
   return {
-    claimDue: (epoch: number, now: number, limit: number): RunKey[] =>
-      selectAll<RunKey & { wakeAt: number }>(claimDue, epoch, now, limit)
+    acquire: (processId, now) =>
+      transaction(() => {
+        endAll();
+        return insert(processId, now)!.epoch;
+      }),
+    renew: (epoch) => lease(epoch) !== null,
+    release: (epoch) => void end(epoch),
+    claimDue: (epoch, now, limit) =>
+      claimDue(epoch, now, limit)
         .sort((a, b) => a.wakeAt - b.wakeAt || (a.runId < b.runId ? -1 : 1))
         .map(({ tenant, runId }) => ({ tenant, runId })),
-    claimOrphans: (epoch: number, limit: number): RunKey[] => selectAll<RunKey>(claimOrphans, epoch, limit),
+    claimOrphans: (epoch, _now, limit) => claimOrphans(epoch, limit),
   };
 }

@@ -4,15 +4,15 @@ import { hasLargeBody } from '../body-parts.ts';
 import { checkGroups } from '../check.ts';
 import { warmThread } from '../kept-threads.ts';
 import { writePidFile } from '../pid-file.ts';
-import type { EntryReads, Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
+import type { RunReads, Store } from '../port.ts';
 import { decodeResult, encodeBatch } from './batch.ts';
 import { storeParts } from './body-parts.ts';
 import { type Channel, connect } from './channel.ts';
-import type { ReaderOperations } from './reader.ts';
-import type { WriterOperations } from './writer.ts';
+import type { ReaderParts } from './reader.ts';
+import type { WriterParts } from './writer.ts';
 
-type Reader = Channel<ReaderOperations>;
-type Writer = Channel<WriterOperations>;
+type Reader = Channel<ReaderParts>;
+type Writer = Channel<WriterParts>;
 
 const READER = new URL('./reader.ts', import.meta.url);
 
@@ -26,25 +26,24 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
   warmThread(READER);
   const writer: Writer = await connect(new URL('./writer.ts', import.meta.url), dataDir);
   const reader: Reader = await connectReader(writer, dataDir);
-  const reads = runReads(reader);
+  const { records, entries, feed } = reader.parts;
+  const { batches, bodies, leases, retention } = writer.parts;
+  const reads = fairReads(reader.parts.runs);
   const removePidFile = writePidFile(dataDir);
   return {
     async commit(groups) {
       checkGroups(groups);
-      const stored = hasLargeBody(groups) ? await storeParts(groups, writer) : groups;
-      const codes = await writer.call('commit', encodeBatch(stored));
+      const stored = hasLargeBody(groups) ? await storeParts(groups, bodies) : groups;
+      const codes = await batches.commit(encodeBatch(stored));
       return codes.map(decodeResult);
     },
     runs: reads.runs,
-    records: recordReads(reader),
-    entries: entryReads(reader),
-    feed: {
-      after: (cursor, options) => reader.call('feedAfter', cursor, options),
-      last: () => reader.call('feedLast'),
-    },
+    records,
+    entries,
+    feed,
     watch: neverCalled,
-    leases: leases(writer, reader),
-    retention: retention(writer),
+    leases: { ...leases, ...reader.parts.leases },
+    retention,
     async close() {
       await reads.settled();
       await reader.close();
@@ -75,7 +74,7 @@ interface FairReads {
   settled(): Promise<unknown>;
 }
 
-function runReads(reader: Reader): FairReads {
+function fairReads(runs: RunReads): FairReads {
   const turns = limiter({ max: READS_MAX, perTenantMax: READS_MAX / 2 });
   const underWay = new Set<Promise<unknown>>();
   const read = <T>(tenant: string, work: () => Promise<T>): Promise<T> => {
@@ -86,12 +85,12 @@ function runReads(reader: Reader): FairReads {
   };
   return {
     runs: {
-      row: (tenant, runId) => read(tenant, () => reader.call('row', tenant, runId)),
-      load: (tenant, runId) => read(tenant, () => reader.call('load', tenant, runId)),
-      events: (...page) => read(page[0], () => reader.call('events', ...page)),
-      list: (tenant, filter) => read(tenant, () => reader.call('list', tenant, filter)),
-      activeInScope: (tenant, scopeId) => read(tenant, () => reader.call('activeInScope', tenant, scopeId)),
-      highestId: () => reader.call('highestId'),
+      row: (...of) => read(of[0], () => runs.row(...of)),
+      load: (...of) => read(of[0], () => runs.load(...of)),
+      events: (...of) => read(of[0], () => runs.events(...of)),
+      list: (...of) => read(of[0], () => runs.list(...of)),
+      activeInScope: (...of) => read(of[0], () => runs.activeInScope(...of)),
+      highestId: runs.highestId,
     },
     settled: () => Promise.all(underWay),
   };
@@ -99,50 +98,5 @@ function runReads(reader: Reader): FairReads {
 
 const noop = (): void => {};
 
-const recordReads = (reader: Reader): RecordReads => ({
-  idempotency: (tenant, operation, key) => reader.call('idempotency', tenant, operation, key),
-  invocation: (tenant, invocationId) => reader.call('invocation', tenant, invocationId),
-  openClaims: (tenant, runId, limit) => reader.call('openClaims', tenant, runId, limit),
-  definition: (hash) => reader.call('definition', hash),
-  content: (hash) => reader.call('content', hash),
-  pinnedHashes: () => reader.call('pinnedHashes'),
-  workflow: (tenant, workflowId) => reader.call('workflow', tenant, workflowId),
-  workflows: (tenant) => reader.call('workflows', tenant),
-  workflowVersions: (tenant, workflowId) => reader.call('workflowVersions', tenant, workflowId),
-  keys: (tenant) => reader.call('keys', tenant),
-  keyByHash: (hash) => reader.call('keyByHash', hash),
-});
-
-const entryReads = (reader: Reader): EntryReads => ({
-  get: (key) => reader.call('entry', key),
-  getMany: (keys) => reader.call('entriesOf', keys),
-  getSmall: (keys) => reader.call('smallEntriesOf', keys),
-  list: (kind, tenant, filter) => reader.call('listEntries', kind, tenant, filter),
-  range: (kind, tenant, range) => reader.call('rangeEntries', kind, tenant, range),
-  counter: (key) => reader.call('counter', key),
-  counters: (kind, tenant, range) => reader.call('counters', kind, tenant, range),
-  count: (kind, tenant) => reader.call('countEntries', kind, tenant),
-  due: (kind, now, limit, after) => reader.call('dueEntries', kind, now, limit, after),
-  nextDueAt: (kind) => reader.call('nextDueAt', kind),
-  all: (kind, after, limit) => reader.call('allEntries', kind, after, limit),
-});
-
 /** The lock on the data folder keeps other processes out: there are no changes of others. */
 const neverCalled: Store['watch'] = async () => async () => {};
-
-const leases = (writer: Writer, reader: Reader): Leases => ({
-  acquire: (processId, now) => writer.call('acquire', processId, now),
-  renew: (epoch) => writer.call('renew', epoch),
-  release: (epoch) => writer.call('release', epoch),
-  claimDue: (epoch, now, limit) => writer.call('claimDue', epoch, now, limit),
-  claimOrphans: (epoch, _now, limit) => writer.call('claimOrphans', epoch, limit),
-  owned: (epoch, limit, afterRunId = '') => reader.call('ownedRuns', epoch, limit, afterRunId),
-  nextWakeAt: () => reader.call('nextWakeAt'),
-});
-
-const retention = (writer: Writer): RetentionSweep => ({
-  deleteEnded: (endedBefore, limit) => writer.call('deleteEnded', endedBefore, limit),
-  deleteRun: (tenant, runId) => writer.call('deleteRun', tenant, runId),
-  deleteExpired: (now, invocationsBefore, limit) =>
-    writer.call('deleteExpired', now, invocationsBefore, limit),
-});

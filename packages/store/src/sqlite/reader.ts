@@ -2,21 +2,26 @@
 import { serve } from './channel.ts';
 import { openForReading } from './database.ts';
 import { explain } from './errors.ts';
-import { prepareEntryReads } from './read/entries.ts';
-import { prepareFeedReads } from './read/feed.ts';
-import { prepareRecordReads } from './read/records.ts';
-import { prepareRunReads } from './read/runs.ts';
+import { entryReads } from './read/entries.ts';
+import { feedReads } from './read/feed.ts';
+import { recordReads } from './read/records.ts';
+import { leaseReads, runReads } from './read/runs.ts';
+import { queriesOn } from './rows.ts';
 
-export type ReaderOperations = ReturnType<typeof openReader>;
+export type ReaderParts = ReturnType<typeof openReader>['parts'];
 
 function openReader(dataDir: string) {
   const database = openForReading(dataDir);
+  const queries = queriesOn(database);
   return {
-    ...prepareRunReads(database),
-    ...prepareRecordReads(database),
-    ...prepareEntryReads(database),
-    ...prepareFeedReads(database),
-    close: (): void => database.close(),
+    parts: {
+      runs: runReads(database),
+      records: recordReads(queries),
+      entries: entryReads(database),
+      feed: feedReads(queries),
+      leases: leaseReads(database),
+    },
+    close: () => database.close(),
   };
 }
 

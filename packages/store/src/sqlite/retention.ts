@@ -1,106 +1,113 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { holder } from '../blob.ts';
-import { type EntryKey, FEED_KEPT_MS, type IdempotencyRecord, type InvocationRecord } from '../port.ts';
+import {
+  type EntryKey,
+  FEED_KEPT_MS,
+  type IdempotencyRecord,
+  type InvocationRecord,
+  type RetentionSweep,
+  type RunKey,
+} from '../port.ts';
 import type { BlobWrites } from './blobs.ts';
-import { LIMIT, selectAll } from './rows.ts';
+import type { Sync } from './channel.ts';
+import { LIMIT, queriesOn } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 import { prepareDropEntry } from './write/entries.ts';
 
-type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;
-type IdempotencyKey = Pick<IdempotencyRecord, 'tenant' | 'operation' | 'key'>;
+/** `sweepParts` deletes what is left of large bodies that no commit used. */
+export function prepareRetention(
+  database: DatabaseSync,
+  transaction: Transaction,
+  blobs: BlobWrites,
+  sweepParts: () => void,
+): Sync<RetentionSweep> {
+  const { one, all } = queriesOn(database);
+  const ended = all<RunKey>(`select run_id as runId from runs where ended_at < ? order by ended_at ${LIMIT}`);
+  const hasEnded = one('select 1 from runs where run_id = ? and tenant = ? and ended_at is not null');
+  const deleteWithAll = prepareDeleteWithAll(database, blobs);
+  const deleteExpired = prepareDeleteExpired(database, blobs);
+  return {
+    deleteEnded: (endedBefore, limit) =>
+      transaction(() => {
+        const runs = ended(endedBefore, limit);
+        for (const { runId } of runs) deleteWithAll(runId);
+        return runs.length;
+      }),
+    deleteRun: (tenant, runId) =>
+      transaction(() => {
+        if (!hasEnded(runId, tenant)) return false;
+        deleteWithAll(runId);
+        return true;
+      }),
+    deleteExpired(now, invocationsBefore, limit) {
+      sweepParts();
+      return transaction(() => deleteExpired(now, invocationsBefore, limit));
+    },
+  };
+}
 
-export function prepareRetention(database: DatabaseSync, transaction: Transaction, blobs: BlobWrites) {
-  const selectEnded = database.prepare(`
-    select run_id as runId from runs where ended_at < ? order by ended_at ${LIMIT}
-  `);
-  const selectOne = database.prepare(
-    'select 1 from runs where run_id = ? and tenant = ? and ended_at is not null',
-  );
-  const deleteOldInvocations = database.prepare(`
-    delete from invocations
-    where rowid in (select rowid from invocations where claimed_at < ? order by claimed_at ${LIMIT})
-    returning tenant, invocation_id as invocationId
-  `);
-  const deleteExpiredIdempotency = database.prepare(`
+function prepareDeleteExpired(
+  database: DatabaseSync,
+  blobs: BlobWrites,
+): Sync<RetentionSweep>['deleteExpired'] {
+  const { all, run } = queriesOn(database);
+  const deleteIdempotency = all<IdempotencyRecord>(`
     delete from idempotency
     where rowid in (select rowid from idempotency where expires_at <= ? order by expires_at ${LIMIT})
     returning tenant, operation, key
   `);
-  const deleteExpiredEntries = database.prepare(`
+  const deleteEntries = all<EntryKey>(`
     delete from entries
     where rowid in (select rowid from entries where expires_at <= ? order by expires_at ${LIMIT})
     returning kind, tenant, id
   `);
-  const deleteOldCounters = prepareDeleteCounters(database);
-  const deleteOldFeed = prepareDeleteOldFeed(database);
-  const dropEntry = prepareDropEntry(database, blobs);
-  const deleteWithAll = prepareDeleteWithAll(database, blobs);
-  return {
-    deleteEnded: (endedBefore: number, limit: number): number =>
-      transaction(() => {
-        const ended = selectAll<{ runId: string }>(selectEnded, endedBefore, limit);
-        for (const { runId } of ended) deleteWithAll(runId);
-        return ended.length;
-      }),
-    deleteRun: (tenant: string, runId: string): boolean =>
-      transaction(() => {
-        if (!selectOne.get(runId, tenant)) return false;
-        deleteWithAll(runId);
-        return true;
-      }),
-    deleteExpired: (now: number, invocationsBefore: number, limit: number): number =>
-      transaction(() => {
-        const expired = selectAll<IdempotencyKey>(deleteExpiredIdempotency, now, limit);
-        for (const { tenant, operation, key } of expired)
-          blobs.drop(holder.idempotency(tenant, operation, key));
-        const entries = selectAll<EntryKey>(deleteExpiredEntries, now, limit);
-        for (const key of entries) dropEntry(key);
-        const invocations = deleteInvocations(blobs, deleteOldInvocations, invocationsBefore, limit);
-        const fed = Number(deleteOldFeed.run(now - FEED_KEPT_MS, limit).changes);
-        const counted = Number(deleteOldCounters.run(now, limit).changes);
-        return expired.length + entries.length + invocations + fed + counted;
-      }),
-  };
-}
-
-/** A run with all that hangs on it. */
-function prepareDeleteWithAll(database: DatabaseSync, blobs: BlobWrites): (runId: string) => void {
-  const ofRun = ['runs', 'events', 'snapshots', 'counters'].map((table) =>
-    database.prepare(`delete from ${table} where run_id = ?`),
-  );
-  const invocationsOfRun = database.prepare(`
-    delete from invocations where run_id = ? returning tenant, invocation_id as invocationId
+  const deleteInvocations = all<InvocationRecord>(`
+    delete from invocations
+    where rowid in (select rowid from invocations where claimed_at < ? order by claimed_at ${LIMIT})
+    returning tenant, invocation_id as invocationId
   `);
-  const entriesOfRun = database.prepare('delete from entries where run_id = ? returning kind, tenant, id');
-  const dropEntry = prepareDropEntry(database, blobs);
-  return (runId) => {
-    for (const statement of ofRun) statement.run(runId);
-    deleteInvocations(blobs, invocationsOfRun, runId);
-    for (const key of selectAll<EntryKey>(entriesOfRun, runId)) dropEntry(key);
-    blobs.drop(holder.run(runId));
-    blobs.drop(holder.snapshot(runId));
-  };
-}
-
-function deleteInvocations(blobs: BlobWrites, statement: StatementSync, ...of: SQLInputValue[]): number {
-  const deleted = selectAll<InvocationKey>(statement, ...of);
-  for (const { tenant, invocationId } of deleted) blobs.drop(holder.invocation(tenant, invocationId));
-  return deleted.length;
-}
-
-/** The newest row past its time stays, so that a cursor before it is known to have missed something. */
-const prepareDeleteOldFeed = (database: DatabaseSync): StatementSync =>
-  database.prepare(`
+  // The newest row past its time stays, so that a cursor before it is known to have missed something
+  const deleteFeed = run(`
     delete from feed
     where number in (
       select number from feed where number < (select max(number) from feed where at < ?) order by number ${LIMIT}
     )
   `);
-
-const prepareDeleteCounters = (database: DatabaseSync): StatementSync =>
-  database.prepare(`
+  const deleteCounters = run(`
     delete from counters
     where (kind, tenant, id) in (
       select kind, tenant, id from counters where expires_at <= ? order by expires_at ${LIMIT}
     )
   `);
+  const dropEntry = prepareDropEntry(queriesOn(database), blobs);
+  return (now, invocationsBefore, limit) => {
+    const records = deleteIdempotency(now, limit);
+    for (const { tenant, operation, key } of records) blobs.drop(holder.idempotency(tenant, operation, key));
+    const entries = deleteEntries(now, limit);
+    entries.forEach(dropEntry);
+    const invocations = deleteInvocations(invocationsBefore, limit);
+    for (const { tenant, invocationId } of invocations) blobs.drop(holder.invocation(tenant, invocationId));
+    const others = deleteFeed(now - FEED_KEPT_MS, limit) + deleteCounters(now, limit);
+    return records.length + entries.length + invocations.length + others;
+  };
+}
+
+/** A run with all that hangs on it. */
+function prepareDeleteWithAll(database: DatabaseSync, blobs: BlobWrites): (runId: string) => void {
+  const { all, run } = queriesOn(database);
+  const tables = ['runs', 'events', 'snapshots', 'counters'];
+  const deletions = tables.map((table) => run(`delete from ${table} where run_id = ?`));
+  const deleteInvocations = all<InvocationRecord>(
+    'delete from invocations where run_id = ? returning tenant, invocation_id as invocationId',
+  );
+  const deleteEntries = all<EntryKey>('delete from entries where run_id = ? returning kind, tenant, id');
+  const dropEntry = prepareDropEntry(queriesOn(database), blobs);
+  return (runId) => {
+    for (const deleteFrom of deletions) deleteFrom(runId);
+    for (const { tenant, invocationId } of deleteInvocations(runId))
+      blobs.drop(holder.invocation(tenant, invocationId));
+    deleteEntries(runId).forEach(dropEntry);
+    blobs.drop(holder.run(runId));
+    blobs.drop(holder.snapshot(runId));
+  };
+}

@@ -1,5 +1,5 @@
-/** Rows as their statement's columns name them: the one place that trusts the shape of a query. */
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
+/** Statements as functions of their values, and rows as the columns name them: the one place that trusts the shape of a query. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
 /**
  * The end of a statement that answers at most so many. SQLite plans a statement with a bare parameter there anew at
@@ -7,21 +7,45 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite';
  */
 export const LIMIT = 'limit ? + 0';
 
-export function selectAll<T extends object>(statement: StatementSync, ...values: SQLInputValue[]): T[] {
-  const rows: object[] = statement.all(...values);
-  return rows as T[];
-}
+export type Queries = ReturnType<typeof queriesOn>;
 
-/** Row by row, for readers that may stop early. */
-export function selectEach<T extends object>(
-  statement: StatementSync,
-  ...values: SQLInputValue[]
-): Iterable<T> {
-  const rows: Iterable<object> = statement.iterate(...values);
-  return rows as Iterable<T>;
-}
+export const queriesOn = (database: DatabaseSync) => ({
+  one<Row extends object>(text: string): (...values: SQLInputValue[]) => Row | null {
+    const statement = database.prepare(text);
+    return (...values) => (statement.get(...values) as Row | undefined) ?? null;
+  },
+  all<Row extends object>(text: string): (...values: SQLInputValue[]) => Row[] {
+    const statement = database.prepare(text);
+    return (...values) => {
+      const rows: object[] = statement.all(...values);
+      return rows as Row[];
+    };
+  },
+  /** Row by row, for readers that may stop early. */
+  each<Row extends object>(text: string): (...values: SQLInputValue[]) => Iterable<Row> {
+    const statement = database.prepare(text);
+    return (...values) => {
+      const rows: Iterable<object> = statement.iterate(...values);
+      return rows as Iterable<Row>;
+    };
+  },
+  /** Answers how many rows it changed. */
+  run(text: string): (...values: SQLInputValue[]) => number {
+    const statement = database.prepare(text);
+    return (...values) => Number(statement.run(...values).changes);
+  },
+});
 
-export function selectOne<T extends object>(statement: StatementSync, ...values: SQLInputValue[]): T | null {
-  const row: object | undefined = statement.get(...values);
-  return row ? (row as T) : null;
+/** Reads that are of one moment. */
+export function prepareMoment(database: DatabaseSync): <T>(read: () => T) => T {
+  const begin = database.prepare('begin');
+  const commit = database.prepare('commit');
+  return (read) => {
+    begin.run();
+    try {
+      return read();
+    } finally {
+      commit.run();
+    }
+  };
 }

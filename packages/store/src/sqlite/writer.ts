@@ -10,12 +10,12 @@ import { createSchema } from './create-schema.ts';
 import { openForWriting } from './database.ts';
 import { explain } from './errors.ts';
 import { createFolder } from './files.ts';
-import { prepareClaims, prepareLeases } from './leases.ts';
+import { prepareLeases } from './leases.ts';
 import { lockFolder } from './lock.ts';
 import { prepareRetention } from './retention.ts';
 import { prepareTransaction } from './transaction.ts';
 
-export type WriterOperations = ReturnType<typeof openWriter>;
+export type WriterParts = ReturnType<typeof openWriter>['parts'];
 
 function openWriter(dataDir: string) {
   createFolder(dataDir);
@@ -37,17 +37,12 @@ function prepareOperations(database: DatabaseSync, unlock: () => void) {
   const parts = prepareBodyParts(database, transaction);
   const blobs = prepareBlobWrites(database, parts.drop);
   const commitAll = prepareCommit(database, transaction, blobs, parts.releaseOf);
-  const retention = prepareRetention(database, transaction, blobs);
   return {
-    ...parts.operations,
-    commit: (batch: Batch): ResultCode[] => commitAll([batch])[0]!,
-    commitAll,
-    ...prepareLeases(database, transaction),
-    ...prepareClaims(database),
-    ...retention,
-    deleteExpired(...of: Parameters<typeof retention.deleteExpired>): number {
-      parts.sweep();
-      return retention.deleteExpired(...of);
+    parts: {
+      bodies: parts.operations,
+      batches: { commit: (batch: Batch): ResultCode[] => commitAll([batch])[0]!, commitAll },
+      leases: prepareLeases(database, transaction),
+      retention: prepareRetention(database, transaction, blobs, parts.sweep),
     },
     close(): void {
       database.close();
@@ -56,4 +51,4 @@ function prepareOperations(database: DatabaseSync, unlock: () => void) {
   };
 }
 
-serve({ open: openWriter, explain, together: { commit: 'commitAll' } });
+serve({ open: openWriter, explain, together: { 'batches.commit': 'batches.commitAll' } });

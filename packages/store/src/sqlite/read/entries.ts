@@ -1,110 +1,109 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { isReference } from '../../blob.ts';
 import { ENTRY_COLUMNS, ENTRY_COLUMNS_AT_REST } from '../../columns.ts';
 import { AFTER_EVERY_TEXT, boundsOf } from '../../index-bounds.ts';
-import type {
-  Counter,
-  CounterRange,
-  Entry,
-  EntryFilter,
-  EntryKey,
-  IndexedEntry,
-  IndexRange,
-} from '../../port.ts';
-import { LIMIT, selectAll, selectEach, selectOne } from '../rows.ts';
+import type { Counter, Entry, EntryKey, EntryReads, IndexedEntry } from '../../port.ts';
+import type { Sync } from '../channel.ts';
+import { LIMIT, prepareMoment, queriesOn } from '../rows.ts';
 
-const BEFORE_EVERY_ID = '';
+/** Before every page: no entry has an empty id. */
+const FIRST = { tenant: '', id: '', dueAt: Number.MIN_SAFE_INTEGER };
 
-export function prepareEntryReads(database: DatabaseSync) {
-  return {
-    ...prepareEntry(database),
-    rangeEntries: prepareRangeEntries(database),
-    ...prepareCounters(database),
-    listEntries: prepareListEntries(database),
-    countEntries: prepareCountEntries(database),
-    allEntries: prepareAllEntries(database),
-    ...prepareDue(database),
-  };
-}
-
-function prepareEntry(database: DatabaseSync) {
+export function entryReads(database: DatabaseSync): Sync<EntryReads> {
+  const { one, all } = queriesOn(database);
+  const ofOneMoment = prepareMoment(database);
   const reading = (columns: string) => {
-    const select = database.prepare(
-      `select ${columns} from entries where kind = ? and tenant = ? and id = ?`,
-    );
-    return ({ kind, tenant, id }: EntryKey) => selectOne<Entry>(select, kind, tenant, id);
+    const read = one<Entry>(`select ${columns} from entries where kind = ? and tenant = ? and id = ?`);
+    return ({ kind, tenant, id }: EntryKey) => read(kind, tenant, id);
   };
-  const entry = reading(ENTRY_COLUMNS);
-  const atRest = reading(ENTRY_COLUMNS_AT_REST);
-  const begin = database.prepare('begin');
-  const commit = database.prepare('commit');
-  const ofOneMoment = <T>(keys: readonly EntryKey[], read: (key: EntryKey) => T): T[] => {
-    begin.run();
-    try {
-      return keys.map(read);
-    } finally {
-      commit.run();
-    }
-  };
+  const get = reading(ENTRY_COLUMNS);
+  const getAtRest = reading(ENTRY_COLUMNS_AT_REST);
+  const countOf = one<{ count: number }>(
+    'select count(*) as count from entries where kind = ? and tenant = ?',
+  );
+  const nextDue = one<{ dueAt: number | null }>(`
+    select min(due_at) as dueAt from entries where kind = ? and due_at is not null
+  `);
+  const due = all<Entry>(`
+    select ${ENTRY_COLUMNS}
+    from entries
+    where kind = ? and due_at <= ? and (due_at, id, tenant) > (?, ?, ?)
+    order by due_at, id, tenant
+    ${LIMIT}
+  `);
+  const allOf = all<Entry>(`
+    select ${ENTRY_COLUMNS} from entries where kind = ? and (tenant, id) > (?, ?) order by tenant, id ${LIMIT}
+  `);
   return {
-    entry,
-    entriesOf: (keys: readonly EntryKey[]) => ofOneMoment(keys, entry),
-    smallEntriesOf: (keys: readonly EntryKey[]) =>
-      ofOneMoment(keys, (key) => {
-        const found = atRest(key);
-        return found && isReference(found.body) ? 'large' : found;
-      }),
+    get,
+    getMany: (keys) => ofOneMoment(() => keys.map(get)),
+    getSmall: (keys) =>
+      ofOneMoment(() =>
+        keys.map((key) => {
+          const found = getAtRest(key);
+          return found && isReference(found.body) ? 'large' : found;
+        }),
+      ),
+    list: prepareList(database),
+    range: prepareRange(database),
+    count: (kind, tenant) => countOf(kind, tenant)?.count ?? 0,
+    ...counterReads(database),
+    due: (kind, now, limit, after) => {
+      const { dueAt, id, tenant } = after ?? FIRST;
+      return due(kind, now, dueAt, id, tenant, limit);
+    },
+    nextDueAt: (kind) => nextDue(kind)?.dueAt ?? null,
+    all: (kind, after, limit) => allOf(kind, (after ?? FIRST).tenant, (after ?? FIRST).id, limit),
   };
 }
 
-function prepareCounters(database: DatabaseSync) {
-  const select = database.prepare('select value from counters where kind = ? and tenant = ? and id = ?');
-  const selectRange = database.prepare(`
+function counterReads(database: DatabaseSync): Sync<Pick<EntryReads, 'counter' | 'counters'>> {
+  const { one, all } = queriesOn(database);
+  const value = one<Counter>('select value from counters where kind = ? and tenant = ? and id = ?');
+  const range = all<Counter>(`
     select id, value from counters
     where kind = ? and tenant = ? and id > ? and id >= ? and id < ?
     order by id
     ${LIMIT}
   `);
   return {
-    counter: ({ kind, tenant, id }: EntryKey): number =>
-      selectOne<{ value: number }>(select, kind, tenant, id)?.value ?? 0,
-    counters: (kind: string, tenant: string, { prefix, afterId = '', limit }: CounterRange): Counter[] =>
-      selectAll<Counter>(selectRange, kind, tenant, afterId, prefix, prefix + AFTER_EVERY_TEXT, limit),
+    counter: ({ kind, tenant, id }) => value(kind, tenant, id)?.value ?? 0,
+    counters: (kind, tenant, { prefix, afterId = '', limit }) =>
+      range(kind, tenant, afterId, prefix, prefix + AFTER_EVERY_TEXT, limit),
   };
 }
 
-function prepareRangeEntries(database: DatabaseSync) {
-  const prepare = (condition: string) =>
-    database.prepare(`
-      select ${ENTRY_COLUMNS}, entry_index.value
-      from entry_index
-      cross join entries using (kind, tenant, id)
-      where entry_index.kind = ? and entry_index.tenant = ? and name = ? and value >= ? and value < ? ${condition}
-      order by value, entry_index.id
-      ${LIMIT}
-    `);
-  const first = prepare('');
-  const next = prepare('and (value, entry_index.id) > (?, ?)');
-  return (kind: string, tenant: string, range: IndexRange): IndexedEntry[] => {
+function prepareRange(database: DatabaseSync): Sync<EntryReads>['range'] {
+  const page = queriesOn(database).all<IndexedEntry>(`
+    select ${ENTRY_COLUMNS}, entry_index.value
+    from entry_index
+    cross join entries using (kind, tenant, id)
+    where entry_index.kind = ? and entry_index.tenant = ? and name = ? and (value, entry_index.id) > (?, ?) and value < ?
+    order by value, entry_index.id
+    ${LIMIT}
+  `);
+  return (kind, tenant, range) => {
     const [from, to] = boundsOf(range);
-    const { name, after, limit } = range;
-    if (!after) return selectAll<IndexedEntry>(first, kind, tenant, name, from, to, limit);
-    return selectAll<IndexedEntry>(next, kind, tenant, name, from, to, after.value, after.id, limit);
+    const { name, after = { value: from, id: FIRST.id }, limit } = range;
+    return page(kind, tenant, name, after.value, after.id, to, limit);
   };
 }
 
 /** One statement for each shape of the filter, so that each is a range of one index. */
-function prepareListEntries(database: DatabaseSync) {
+function prepareList(database: DatabaseSync): Sync<EntryReads>['list'] {
+  const { all, each } = queriesOn(database);
   const prepare = (from: string, condition: string) => {
     const table = from.split(' ')[0];
-    const ordered = (order: 'asc' | 'desc') =>
-      database.prepare(`
+    const ordered = (order: 'asc' | 'desc') => {
+      const text = `
         select ${ENTRY_COLUMNS}
         from ${from}
         where ${table}.kind = ? and ${table}.tenant = ? and ${table}.id < ? and ${table}.id > ? ${condition}
         order by ${table}.id ${order}
         ${LIMIT}
-      `);
+      `;
+      return { all: all<Entry>(text), each: each<Entry>(text) };
+    };
     return { newestFirst: ordered('desc'), oldestFirst: ordered('asc') };
   };
   const any = prepare('entries', '');
@@ -113,19 +112,12 @@ function prepareListEntries(database: DatabaseSync) {
     'entry_index cross join entries using (kind, tenant, id)',
     'and name = ? and value = ?',
   );
-  return (
-    kind: string,
-    tenant: string,
-    { ref, index, beforeId, afterId, oldestFirst, limit, bytesMax }: EntryFilter,
-  ): Entry[] => {
-    const order = oldestFirst ? 'oldestFirst' : 'newestFirst';
-    const range = [kind, tenant, beforeId ?? AFTER_EVERY_TEXT, afterId ?? BEFORE_EVERY_ID];
-    const page = (select: StatementSync, ...of: string[]): Entry[] =>
-      bytesMax === undefined
-        ? selectAll<Entry>(select, ...range, ...of, limit)
-        : upTo(bytesMax, selectEach<Entry>(select, ...range, ...of, limit));
-    if (index) return page(ofIndex[order], index.name, index.value);
-    return ref === undefined ? page(any[order]) : page(ofRef[order], ref);
+  return (kind, tenant, { ref, index, beforeId, afterId, oldestFirst, limit, bytesMax }) => {
+    const shape = index ? ofIndex : ref === undefined ? any : ofRef;
+    const page = shape[oldestFirst ? 'oldestFirst' : 'newestFirst'];
+    const of = index ? [index.name, index.value] : ref === undefined ? [] : [ref];
+    const values = [kind, tenant, beforeId ?? AFTER_EVERY_TEXT, afterId ?? FIRST.id, ...of, limit];
+    return bytesMax === undefined ? page.all(...values) : upTo(bytesMax, page.each(...values));
   };
 }
 
@@ -138,51 +130,4 @@ function upTo(bytesMax: number, entries: Iterable<Entry>): Entry[] {
     if (bytes > bytesMax) break;
   }
   return page;
-}
-
-function prepareCountEntries(database: DatabaseSync) {
-  const select = database.prepare('select count(*) as count from entries where kind = ? and tenant = ?');
-  return (kind: string, tenant: string): number =>
-    selectOne<{ count: number }>(select, kind, tenant)?.count ?? 0;
-}
-
-function prepareAllEntries(database: DatabaseSync) {
-  const prepare = (condition: string) =>
-    database.prepare(`
-      select ${ENTRY_COLUMNS}
-      from entries
-      where kind = ? ${condition}
-      order by tenant, id
-      ${LIMIT}
-    `);
-  const first = prepare('');
-  const next = prepare('and (tenant, id) > (?, ?)');
-  return (kind: string, after: EntryKey | null, limit: number): Entry[] =>
-    after
-      ? selectAll<Entry>(next, kind, after.tenant, after.id, limit)
-      : selectAll<Entry>(first, kind, limit);
-}
-
-function prepareDue(database: DatabaseSync) {
-  const prepare = (condition: string) =>
-    database.prepare(`
-      select ${ENTRY_COLUMNS}
-      from entries
-      where kind = ? and due_at <= ? ${condition}
-      order by due_at, id, tenant
-      ${LIMIT}
-    `);
-  const first = prepare('');
-  const next = prepare('and (due_at, id, tenant) > (?, ?, ?)');
-  const selectNext = database.prepare(`
-    select min(due_at) as dueAt from entries where kind = ? and due_at is not null
-  `);
-  return {
-    dueEntries: (kind: string, now: number, limit: number, after?: Entry): Entry[] =>
-      after
-        ? selectAll<Entry>(next, kind, now, after.dueAt, after.id, after.tenant, limit)
-        : selectAll<Entry>(first, kind, now, limit),
-    nextDueAt: (kind: string): number | null =>
-      selectOne<{ dueAt: number | null }>(selectNext, kind)?.dueAt ?? null,
-  };
 }

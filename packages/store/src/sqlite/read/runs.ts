@@ -1,79 +1,67 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { StoredEvent } from '@gantry/protocol';
 import { RUN_STATUSES } from '@gantry/protocol/run-status';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import { AFTER_EVERY_TEXT } from '../../index-bounds.ts';
-import type { LoadedRun, RunFilter, RunKey, RunRow, RunSnapshotRecord } from '../../port.ts';
-import { LIMIT, selectAll, selectEach, selectOne } from '../rows.ts';
+import type { Leases, RunFilter, RunKey, RunReads, RunRow, RunSnapshotRecord } from '../../port.ts';
+import type { Sync } from '../channel.ts';
+import { LIMIT, prepareMoment, queriesOn } from '../rows.ts';
 
-export function prepareRunReads(database: DatabaseSync) {
-  const begin = database.prepare('begin');
-  const commit = database.prepare('commit');
-  const row = prepareRow(database);
-  const snapshot = prepareSnapshot(database);
+export function runReads(database: DatabaseSync): Sync<RunReads> {
+  const { one } = queriesOn(database);
+  const ofOneMoment = prepareMoment(database);
+  const snapshot = one<RunSnapshotRecord>(`select ${SNAPSHOT_COLUMNS} from snapshots where run_id = ?`);
+  const row = one<RunRow>(`select ${RUN_COLUMNS} from runs where tenant = ? and run_id = ?`);
   const events = prepareEvents(database);
-
-  /** One read transaction, so that row, snapshot and tail are of the same moment. */
-  const load = (tenant: string, runId: string): LoadedRun | null => {
-    begin.run();
-    try {
-      const found = row(tenant, runId);
-      if (!found) return null;
-      const latest = snapshot(runId);
-      return {
-        row: found,
-        snapshot: latest,
-        tail: events(tenant, runId, latest?.nextSeq ?? 0, found.nextSeq),
-      };
-    } finally {
-      commit.run();
-    }
-  };
+  const activeInScope = one<RunKey>(ACTIVE_IN_SCOPE);
+  const highest = one<{ runId: string | null }>('select max(run_id) as runId from runs');
   return {
     row,
-    load,
+    /** Row, snapshot and tail are of the same moment. */
+    load: (tenant, runId) =>
+      ofOneMoment(() => {
+        const found = row(tenant, runId);
+        if (!found) return null;
+        const latest = snapshot(runId);
+        const tail = events(tenant, runId, latest?.nextSeq ?? 0, found.nextSeq);
+        return { row: found, snapshot: latest, tail };
+      }),
     events,
     list: prepareList(database),
-    activeInScope: prepareActiveInScope(database),
-    ownedRuns: prepareOwnedRuns(database),
-    nextWakeAt: prepareNextWakeAt(database),
-    highestId: prepareHighestId(database),
+    activeInScope: (tenant, scopeId) => activeInScope(tenant, scopeId)?.runId ?? null,
+    highestId: () => highest()?.runId ?? null,
   };
 }
 
-function prepareOwnedRuns(database: DatabaseSync) {
-  const select = database.prepare(`
+export function leaseReads(database: DatabaseSync): Sync<Pick<Leases, 'owned' | 'nextWakeAt'>> {
+  const { one, all } = queriesOn(database);
+  const owned = all<RunKey>(`
     select tenant, run_id as runId from runs where owner = ? and run_id > ? order by run_id ${LIMIT}
   `);
-  return (epoch: number, limit: number, afterRunId: string): RunKey[] =>
-    selectAll<RunKey>(select, epoch, afterRunId, limit);
-}
-
-function prepareRow(database: DatabaseSync) {
-  const select = database.prepare(`select ${RUN_COLUMNS} from runs where run_id = ? and tenant = ?`);
-  return (tenant: string, runId: string) => selectOne<RunRow>(select, runId, tenant);
-}
-
-function prepareSnapshot(database: DatabaseSync) {
-  const select = database.prepare(`
-    select ${SNAPSHOT_COLUMNS} from snapshots where run_id = ?
+  const nextWake = one<{ wakeAt: number | null }>(`
+    select min(wake_at) as wakeAt from runs where owner is null and wake_at is not null
   `);
-  return (runId: string) => selectOne<RunSnapshotRecord>(select, runId);
+  return {
+    owned: (epoch, limit, afterRunId = '') => owned(epoch, afterRunId, limit),
+    nextWakeAt: () => nextWake()?.wakeAt ?? null,
+  };
 }
 
-function prepareEvents(database: DatabaseSync) {
-  const select = database.prepare(`
+function prepareEvents(database: DatabaseSync): Sync<RunReads>['events'] {
+  const { all, each } = queriesOn(database);
+  const text = `
     select ${EVENT_COLUMNS}
     from events
     where run_id = ?1 and sequence >= ?2 and exists (select 1 from runs where run_id = ?1 and tenant = ?3)
     order by sequence
     ${LIMIT}
-  `);
-  return (tenant: string, runId: string, fromSequence: number, limit: number, bytesMax?: number) => {
-    if (bytesMax === undefined) return selectAll<StoredEvent>(select, runId, fromSequence, tenant, limit);
+  `;
+  const [allOf, eachOf] = [all<StoredEvent>(text), each<StoredEvent>(text)];
+  return (tenant, runId, fromSequence, limit, bytesMax) => {
+    if (bytesMax === undefined) return allOf(runId, fromSequence, tenant, limit);
     const page: StoredEvent[] = [];
     let bytes = 0;
-    for (const event of selectEach<StoredEvent>(select, runId, fromSequence, tenant, limit)) {
+    for (const event of eachOf(runId, fromSequence, tenant, limit)) {
       bytes += Buffer.byteLength(event.payload) + Buffer.byteLength(event.sealed ?? '');
       if (bytes > bytesMax && page.length > 0) break;
       page.push(event);
@@ -103,15 +91,15 @@ export function listSql({ status, workflowId }: Pick<RunFilter, 'status' | 'work
   return `${ranges.join('union all')} order by "runId" desc limit ?5 + 0`;
 }
 
-function prepareList(database: DatabaseSync) {
-  const prepared = new Map<string, StatementSync>();
-  return (tenant: string, filter: RunFilter): RunRow[] => {
+function prepareList(database: DatabaseSync): Sync<RunReads>['list'] {
+  const { all } = queriesOn(database);
+  const prepared = new Map<string, ReturnType<typeof all<RunRow>>>();
+  return (tenant, filter) => {
     const { beforeRunId, status, workflowId, limit } = filter;
     const text = listSql(filter);
-    const select = prepared.get(text) ?? database.prepare(text);
+    const select = prepared.get(text) ?? all<RunRow>(text);
     prepared.set(text, select);
-    const values = [tenant, beforeRunId ?? AFTER_EVERY_TEXT, status ?? null, workflowId ?? null, limit];
-    return selectAll<RunRow>(select, ...values);
+    return select(tenant, beforeRunId ?? AFTER_EVERY_TEXT, status ?? null, workflowId ?? null, limit);
   };
 }
 
@@ -122,21 +110,3 @@ export const ACTIVE_IN_SCOPE = `
   order by run_id
   limit 1
 `;
-
-function prepareActiveInScope(database: DatabaseSync) {
-  const select = database.prepare(ACTIVE_IN_SCOPE);
-  return (tenant: string, scopeId: string): string | null =>
-    selectOne<{ runId: string }>(select, tenant, scopeId)?.runId ?? null;
-}
-
-function prepareNextWakeAt(database: DatabaseSync) {
-  const select = database.prepare(`
-    select min(wake_at) as wakeAt from runs where owner is null and wake_at is not null
-  `);
-  return (): number | null => selectOne<{ wakeAt: number | null }>(select)?.wakeAt ?? null;
-}
-
-function prepareHighestId(database: DatabaseSync) {
-  const select = database.prepare('select max(run_id) as runId from runs');
-  return (): string | null => selectOne<{ runId: string | null }>(select)?.runId ?? null;
-}

@@ -3,7 +3,7 @@ import type { StoredEvent } from '@gantry/protocol';
 import { atRest, holder } from '../../blob.ts';
 import type { RunSnapshotRecord } from '../../port.ts';
 import type { BlobWrites } from '../blobs.ts';
-import type { Apply } from './apply.ts';
+import type { Writes } from './apply.ts';
 
 type AppendEvents = (runId: string, events: readonly StoredEvent[]) => void;
 
@@ -44,7 +44,7 @@ function prepareAppendEvents(database: DatabaseSync, blobs: BlobWrites): AppendE
   };
 }
 
-export function prepareCreateRun(database: DatabaseSync, blobs: BlobWrites): Apply<'createRun'> {
+export function runWrites(database: DatabaseSync, blobs: BlobWrites): Writes<'createRun' | 'append'> {
   const insert = database.prepare(`
     insert into runs (
       run_id, tenant, workspace, principal, workflow_id, workflow_hash, scope_id, created_at, request,
@@ -53,34 +53,6 @@ export function prepareCreateRun(database: DatabaseSync, blobs: BlobWrites): App
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict do nothing
   `);
-  const appendEvents = prepareAppendEvents(database, blobs);
-  return ({ facts, head, events }) => {
-    const { runId, tenant, workspace, principal, workflowId, workflowHash, scopeId, createdAt } = facts;
-    const request = atRest(facts.request);
-    const { changes } = insert.run(
-      runId,
-      tenant,
-      workspace,
-      principal,
-      workflowId,
-      workflowHash,
-      scopeId,
-      createdAt,
-      request,
-      head.status,
-      head.owner,
-      head.wakeAt,
-      head.endedAt,
-      events.length,
-    );
-    if (changes === 0) return 'exists';
-    blobs.keep(holder.run(runId), facts.request, request);
-    appendEvents(runId, events);
-    return 'won';
-  };
-}
-
-export function prepareAppend(database: DatabaseSync, blobs: BlobWrites): Apply<'append'> {
   const update = database.prepare(`
     update runs
     set status = ?, owner = ?, wake_at = ?, ended_at = ?, next_seq = ?
@@ -88,24 +60,26 @@ export function prepareAppend(database: DatabaseSync, blobs: BlobWrites): Apply<
   `);
   const appendEvents = prepareAppendEvents(database, blobs);
   const putSnapshot = preparePutSnapshot(database, blobs);
-  return ({ tenant, runId, expectedSeq, expectedOwner, events, head, snapshot }) => {
-    const { status, owner, wakeAt, endedAt } = head;
-    const nextSeq = expectedSeq + events.length;
-    const { changes } = update.run(
-      status,
-      owner,
-      wakeAt,
-      endedAt,
-      nextSeq,
-      runId,
-      tenant,
-      expectedSeq,
-      expectedOwner,
-    );
-    if (changes === 0) return 'stale';
-    appendEvents(runId, events);
-    if (snapshot) putSnapshot(runId, snapshot);
-    return 'won';
+  return {
+    createRun({ facts, head, events }) {
+      const { runId, tenant, workspace, principal, workflowId, workflowHash, scopeId, createdAt } = facts;
+      const { status, owner, wakeAt, endedAt } = head;
+      const request = atRest(facts.request);
+      const origin = [runId, tenant, workspace, principal, workflowId, workflowHash, scopeId, createdAt];
+      const row = [...origin, request, status, owner, wakeAt, endedAt, events.length];
+      if (insert.run(...row).changes === 0) return 'exists';
+      blobs.keep(holder.run(runId), facts.request, request);
+      appendEvents(runId, events);
+      return 'won';
+    },
+    append({ tenant, runId, expectedSeq, expectedOwner, events, head, snapshot }) {
+      const { status, owner, wakeAt, endedAt } = head;
+      const next = [status, owner, wakeAt, endedAt, expectedSeq + events.length];
+      if (update.run(...next, runId, tenant, expectedSeq, expectedOwner).changes === 0) return 'stale';
+      appendEvents(runId, events);
+      if (snapshot) putSnapshot(runId, snapshot);
+      return 'won';
+    },
   };
 }
 
