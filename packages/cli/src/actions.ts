@@ -1,6 +1,6 @@
 /** Commands with commands of their own: `gantry keys ls`, `gantry keys create NAME`. */
 import { didYouMean } from '@gantry/protocol';
-import type { Call } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { EXIT, UsageError } from './io.ts';
 
 export interface Action {
@@ -12,8 +12,24 @@ export interface Action {
 
 export type Actions = Readonly<Record<string, Action>>;
 
-const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
+export interface ActionCommand extends Omit<Command, 'usage' | 'words' | 'run'> {
+  readonly actions: Actions;
+  /** Where it is not that of all actions. */
+  readonly usage?: string;
+  /** Without a word the first action is carried out, unless one has to be named. */
+  readonly isNamed?: true;
+}
 
+export function actionCommand({ actions, isNamed, ...of }: ActionCommand): Command {
+  return {
+    usage: usageOf(of.name, actions),
+    ...of,
+    words: { min: isNamed ? 1 : 0, max: wordsMax(actions) },
+    run: (call) => runAction(of.name, actions, call),
+  };
+}
+
+const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
 /** Words that the longest action takes, its own name included. */
 export const wordsMax = (actions: Actions): number =>
   1 + Math.max(...Object.values(actions).map(({ takes = '' }) => countOf(/<\w+>|\[\w+\]/g, takes)));
@@ -38,7 +54,7 @@ export async function runAction(command: string, actions: Actions, call: Call): 
 }
 
 /** @example usageOf('keys', { ls, revoke }) // 'keys [ls | revoke <keyId>]' */
-export const usageOf = (command: string, actions: Actions): string =>
+const usageOf = (command: string, actions: Actions): string =>
   `${command} [${Object.entries(actions)
     .map(([name, { takes = '' }]) => `${name} ${takes}`.trimEnd())
     .join(' | ')}]`;

@@ -1,29 +1,39 @@
 import type { Call } from './command.ts';
-import { duration, table } from './style.ts';
+import { duration, printable, table } from './style.ts';
 
 export function printJson({ io }: Pick<Call, 'io'>, value: unknown): void {
   io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-export interface Listing {
-  readonly headings: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  /** Said when there are no rows: what to do now. */
+/** By heading: a member of the item, or what is made of it. Nothing is printed for undefined. */
+export type Columns<T> = Readonly<
+  Record<string, (keyof T & string) | ((item: T, now: number) => string | number | undefined)>
+>;
+
+export interface Listing<T> {
+  readonly items: readonly T[];
+  readonly columns: Columns<T>;
+  /** Said when there are no items: what to do now. */
   readonly none: string;
   /** How the next page is asked for, if there is one. */
   readonly more?: string | undefined;
 }
 
-export function printListing({ io }: Pick<Call, 'io'>, { headings, rows, none, more }: Listing): void {
-  io.stdout.write(rows.length === 0 ? `${none}\n` : table(headings, rows));
-  if (more !== undefined) io.stdout.write(`More: ${more}\n`);
+export function listingText<T>({ items, columns, none, more }: Listing<T>, now: number): string {
+  const rows = items.map((item) =>
+    Object.values(columns).map((cell) =>
+      printable(String((typeof cell === 'string' ? item[cell] : cell(item, now)) ?? '')),
+    ),
+  );
+  const list = rows.length === 0 ? `${none}\n` : table(Object.keys(columns), rows);
+  return more === undefined ? list : `${list}More: ${more}\n`;
 }
 
 /** With `--json` the value, else the text or the list. */
-export function print(call: Pick<Call, 'args' | 'io'>, value: unknown, shown: string | Listing): void {
-  if (call.args.flag('json')) printJson(call, value);
-  else if (typeof shown === 'string') call.io.stdout.write(shown);
-  else printListing(call, shown);
+export function print<T>(call: Pick<Call, 'args' | 'io'>, value: unknown, shown: string | Listing<T>): void {
+  const { args, io } = call;
+  if (args.flag('json')) printJson(call, value);
+  else io.stdout.write(typeof shown === 'string' ? shown : listingText(shown, io.now()));
 }
 
 /** @example ago('2026-01-01T00:00:00Z', now) // '3m 2s ago' */

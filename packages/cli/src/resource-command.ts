@@ -1,108 +1,161 @@
 /** The command of a resource: list, show, remove, and verbs that take nothing but an id, each with --json. */
 import type { Client } from '@gantry/client';
-import { type Action, type Actions, runAction, usageOf, wordsMax } from './actions.ts';
+import { given, type Table } from '@gantry/protocol';
+import { type Action, type ActionCommand, type Actions, actionCommand } from './actions.ts';
 import { type Call, type Command, flag, type OptionSpecs, option } from './command.ts';
-import { print, printJson } from './output.ts';
+import { ago, type Columns, print, printJson } from './output.ts';
+import { printable } from './style.ts';
+import { readChoice } from './values.ts';
 
 const LIST_MAX = 200;
+const DELIVERIES_LISTED = 20;
 
-/** What is listed, and the answer of the host, which `--json` prints. */
-export interface Listed<V> {
-  readonly items: readonly V[];
-  readonly answer: unknown;
-  readonly nextBefore?: string | undefined;
+interface Deliveries {
+  readonly deliveries: readonly object[];
+  readonly nextCursor?: string;
+  readonly problem?: string;
 }
 
-export interface ResourceCommand<V>
-  extends Pick<Command, 'name' | 'summary' | 'details' | 'options' | 'examples'> {
-  /** Of an item in the usage: `scheduleId`. */
-  readonly id: string;
-  readonly list: (client: Client, page: { limit: number; before?: string }) => Promise<Listed<V>>;
+/** As the client has it. A list is the items alone, or a page of them. */
+interface Of {
+  list(page: { limit: number; before?: string }): Promise<object>;
+  get(id: string): Promise<unknown>;
+  remove(id: string): Promise<unknown>;
+  deliveries?(id: string, page: object): Promise<Deliveries>;
+}
+
+export interface ResourceCommand<V, Verb extends string, D>
+  extends Pick<Command, 'summary' | 'details' | 'examples'>,
+    Partial<Pick<ActionCommand, 'name' | 'options' | 'actions'>> {
+  /** Gives the command its name and the names of an id and of what is listed. */
+  readonly table: Table;
+  readonly of: (client: Client) => Of & Readonly<Record<Verb, (id: string) => Promise<V>>>;
+  /** Of an item in the usage, where it is not that of the table. */
+  readonly id?: string;
+  readonly list?: (client: Client) => Promise<object>;
   /** How many are listed without --limit; when absent, all are listed at once. */
   readonly listed?: number;
-  readonly columns: Readonly<Record<string, (item: V, now: number) => string>>;
+  readonly columns: Columns<V>;
   /** Printed when there are none: what to do now. */
   readonly none: string;
   readonly add?: Action;
   /** By default the item as JSON. */
-  readonly show?: Action;
-  readonly get?: (client: Client, id: string) => Promise<unknown>;
-  readonly remove: (client: Client, id: string) => Promise<unknown>;
+  readonly show?: Action['act'];
   /** Each answers the item, which is printed as a line. */
-  readonly verbs?: Readonly<Record<string, (client: Client, id: string) => Promise<V>>>;
+  readonly verbs?: readonly Verb[];
   readonly line?: (item: V) => string;
-  readonly actions?: Actions;
+  /** What became of what was sent or received through one item. */
+  readonly deliveries?: {
+    readonly states?: readonly string[];
+    readonly columns: Columns<D>;
+    readonly none: string;
+  };
 }
 
-export function resourceCommand<V>(of: ResourceCommand<V>): Command {
-  const { name, summary, details, examples, listed } = of;
-  const actions = actionsOf(of);
-  const paging = {
-    limit: option('N', `ls: how many, 1 to ${LIST_MAX} (${listed})`),
-    before: option('CURSOR', 'ls: go on where an earlier page ended'),
-  };
+export function resourceCommand<V, Verb extends string = never, D = never>(
+  of: ResourceCommand<V, Verb, D>,
+): Command {
+  const { table, name = table.path, summary, details, examples, listed, deliveries } = of;
+  const states = deliveries?.states;
   const options: OptionSpecs = {
     ...of.options,
-    ...(listed !== undefined && paging),
+    ...(states && { state: option('S', `deliveries: ${states.join(', ')}`) }),
+    ...(listed === undefined ? deliveries && paging('deliveries', DELIVERIES_LISTED) : paging('ls', listed)),
     json: flag('print JSON'),
   };
-  return {
-    name,
-    summary,
-    ...(details !== undefined && { details }),
-    usage: usageOf(name, actions),
-    options,
-    examples,
-    words: { min: 0, max: wordsMax(actions) },
-    run: (call) => runAction(name, actions, call),
-  };
+  const actions = actionsOf(name, of);
+  return actionCommand({ name, summary, ...given({ details }), options, examples, actions });
 }
 
-function actionsOf<V>(of: ResourceCommand<V>): Actions {
-  const { id, add, get, remove, line = String } = of;
+const paging = (action: string, listed: number): OptionSpecs => ({
+  limit: option('N', `${action}: how many, 1 to ${LIST_MAX} (${listed})`),
+  before: option('CURSOR', `${action}: go on where an earlier page ended`),
+});
+
+function actionsOf<V, Verb extends string, D>(name: string, of: ResourceCommand<V, Verb, D>): Actions {
+  const { table, id = table.id, add, verbs = [], line = String } = of;
   const takes = `<${id}>`;
-  const shown: Action | undefined = get && {
-    takes,
-    act: async (call, item = '') => printJson(call, await get(call.client, item)),
-  };
-  const show = of.show ?? shown;
-  const verbs = Object.entries(of.verbs ?? {}).map(([name, verb]): [string, Action] => [
-    name,
+  const show: Action['act'] = async (call, item = '') => printJson(call, await of.of(call.client).get(item));
+  const verbActions = verbs.map((verb): [string, Action] => [
+    verb,
     {
       takes,
       async act(call, item = '') {
-        const changed = await verb(call.client, item);
+        const changed = await of.of(call.client)[verb](item);
         print(call, changed, `${line(changed)}\n`);
       },
     },
   ]);
   return {
-    ls: { act: (call) => list(call, of) },
+    ls: { act: (call) => list(call, name, of) },
     ...(add && { add }),
-    ...(show && { show }),
+    show: { takes, act: of.show ?? show },
     rm: {
       takes,
       async act({ client, io }, item = '') {
-        await remove(client, item);
+        await of.of(client).remove(item);
         io.stdout.write(`${item} removed\n`);
       },
     },
-    ...Object.fromEntries(verbs),
+    ...Object.fromEntries(verbActions),
+    ...(of.deliveries && { deliveries: { takes, act: (call, item) => deliveries(call, name, of, item) } }),
     ...of.actions,
   };
 }
 
-async function list<V>(call: Call, of: ResourceCommand<V>): Promise<void> {
-  const { args, client, io } = call;
-  const { name, listed, columns, none } = of;
-  const before = listed === undefined ? undefined : args.text('before');
-  const limit = listed === undefined ? LIST_MAX : (args.whole('limit', 1, LIST_MAX) ?? listed);
-  const page = await of.list(client, { limit, ...(before !== undefined && { before }) });
-  const cells = Object.values(columns);
-  print(call, page.answer, {
-    headings: Object.keys(columns),
-    rows: page.items.map((item) => cells.map((cell) => cell(item, io.now()))),
-    none,
-    more: page.nextBefore && `gantry ${name} ls --before ${page.nextBefore}`,
-  });
+async function list<V, Verb extends string, D>(
+  call: Call,
+  name: string,
+  of: ResourceCommand<V, Verb, D>,
+): Promise<void> {
+  const { args, client } = call;
+  const { table, listed, columns, none } = of;
+  const page =
+    listed === undefined
+      ? { limit: LIST_MAX }
+      : { limit: args.whole('limit', 1, LIST_MAX) ?? listed, ...args.given('before') };
+  const answer = await (of.list ? of.list(client) : of.of(client).list(page));
+  const { [table.list ?? table.path]: items = answer, nextBefore } = answer as Record<string, unknown>;
+  const more = nextBefore === undefined ? undefined : `gantry ${name} ls --before ${nextBefore}`;
+  print(call, answer, { items: items as V[], columns, none, more });
 }
+
+async function deliveries<V, Verb extends string, D>(
+  call: Call,
+  name: string,
+  of: ResourceCommand<V, Verb, D>,
+  id = '',
+): Promise<void> {
+  const { args, client, io } = call;
+  const { states = [], columns, none } = of.deliveries!;
+  const page = await of.of(client).deliveries!(id, {
+    ...given({
+      state: readChoice(args.text('state'), { known: states, noun: 'state' }),
+      cursor: args.text('before'),
+    }),
+    limit: args.whole('limit', 1, LIST_MAX) ?? of.listed ?? DELIVERIES_LISTED,
+  });
+  const { nextCursor, problem } = page;
+  const more = nextCursor && `gantry ${name} deliveries ${id} --before ${nextCursor}`;
+  print(call, page, { items: page.deliveries as D[], columns, none, more });
+  if (problem !== undefined && !args.flag('json')) io.stdout.write(`Problem: ${printable(problem)}\n`);
+}
+
+interface Sent {
+  readonly deliveryId: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly createdAt: string;
+  readonly lastStatus?: number;
+  readonly lastReason?: string;
+}
+
+/** Of what is sent: what it is stands between its state and the last attempt. */
+export const sentColumns = <D extends Sent>(what: Columns<D>): Columns<D> => ({
+  DELIVERY: 'deliveryId',
+  STATE: 'state',
+  TRIES: 'attempts',
+  CREATED: ({ createdAt }, now) => ago(createdAt, now),
+  ...what,
+  LAST: ({ lastStatus, lastReason = '' }) => `${lastStatus ?? ''} ${lastReason}`.trim(),
+});

@@ -1,8 +1,8 @@
 /** A trigger as `gantry triggers show` prints it. Pure. */
 import type { TriggerDeliveryPage } from '@gantry/client';
 import type { TriggerDelivery, TriggerPurpose, TriggerSubscription } from '@gantry/protocol';
-import { ago, type Listing } from './output.ts';
-import { printable, table } from './style.ts';
+import { ago, type Listing, listingText } from './output.ts';
+import { printable } from './style.ts';
 
 /** The latest deliveries that are asked for, to count those without a run. */
 export const LOOKED_AT = 200;
@@ -10,36 +10,31 @@ const SHOWN = 5;
 
 type Page = TriggerDeliveryPage;
 
-export const deliveryTable = (
-  deliveries: readonly TriggerDelivery[],
-  now: number,
-): Pick<Listing, 'headings' | 'rows' | 'none'> => ({
-  headings: ['DELIVERY', 'STATE', 'TRIES', 'RECEIVED', 'VERIFIED', 'RUN', 'REASON'],
-  rows: deliveries.map((each) => [
-    each.deliveryId,
-    each.state,
-    String(each.attempts),
-    ago(each.receivedAt, now),
-    each.verified ? 'yes' : 'no',
-    each.runId ?? '',
-    printable(each.reason ?? ''),
-  ]),
+export const DELIVERIES: Pick<Listing<TriggerDelivery>, 'columns' | 'none'> = {
+  columns: {
+    DELIVERY: 'deliveryId',
+    STATE: 'state',
+    TRIES: 'attempts',
+    RECEIVED: ({ receivedAt }, now) => ago(receivedAt, now),
+    VERIFIED: ({ verified }) => (verified ? 'yes' : 'no'),
+    RUN: 'runId',
+    REASON: 'reason',
+  },
   none: 'No deliveries yet.',
-});
+};
 
 export function triggerView(subscription: TriggerSubscription, page: Page, now: number): string {
   const { subscriptionId, source, state } = subscription;
-  const { headings, rows, none } = deliveryTable(page.deliveries.slice(0, SHOWN), now);
   const lines = [
     `${subscriptionId} ${source} ${state}${sinceText(page, now)}`,
     ...(page.problem === undefined ? [] : [`Problem: ${printable(page.problem)}`]),
     ...nextStep(subscription),
     ...countLines(page),
   ];
-  const latest = rows.length === 0 ? `${none}\n` : table(headings, rows);
   const isMore = page.deliveries.length > SHOWN || page.nextCursor !== undefined;
-  const more = isMore ? `More: gantry triggers deliveries ${subscriptionId}\n` : '';
-  return `${lines.join('\n')}\n${latest}${more}`;
+  const more = isMore ? `gantry triggers deliveries ${subscriptionId}` : undefined;
+  const latest = listingText({ items: page.deliveries.slice(0, SHOWN), ...DELIVERIES, more }, now);
+  return `${lines.join('\n')}\n${latest}`;
 }
 
 function sinceText({ stateChanges: [last] }: Page, now: number): string {

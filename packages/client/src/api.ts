@@ -17,7 +17,7 @@ export type ResourceApi<W extends Wire> = {
   list(page?: { before?: string; limit?: number }): Promise<Page<W>>;
   get(id: string): Promise<ViewOf<W>>;
   create(input: InputOf<W>): Promise<CreatedOf<W>>;
-  remove(id: string): Promise<ViewOf<W>>;
+  remove(id: string): Promise<W extends { readonly gone: true } ? void : ViewOf<W>>;
 } & { [N in Names<W, 'item'>]: (id: string, input?: MethodInput<W, N>) => Promise<MethodOutput<W, N>> } & {
   [N in Names<W, 'all'>]: (input: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
 };

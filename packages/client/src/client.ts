@@ -1,20 +1,20 @@
-import type { BackendHealth, DiscoveryDocument, ModelUsage, SandboxHealth } from '@gantry/protocol';
-import { type Ai, createAi } from './ai.ts';
+import type {
+  AiProvider,
+  AiProviders,
+  BackendHealth,
+  DiscoveryDocument,
+  ModelUsage,
+  SandboxHealth,
+} from '@gantry/protocol';
 import { type Artifacts, createArtifacts } from './artifacts.ts';
-import { type Connections, createConnections } from './connections.ts';
-import { type Connectors, createConnectors } from './connectors.ts';
-import { type Credentials, createCredentials } from './credentials.ts';
-import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
-import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
+import { createCalls } from './calls.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createPacks, type Packs } from './packs.ts';
+import { createResources, type Resources } from './resources.ts';
 import { RECONNECT, REQUEST_RETRY, type RetryPolicy } from './retry.ts';
 import { createRuns, type Runs } from './runs.ts';
-import { createSchedules, type Schedules } from './schedules.ts';
 import { createTransport, type Fetch } from './transport.ts';
-import { createTriggers, type Triggers } from './triggers.ts';
-import { createWebhooks, type Webhooks } from './webhooks.ts';
 import { createWorkflows, type Workflows } from './workflows.ts';
 
 export interface ClientOptions {
@@ -29,22 +29,15 @@ export interface ClientOptions {
   reconnect?: Partial<RetryPolicy>;
 }
 
-export interface Client {
+export interface Client extends Resources {
   readonly baseUrl: string;
   readonly runs: Runs;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
   readonly packs: Packs;
-  readonly schedules: Schedules;
-  readonly heartbeats: Heartbeats;
-  readonly triggers: Triggers;
-  readonly webhooks: Webhooks;
-  readonly deadLetters: DeadLetters;
-  readonly credentials: Credentials;
-  readonly connections: Connections;
-  readonly connectors: Connectors;
   readonly keys: Keys;
-  readonly ai: Ai;
+  /** Models that the host can ask: those that the key may name; endpoints of the operator are asked whether they answer. */
+  readonly ai: { providers(): Promise<AiProvider[]> };
   readonly artifacts: Artifacts;
   /** What models were used for in so many days, by workflow. */
   usage(days?: string): Promise<ModelUsage>;
@@ -71,32 +64,22 @@ export function createClient(options: ClientOptions): Client {
     fetch: options.fetch ?? globalThis.fetch,
     retry: { ...REQUEST_RETRY, ...options.retry },
   });
+  const { read } = createCalls(transport);
   return {
     baseUrl: transport.baseUrl,
     runs: createRuns(transport, { ...RECONNECT, ...options.reconnect }),
     interrupts: createInterrupts(transport),
-    ai: createAi(transport),
     artifacts: createArtifacts(transport),
     workflows: createWorkflows(transport),
     packs: createPacks(transport),
-    schedules: createSchedules(transport),
-    heartbeats: createHeartbeats(transport),
-    triggers: createTriggers(transport),
-    webhooks: createWebhooks(transport),
-    deadLetters: createDeadLetters(transport),
-    credentials: createCredentials(transport),
-    connections: createConnections(transport),
-    connectors: createConnectors(transport),
     keys: createKeys(transport),
-    usage: (days) => {
-      const query = days === undefined ? '' : `?days=${encodeURIComponent(days)}`;
-      return transport.request({ method: 'GET', path: `/v1/host/gantry/usage${query}` });
+    ...createResources(transport),
+    ai: {
+      providers: async () => (await read<AiProviders>('/v1/host/gantry/ai/providers')).providers,
     },
-    backends: async () => {
-      const request = { method: 'GET', path: '/v1/host/gantry/surfaces' } as const;
-      return (await transport.request<{ backends: BackendHealth[] }>(request)).backends;
-    },
-    sandbox: () => transport.request({ method: 'GET', path: '/v1/host/gantry/sandbox' }),
-    discovery: () => transport.request({ method: 'GET', path: '/.well-known/openwop' }),
+    usage: (days) => read('/v1/host/gantry/usage', { days }),
+    backends: async () => (await read<{ backends: BackendHealth[] }>('/v1/host/gantry/surfaces')).backends,
+    sandbox: () => read('/v1/host/gantry/sandbox'),
+    discovery: () => read('/.well-known/openwop'),
   };
 }

@@ -1,15 +1,12 @@
 export type { ArtifactOptions, Artifacts } from './artifacts.ts';
 export type { CallOptions, CreateOptions } from './calls.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
-export type { Connectors } from './connectors.ts';
-export type { CredentialPage, Credentials } from './credentials.ts';
-export type { DeadLetterPage, DeadLetters } from './dead-letters.ts';
 export { ApiError, type ClientErrorCode } from './error.ts';
 export type { EventsOptions } from './events.ts';
-export type { Heartbeats, TickPage } from './heartbeats.ts';
 export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { CreateKeyRequest, KeySummary, Keys, NewKey, OfTenant } from './keys.ts';
 export type { InstallOptions, Packs } from './packs.ts';
+export type * from './resources.ts';
 export type { RetryPolicy } from './retry.ts';
 export type {
   Ancestry,
@@ -20,16 +17,7 @@ export type {
   RunSummary,
   Runs,
 } from './runs.ts';
-export type { SchedulePage, SchedulePreview, Schedules } from './schedules.ts';
 export { createSseParser, type SseFrame, type SseParser } from './sse.ts';
 export { endsRun, type StreamEvent } from './stream-event.ts';
 export type { Fetch } from './transport.ts';
-export type {
-  EventRegistration,
-  QueueRegistration,
-  TriggerDeliveryPage,
-  TriggerStateChange,
-  Triggers,
-} from './triggers.ts';
-export type { WebhookDeliveryFilter, WebhookDeliveryPage, Webhooks } from './webhooks.ts';
 export type { ChainWorkflow, FromChain, WorkflowSummary, Workflows } from './workflows.ts';

@@ -257,6 +257,7 @@ export const triggerSubscriptionsWire = wire(TRIGGER_SUBSCRIPTIONS, {
   input: TriggerSubscriptionRegistration,
   created: Type.Union([TriggerSubscriptionCreated, QueueSubscriptionCreated]),
   view: TriggerSubscription,
+  gone: true,
   own: ['create', 'remove', 'rotate-secret'],
   methods: {
     pause: { about: 'Take no more events', in: closedObject({}) },

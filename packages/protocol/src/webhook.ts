@@ -121,6 +121,7 @@ export const webhooksWire = wire(WEBHOOKS, {
   input: RegisterWebhookRequest,
   created: RegisterWebhookResponse,
   view: WebhookSubscription,
+  gone: true,
   own: ['create', 'remove'],
   methods: {
     resume: {

@@ -1,7 +1,7 @@
 import { ApiError, endsRun } from '@gantry/client';
-import { type AiProvider, didYouMean, type JsonObject } from '@gantry/protocol';
-import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
-import { type Call, type Command, flag, option } from '../command.ts';
+import { type AiProvider, didYouMean, given, type JsonObject } from '@gantry/protocol';
+import { type Actions, actionCommand } from '../actions.ts';
+import { type Call, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { printable } from '../style.ts';
@@ -34,7 +34,7 @@ const MODELS_SHOWN = 4;
 
 function modelsOf({ models }: AiProvider): string {
   const more = models.length > MODELS_SHOWN ? ` and ${models.length - MODELS_SHOWN} more` : '';
-  return printable(`${models.slice(0, MODELS_SHOWN).join(', ')}${more}`);
+  return `${models.slice(0, MODELS_SHOWN).join(', ')}${more}`;
 }
 
 const actions: Actions = {
@@ -45,14 +45,14 @@ const actions: Actions = {
       const shown = call.args.flag('all') ? all : all.filter(({ state }) => state !== 'no-key');
       const missing = all.filter(({ state }) => state === 'no-key');
       print(call, all, {
-        headings: ['PROVIDER', 'STATE', 'CREDENTIAL', 'CAN', 'MODELS'],
-        rows: shown.map((one) => [
-          one.id,
-          one.state,
-          one.credential ?? '',
-          one.tasks.join(','),
-          one.next === undefined ? modelsOf(one) : printable(one.next),
-        ]),
+        items: shown,
+        columns: {
+          PROVIDER: 'id',
+          STATE: 'state',
+          CREDENTIAL: 'credential',
+          CAN: ({ tasks }) => tasks.join(','),
+          MODELS: (one) => one.next ?? modelsOf(one),
+        },
         none: 'No providers.',
         more: missing.length > 0 && !call.args.flag('all') ? 'gantry ai providers --all' : undefined,
       });
@@ -63,13 +63,12 @@ const actions: Actions = {
 
 async function tryModel(call: Call, prompt?: string): Promise<number> {
   const { args, client } = call;
-  const { credential } = args.given('credential');
   const named = await namedModel(call);
   await registered(call);
   const { runId } = await client.runs.create({
     workflowId: TRY_ID,
     ...(prompt !== undefined && { inputs: { prompt } }),
-    configurable: { ai: { ...named, ...(credential !== undefined && { credentialRef: credential }) } },
+    configurable: { ai: { ...named, ...given({ credentialRef: args.text('credential') }) } },
   });
   return told(call, runId);
 }
@@ -78,8 +77,7 @@ async function tryModel(call: Call, prompt?: string): Promise<number> {
 async function namedModel({ args, client }: Call): Promise<JsonObject> {
   const { provider, model } = args.given('provider', 'model');
   const [id, ...rest] = model?.split('/') ?? [];
-  if (model === undefined || provider !== undefined || rest.length === 0)
-    return { ...(provider !== undefined && { provider }), ...(model !== undefined && { model }) };
+  if (model === undefined || provider !== undefined || rest.length === 0) return given({ provider, model });
   const providers = await client.ai.providers();
   const found = providers.find((one) => one.id === id);
   if (!found) {
@@ -138,13 +136,13 @@ function summaryOf(usage: JsonObject | undefined, runId: string): string {
   return printable(`${provider} ${model}: ${inputTokens} tokens in, ${outputTokens} out${cost}`);
 }
 
-export const ai: Command = {
+export const ai = actionCommand({
   name: 'ai',
   summary: 'see which models can be asked, and try one',
   details:
     'Without --provider the host chooses among those with a key. `scripted` needs none and repeats the prompt.\n' +
     'What is tried is a run like any other, with its events and its cost.',
-  usage: usageOf('ai', actions),
+  actions,
   options: {
     provider: option('P', 'try: which provider'),
     model: option('M', 'try: which model, also as PROVIDER/MODEL'),
@@ -153,6 +151,4 @@ export const ai: Command = {
     json: flag('print JSON'),
   },
   examples: ['gantry ai providers', 'gantry ai try "Say hello" --provider scripted'],
-  words: { min: 0, max: wordsMax(actions) },
-  run: (call) => runAction('ai', actions, call),
-};
+});

@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { ARTIFACT_FORMATS, type ArtifactList } from '@gantry/protocol';
-import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
-import { type Call, type Command, flag, option } from '../command.ts';
-import { ago, print, printJson } from '../output.ts';
-import { printable } from '../style.ts';
+import { type Actions, actionCommand } from '../actions.ts';
+import { type Call, flag, option } from '../command.ts';
+import { ago, type Columns, print, printJson } from '../output.ts';
 import { readChoice, readJson } from '../values.ts';
 
 const FORMATS = [...ARTIFACT_FORMATS, 'raw'] as const;
@@ -25,41 +24,31 @@ async function show(call: Call, runId = '', artifactId = ''): Promise<void> {
   io.stderr.write(`${bytes.length} bytes in ${file}\n`);
 }
 
-function listed(call: Call, runId: string, { artifacts, drafts }: ArtifactList): void {
-  const now = Date.now();
-  print(
-    call,
-    { artifacts, drafts },
-    {
-      headings: ['ARTIFACT', 'VERSION', 'TYPE', 'CHECKED', 'STORED', 'SUMMARY'],
-      rows: [
-        ...artifacts.map((one) => [
-          printable(one.artifactId),
-          one.version,
-          printable(one.artifactType),
-          one.registered ? 'yes' : 'no',
-          ago(one.createdAt, now),
-          printable(one.summary ?? ''),
-        ]),
-        ...drafts.map((draft) => [
-          printable(draft.artifactId),
-          '-',
-          printable(draft.artifactType),
-          '-',
-          draft.syncOn === 'manual' ? 'when you register it' : 'with an approval',
-          '',
-        ]),
-      ],
-      none: `${runId} has no artifacts. A node has one when it names an \`artifactType\`.`,
-    },
-  );
-}
+type Draft = ArtifactList['drafts'][number];
+type Listed = ArtifactList['artifacts'][number] | Draft;
+
+const isDraft = (one: Listed): one is Draft => 'syncOn' in one;
+
+const COLUMNS: Columns<Listed> = {
+  ARTIFACT: 'artifactId',
+  VERSION: (one) => (isDraft(one) ? '-' : one.version),
+  TYPE: 'artifactType',
+  CHECKED: (one) => (isDraft(one) ? '-' : one.registered ? 'yes' : 'no'),
+  STORED(one, now) {
+    if (!isDraft(one)) return ago(one.createdAt, now);
+    return one.syncOn === 'manual' ? 'when you register it' : 'with an approval';
+  },
+  SUMMARY: (one) => (isDraft(one) ? '' : one.summary),
+};
 
 const actions: Actions = {
   ls: {
     takes: '<runId>',
     async act(call, runId = '') {
-      listed(call, runId, await call.client.artifacts.list(runId));
+      const { artifacts, drafts } = await call.client.artifacts.list(runId);
+      const items = [...artifacts, ...drafts];
+      const none = `${runId} has no artifacts. A node has one when it names an \`artifactType\`.`;
+      print(call, { artifacts, drafts }, { items, columns: COLUMNS, none });
     },
   },
   show: { takes: '<runId> <artifactId>', act: show },
@@ -81,10 +70,11 @@ const actions: Actions = {
   },
 };
 
-export const artifacts: Command = {
+export const artifacts = actionCommand({
   name: 'artifacts',
   summary: 'what runs produced: list, read, export, edit and store it',
-  usage: usageOf('artifacts', actions),
+  actions,
+  isNamed: true,
   options: {
     version: option('N', 'show: this version instead of the last'),
     as: option('FORMAT', `show: ${FORMATS.join(', ')}`),
@@ -98,6 +88,4 @@ export const artifacts: Command = {
     'gantry artifacts edit RUN report report.json',
     'gantry artifacts register RUN report',
   ],
-  words: { min: 1, max: wordsMax(actions) },
-  run: (call) => runAction('artifacts', actions, call),
-};
+});

@@ -1,39 +1,31 @@
-import type { Connection } from '@gantry/protocol';
+import { type Connection, given } from '@gantry/protocol';
+import { CONNECTIONS } from '@gantry/protocol/tables';
 import { flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
 import { readSecret, SECRET_OPTIONS } from '../secret-value.ts';
-import { printable } from '../style.ts';
 import { readChoice } from '../values.ts';
 
 const SCOPES = ['user', 'workspace'] as const;
 const AUTH_METHODS = ['basic', 'post'] as const;
 
-const stateOf = ({ state, reason = '' }: Connection): string => `${state} ${reason}`.trimEnd();
-
 export const connections = resourceCommand<Connection>({
-  name: 'connections',
-  id: 'connectionId',
+  table: CONNECTIONS,
+  of: (client) => client.connections,
   summary: 'connect outside services by OAuth',
   details:
     'A connection pack describes the provider; `configure` gives it the client that you registered there.\n' +
     'The client secret is piped in, typed unseen, or read from a file or variable; it is never shown again.',
-  async list(client, page) {
-    const answer = await client.connections.list(page);
-    return { items: answer.connections, answer, nextBefore: answer.nextBefore };
-  },
   listed: 50,
   columns: {
-    CONNECTION: ({ connectionId }) => connectionId,
-    PROVIDER: ({ provider }) => printable(provider),
-    FOR: ({ scope, workspace, principal }) => printable(scope === 'user' ? principal : workspace),
-    ACCESS: ({ access }) => access,
-    STATE: (each) => printable(stateOf(each)),
+    CONNECTION: 'connectionId',
+    PROVIDER: 'provider',
+    FOR: ({ scope, workspace, principal }) => (scope === 'user' ? principal : workspace),
+    ACCESS: 'access',
+    STATE: ({ state, reason = '' }) => `${state} ${reason}`.trimEnd(),
   },
   none: 'No connections yet. Install a connection pack, then: gantry connections connect PROVIDER',
-  get: (client, id) => client.connections.get(id),
-  remove: (client, id) => client.connections.disconnect(id),
   actions: {
     connect: {
       takes: '<provider>',
@@ -60,17 +52,16 @@ export const connections = resourceCommand<Connection>({
           throw new UsageError('--client-id is the id that the provider gave to your client.');
         const authMethod = readChoice(args.text('auth-method'), { known: AUTH_METHODS, noun: 'method' });
         const secret = args.flag('public') ? {} : { clientSecret: await readSecret(call) };
-        const given = {
-          issuer: args.text('issuer'),
-          authorizeUrl: args.text('authorize-url'),
-          tokenUrl: args.text('token-url'),
-        };
         const made = await client.connections.configure({
           provider,
           clientId,
           ...secret,
-          ...(authMethod && { authMethod }),
-          ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+          ...args.given('issuer'),
+          ...given({
+            authMethod,
+            authorizeUrl: args.text('authorize-url'),
+            tokenUrl: args.text('token-url'),
+          }),
         });
         print(
           call,
@@ -83,13 +74,13 @@ export const connections = resourceCommand<Connection>({
       async act(call) {
         const all = await call.client.connections.clients();
         print(call, all, {
-          headings: ['PROVIDER', 'CLIENT', 'SECRET', 'REDIRECT URI'],
-          rows: all.map(({ provider, clientId, hasSecret, redirectUri }) => [
-            provider,
-            printable(clientId),
-            hasSecret ? 'yes' : 'no',
-            printable(redirectUri),
-          ]),
+          items: all,
+          columns: {
+            PROVIDER: 'provider',
+            CLIENT: 'clientId',
+            SECRET: ({ hasSecret }) => (hasSecret ? 'yes' : 'no'),
+            'REDIRECT URI': 'redirectUri',
+          },
           none: 'No clients yet. Configure one: gantry connections configure PROVIDER --client-id ID',
         });
       },

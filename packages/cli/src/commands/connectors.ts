@@ -2,16 +2,17 @@ import {
   CONNECTOR_TYPES,
   type Connector,
   type CreateConnectorRequest,
+  given,
   MESSAGE_STATES,
+  type MessageDelivery,
 } from '@gantry/protocol';
+import { CONNECTORS } from '@gantry/protocol/tables';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
-import { ago, print, printJson, printListing } from '../output.ts';
-import { resourceCommand } from '../resource-command.ts';
+import { print } from '../output.ts';
+import { resourceCommand, sentColumns } from '../resource-command.ts';
 import { printable } from '../style.ts';
 import { readChoice } from '../values.ts';
-
-const LISTED = 50;
 
 /** `100/60`: 100 messages in any 60 seconds. */
 function rateOf({ args }: Call): Pick<CreateConnectorRequest, 'rateLimit'> {
@@ -29,38 +30,32 @@ function wanted(call: Call, connectorId: string): CreateConnectorRequest {
   if (!type) throw new UsageError(`Name a --type: ${CONNECTOR_TYPES.join(', ')}.`);
   const tls = readChoice(args.text('tls'), { known: ['none'], noun: 'choice' });
   const channels = args.list('channel');
-  const url = args.text('to');
   return {
     connectorId,
     type,
     ...args.given('from', 'subject', 'credential'),
-    ...(url !== undefined && { url }),
-    ...(tls && { tls }),
+    ...given({ url: args.text('to'), tls }),
     ...(channels.length > 0 && { channels: [...channels] }),
     ...rateOf(call),
   };
 }
 
-export const connectors = resourceCommand<Connector>({
-  name: 'connectors',
-  id: 'connectorId',
+export const connectors = resourceCommand<Connector, 'reconnect', MessageDelivery>({
+  table: CONNECTORS,
+  of: (client) => client.connectors,
   summary: 'send messages of runs by mail, Slack or HTTP',
   details:
     'Nodes name a connector as connectorInstanceId. What they hand over is kept on disk and sent with retries.\n' +
     'A credential of a mail server is of the kind basic (user:password); that of slack is the address of the webhook.',
-  listed: LISTED,
-  async list(client, page) {
-    const answer = await client.connectors.list(page);
-    return { items: answer.connectors, answer, nextBefore: answer.nextBefore };
-  },
+  listed: 50,
   columns: {
-    CONNECTOR: ({ connectorId }) => connectorId,
-    STATE: ({ state, problem = '' }) => printable(`${state} ${problem}`.trim()),
-    TYPE: ({ type }) => type,
-    CHANNELS: ({ channels = ['all'] }) => printable(channels.join(',')),
+    CONNECTOR: 'connectorId',
+    STATE: ({ state, problem = '' }) => `${state} ${problem}`.trim(),
+    TYPE: 'type',
+    CHANNELS: ({ channels = ['all'] }) => channels.join(','),
     RATE: ({ rateLimit: rate }) => (rate ? `${rate.requests}/${rate.perSeconds}` : ''),
-    CREDENTIAL: ({ credential = '' }) => credential,
-    URL: ({ url = '' }) => printable(url),
+    CREDENTIAL: 'credential',
+    URL: 'url',
   },
   none: 'No connectors yet. Add one: gantry connectors add ops --type slack --credential REF',
   add: {
@@ -74,10 +69,13 @@ export const connectors = resourceCommand<Connector>({
       );
     },
   },
-  get: (client, id) => client.connectors.get(id),
-  remove: (client, id) => client.connectors.remove(id),
-  verbs: { reconnect: (client, id) => client.connectors.reconnect(id, {}) },
+  verbs: ['reconnect'],
   line: ({ connectorId, state }) => `${connectorId} ${state}`,
+  deliveries: {
+    states: MESSAGE_STATES,
+    columns: sentColumns({ CHANNEL: 'channel', RUN: 'runId' }),
+    none: 'No messages match.',
+  },
   actions: {
     check: {
       takes: '<connectorId>',
@@ -85,34 +83,6 @@ export const connectors = resourceCommand<Connector>({
         const { ok, detail, next } = await call.client.connectors.check(connectorId, {});
         const text = [`${ok ? 'ok' : 'fail'} ${printable(detail)}`, ...(next ? [`Next: ${next}`] : [])];
         print(call, { ok, detail, next }, `${text.join('\n')}\n`);
-      },
-    },
-    deliveries: {
-      takes: '<connectorId>',
-      async act(call, connectorId = '') {
-        const { args, client, io } = call;
-        const state = readChoice(args.text('state'), { known: MESSAGE_STATES, noun: 'state' });
-        const cursor = args.text('before');
-        const page = await client.connectors.deliveries(connectorId, {
-          ...(state && { state }),
-          ...(cursor !== undefined && { cursor }),
-          limit: args.whole('limit', 1, 200) ?? LISTED,
-        });
-        if (args.flag('json')) return printJson(call, page);
-        printListing(call, {
-          headings: ['DELIVERY', 'STATE', 'TRIES', 'CREATED', 'CHANNEL', 'RUN', 'LAST'],
-          rows: page.deliveries.map((each) => [
-            each.deliveryId,
-            each.state,
-            String(each.attempts),
-            ago(each.createdAt, io.now()),
-            printable(each.channel),
-            each.runId ?? '',
-            [each.lastStatus, each.lastReason].filter((part) => part !== undefined).join(' '),
-          ]),
-          none: 'No messages match.',
-          more: page.nextCursor && `gantry connectors deliveries ${connectorId} --before ${page.nextCursor}`,
-        });
       },
     },
     resend: {
@@ -134,7 +104,6 @@ export const connectors = resourceCommand<Connector>({
       multiple: true,
     }),
     rate: option('N/S', 'add: at most N messages in any S seconds'),
-    state: option('S', `deliveries: ${MESSAGE_STATES.join(', ')}`),
   },
   examples: [
     'gantry connectors add mail --type smtp --to smtps://mail.example.com --from ops@example.com --credential mail-login',

@@ -1,18 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Credential, CredentialShare } from '@gantry/protocol';
+import { type Credential, type CredentialShare, given } from '@gantry/protocol';
+import { CREDENTIALS } from '@gantry/protocol/tables';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
 import { readSecret, SECRET_OPTIONS } from '../secret-value.ts';
-import { printable } from '../style.ts';
 import { readChoice } from '../values.ts';
 
 const KINDS = ['api_key', 'bearer', 'basic', 'oauth2'] as const;
 const SCOPES = ['tenant', 'workspace', 'user', 'run'] as const;
 const STORES = ['env', 'files'] as const;
 const OVERLAP_MAX = 90 * 86_400;
-const LISTED = 50;
 
 /** Where the operator keeps it, or the value itself. */
 async function materialOf(call: Call) {
@@ -58,26 +57,22 @@ async function rekey(call: Call): Promise<void> {
   }
 }
 
-export const credentials = resourceCommand<Credential>({
-  name: 'credentials',
-  id: 'ref',
+export const credentials = resourceCommand<Credential, 'revoke'>({
+  table: CREDENTIALS,
+  of: (client) => client.credentials,
   summary: 'keep API keys and tokens that nodes use without seeing them',
   details:
     'The value is piped in, typed unseen, or read from a file or variable; it is never shown again.\n' +
     'It is sent to its audiences alone: a host (api.example.com) or all below a domain (*.example.com).',
-  listed: LISTED,
-  async list(client, page) {
-    const answer = await client.credentials.list(page);
-    return { items: answer.credentials, answer, nextBefore: answer.nextBefore };
-  },
+  listed: 50,
   columns: {
-    REF: ({ ref }) => ref,
-    STATE: ({ state }) => state,
-    KIND: ({ kind }) => kind,
-    SCOPE: ({ scope }) => scope,
+    REF: 'ref',
+    STATE: 'state',
+    KIND: 'kind',
+    SCOPE: 'scope',
     VERSION: ({ versions }) => versions.map(({ version }) => version).join(','),
-    EXPIRES: ({ expiresAt = '' }) => expiresAt,
-    AUDIENCES: ({ audiences }) => printable(audiences.join(',')),
+    EXPIRES: 'expiresAt',
+    AUDIENCES: ({ audiences }) => audiences.join(','),
   },
   none: 'No credentials yet. Add one: gantry credentials add REF --audience api.example.com < FILE',
   add: {
@@ -86,27 +81,17 @@ export const credentials = resourceCommand<Credential>({
       const { args, client } = call;
       const kind = readChoice(args.text('kind'), { known: KINDS, noun: 'kind' });
       const scope = readChoice(args.text('scope'), { known: SCOPES, noun: 'scope' });
-      const {
-        run: runId,
-        expires: expiresAt,
-        ...given
-      } = args.given('provider', 'header', 'prefix', 'run', 'expires');
       const made = await client.credentials.create({
         ref,
-        ...given,
-        ...(kind && { kind }),
-        ...(scope && { scope }),
-        ...(runId !== undefined && { runId }),
-        ...(expiresAt !== undefined && { expiresAt }),
+        ...args.given('provider', 'header', 'prefix'),
+        ...given({ kind, scope, runId: args.text('run'), expiresAt: args.text('expires') }),
         audiences: [...args.list('audience')],
         ...(await materialOf(call)),
       });
       said(call, made, 'added');
     },
   },
-  get: (client, ref) => client.credentials.get(ref),
-  remove: (client, ref) => client.credentials.remove(ref),
-  verbs: { revoke: (client, ref) => client.credentials.revoke(ref) },
+  verbs: ['revoke'],
   line: ({ ref, state }) => `${ref} ${state}`,
   actions: {
     rotate: {
@@ -114,10 +99,8 @@ export const credentials = resourceCommand<Credential>({
       async act(call, ref = '') {
         const { args, client } = call;
         const overlapSeconds = args.whole('overlap', 0, OVERLAP_MAX);
-        const { expires: expiresAt } = args.given('expires');
         const rotated = await client.credentials.rotate(ref, {
-          ...(overlapSeconds !== undefined && { overlapSeconds }),
-          ...(expiresAt !== undefined && { expiresAt }),
+          ...given({ overlapSeconds, expiresAt: args.text('expires') }),
           ...(await materialOf(call)),
         });
         const [current, before] = rotated.versions;

@@ -1,34 +1,28 @@
 import type { DeadLetter } from '@gantry/protocol';
+import { DEAD_LETTERS } from '@gantry/protocol/tables';
 import { ago } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
-import { printable } from '../style.ts';
 
 const whatOf = (letter: DeadLetter): string =>
   letter.type === 'run' ? `run ${letter.runId} at ${letter.nodeId}` : `event ${letter.deliveryId}`;
 
 export const deadLetters = resourceCommand<DeadLetter>({
-  name: 'dead-letters',
-  id: 'deadLetterId',
+  table: DEAD_LETTERS,
+  of: (client) => client.deadLetters,
   summary: 'show and retry what could not be done',
   details:
     'Runs whose retries are used up, and events that started no run. `retry` branches a run off before the step\n' +
     'that failed, or delivers the event again; `rm` takes it off the list and changes nothing else.',
   listed: 20,
-  async list(client, asked) {
-    const page = await client.deadLetters.list(asked);
-    return { items: page.deadLetters, answer: page, nextBefore: page.nextBefore };
-  },
   columns: {
-    'DEAD LETTER': ({ deadLetterId }) => deadLetterId,
-    WORKFLOW: ({ workflowId }) => workflowId,
-    TRIES: ({ attempts }) => String(attempts),
+    'DEAD LETTER': 'deadLetterId',
+    WORKFLOW: 'workflowId',
+    TRIES: 'attempts',
     SINCE: ({ createdAt }, now) => ago(createdAt, now),
-    WHAT: (letter) => printable(whatOf(letter)),
-    REASON: ({ reason }) => printable(reason),
+    WHAT: whatOf,
+    REASON: 'reason',
   },
   none: 'No dead letters: everything could be done.',
-  get: (client, id) => client.deadLetters.get(id),
-  remove: (client, id) => client.deadLetters.acknowledge(id),
   actions: {
     retry: {
       takes: '<deadLetterId>',
@@ -42,6 +36,5 @@ export const deadLetters = resourceCommand<DeadLetter>({
       },
     },
   },
-  options: {},
   examples: ['gantry dead-letters', 'gantry dead-letters retry ID'],
 });

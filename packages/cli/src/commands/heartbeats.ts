@@ -1,25 +1,18 @@
 import type { Heartbeat } from '@gantry/protocol';
+import { HEARTBEATS } from '@gantry/protocol/tables';
 import { resourceCommand } from '../resource-command.ts';
-import { printable } from '../style.ts';
 
 export const heartbeats = resourceCommand<Heartbeat>({
-  name: 'heartbeats',
-  id: 'heartbeatId',
+  table: HEARTBEATS,
+  of: (client) => client.heartbeats,
   summary: 'show and remove workflows that watch something; docs/schedules.md says how to add them',
-  async list(client) {
-    const items = await client.heartbeats.list();
-    return { items, answer: items };
-  },
   columns: {
-    HEARTBEAT: ({ heartbeatId }) => heartbeatId,
-    WORKFLOW: ({ workflowId }) => printable(workflowId),
+    HEARTBEAT: 'heartbeatId',
+    WORKFLOW: 'workflowId',
     EVERY: ({ intervalSec }) => `${intervalSec} s`,
     NEXT: ({ nextTickAt = 'evaluating' }) => nextTickAt,
-    LAST: ({ lastTick }) => lastTick?.evaluated.status ?? '',
+    LAST: ({ lastTick }) => lastTick?.evaluated.status,
   },
   none: 'No heartbeats yet. Add one: POST /v1/host/gantry/heartbeats',
-  get: (client, id) => client.heartbeats.get(id),
-  remove: (client, id) => client.heartbeats.remove(id),
-  options: {},
   examples: ['gantry heartbeats', 'gantry heartbeats show ID'],
 });

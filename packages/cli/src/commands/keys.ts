@@ -1,11 +1,17 @@
-import type { NewKey, OfTenant } from '@gantry/client';
-import { didYouMean, isRoleScope, isScope, SCOPES } from '@gantry/protocol';
-import { type Actions, runAction, wordsMax } from '../actions.ts';
-import { type Call, type Command, flag, option } from '../command.ts';
+import type { KeySummary, NewKey, OfTenant } from '@gantry/client';
+import { didYouMean, given, isRoleScope, isScope, SCOPES } from '@gantry/protocol';
+import { type Actions, actionCommand } from '../actions.ts';
+import { type Call, flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { print, printSecret } from '../output.ts';
 
 const ofTenant = ({ args }: Call): OfTenant => args.given('tenant');
+
+function stateOf({ revokedAt, expiresAt }: KeySummary, now: number): string {
+  if (revokedAt) return 'revoked';
+  if (expiresAt === undefined) return 'valid';
+  return Date.parse(expiresAt) <= now ? 'expired' : `until ${expiresAt}`;
+}
 
 const YEAR_SECONDS = 366 * 86_400;
 
@@ -14,13 +20,14 @@ const ACTIONS: Actions = {
     async act(call) {
       const all = await call.client.keys.list(ofTenant(call));
       print(call, all, {
-        headings: ['KEY', 'NAME', 'TENANT', 'STATE', 'SCOPES'],
-        rows: all.map((key) => {
-          const ends = key.expiresAt === undefined ? 'valid' : `until ${key.expiresAt}`;
-          const isOver = Date.parse(key.expiresAt ?? '') <= call.io.now();
-          const state = key.revokedAt ? 'revoked' : isOver ? 'expired' : ends;
-          return [key.keyId, key.name, key.tenant, state, key.scopes.join(',')];
-        }),
+        items: all,
+        columns: {
+          KEY: 'keyId',
+          NAME: 'name',
+          TENANT: 'tenant',
+          STATE: stateOf,
+          SCOPES: ({ scopes }) => scopes.join(','),
+        },
         none: 'No keys. Make one: gantry keys create NAME --scopes runs:read',
       });
     },
@@ -35,7 +42,7 @@ const ACTIONS: Actions = {
         scopes: readScopes(args.text('scopes')),
         ...ofTenant(call),
         ...(args.flag('test') && { test: true }),
-        ...(expiresInSeconds !== undefined && { expiresInSeconds }),
+        ...given({ expiresInSeconds }),
       });
       showOnce(call, made);
     },
@@ -44,8 +51,8 @@ const ACTIONS: Actions = {
     takes: '<keyId>',
     async act(call, keyId = '') {
       const graceSeconds = call.args.whole('grace', 0, YEAR_SECONDS);
-      const grace = graceSeconds === undefined ? {} : { graceSeconds };
-      showOnce(call, await call.client.keys.rotate(keyId, { ...ofTenant(call), ...grace }));
+      const terms = { ...ofTenant(call), ...given({ graceSeconds }) };
+      showOnce(call, await call.client.keys.rotate(keyId, terms));
     },
   },
   revoke: {
@@ -57,7 +64,7 @@ const ACTIONS: Actions = {
   },
 };
 
-export const keys: Command = {
+export const keys = actionCommand({
   name: 'keys',
   summary: 'list, create, rotate and revoke API keys',
   usage: 'keys ls | create <name> --scopes a,b | rotate <keyId> | revoke <keyId>',
@@ -76,9 +83,9 @@ export const keys: Command = {
     'gantry keys rotate KEY --grace 86400',
     'gantry keys rotate KEY --grace 0',
   ],
-  words: { min: 1, max: wordsMax(ACTIONS) },
-  run: (call) => runAction('keys', ACTIONS, call),
-};
+  actions: ACTIONS,
+  isNamed: true,
+});
 
 function readScopes(list: string | undefined): string[] {
   const scopes = (list ?? '').split(',').filter((scope) => scope !== '');

@@ -1,11 +1,11 @@
 import { RUN_STATUSES } from '@gantry/protocol';
-import { type Actions, runAction } from '../actions.ts';
-import { type Call, type Command, flag, option } from '../command.ts';
+import { actionCommand } from '../actions.ts';
+import { type Call, flag, option } from '../command.ts';
 import { ago, print } from '../output.ts';
 import { duration } from '../style.ts';
 import { readChoice } from '../values.ts';
 
-export const runs: Command = {
+export const runs = actionCommand({
   name: 'runs',
   summary: 'list runs, newest first, and delete ended ones',
   usage: 'runs [ls | delete <runId>] [--status S] [--workflow ID] [--limit N] [--before CURSOR] [--json]',
@@ -17,27 +17,24 @@ export const runs: Command = {
     json: flag('print JSON'),
   },
   examples: ['gantry runs', 'gantry runs --status failed --limit 5', 'gantry runs delete RUN'],
-  words: { min: 0, max: 2 },
-  run: (call) => runAction('runs', ACTIONS, call),
-};
-
-const ACTIONS: Actions = {
-  ls: { act: (call) => list(call) },
-  delete: {
-    takes: '<runId>',
-    async act(call, runId = '') {
-      const { deleted } = await call.client.runs.delete(runId);
-      print(
-        call,
-        { deleted },
-        `${deleted.join('\n')}\n${deleted.length === 1 ? '1 run' : `${deleted.length} runs`} deleted\n`,
-      );
+  actions: {
+    ls: { act: list },
+    delete: {
+      takes: '<runId>',
+      async act(call, runId = '') {
+        const { deleted } = await call.client.runs.delete(runId);
+        print(
+          call,
+          { deleted },
+          `${deleted.join('\n')}\n${deleted.length === 1 ? '1 run' : `${deleted.length} runs`} deleted\n`,
+        );
+      },
     },
   },
-};
+});
 
 async function list(call: Call): Promise<void> {
-  const { args, io, client } = call;
+  const { args, client } = call;
   const status = readChoice(args.text('status'), { known: RUN_STATUSES, noun: 'status' });
   const workflowId = args.text('workflow');
   const page = await client.runs.list({
@@ -47,11 +44,15 @@ async function list(call: Call): Promise<void> {
     limit: args.whole('limit', 1, 100) ?? 20,
   });
   print(call, page, {
-    headings: ['RUN', 'WORKFLOW', 'STATUS', 'CREATED', 'TOOK'],
-    rows: page.runs.map(({ runId, workflowId, status, createdAt, endedAt }) => {
-      const end = endedAt === undefined ? io.now() : Date.parse(endedAt);
-      return [runId, workflowId, status, ago(createdAt, io.now()), duration(end - Date.parse(createdAt))];
-    }),
+    items: page.runs,
+    columns: {
+      RUN: 'runId',
+      WORKFLOW: 'workflowId',
+      STATUS: 'status',
+      CREATED: ({ createdAt }, now) => ago(createdAt, now),
+      TOOK: ({ createdAt, endedAt }, now) =>
+        duration((endedAt === undefined ? now : Date.parse(endedAt)) - Date.parse(createdAt)),
+    },
     none: 'No runs match. Start one: gantry run <workflow>',
     more: page.nextBefore && `gantry runs --before ${page.nextBefore}`,
   });

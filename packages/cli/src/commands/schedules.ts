@@ -1,10 +1,10 @@
-import type { CreateScheduleRequest, Schedule } from '@gantry/protocol';
+import { type CreateScheduleRequest, given, type Schedule } from '@gantry/protocol';
+import { SCHEDULES } from '@gantry/protocol/tables';
 import type { Args } from '../args.ts';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
-import { printable } from '../style.ts';
 import { readChoice, readDuration, readPairs } from '../values.ts';
 
 const MISSED = ['skip', 'fire-once', 'catch-up'] as const;
@@ -14,7 +14,7 @@ const whenOf = ({ cron, timezone, at }: Schedule): string =>
 
 function lastOf({ lastFire, lastError }: Schedule): string {
   const failedLast = lastError && (!lastFire || lastError.scheduledFor > lastFire.scheduledFor);
-  if (failedLast) return printable(`${lastError.code}: ${lastError.message}`);
+  if (failedLast) return `${lastError.code}: ${lastError.message}`;
   return lastFire ? `run ${lastFire.runId}` : '';
 }
 
@@ -27,19 +27,12 @@ function readRequest(args: Args, workflowId: string, cron: string | undefined): 
       'Say when, in one way: a cron expression ("0 9 * * 1-5"), --at TIME or --in DURATION.',
     );
   }
-  const timezone = args.text('timezone');
-  const endAt = args.text('until');
   const missedTicks = readChoice(args.text('missed'), { known: MISSED, noun: 'policy' });
   const inputs = args.list('input');
   const tags = args.list('tag');
   return {
     workflowId,
-    ...(cron !== undefined && { cron }),
-    ...(at !== undefined && { at }),
-    ...(delayMs !== undefined && { delayMs }),
-    ...(timezone !== undefined && { timezone }),
-    ...(endAt !== undefined && { endAt }),
-    ...(missedTicks && { missedTicks }),
+    ...given({ cron, at, delayMs, timezone: args.text('timezone'), endAt: args.text('until'), missedTicks }),
     ...(inputs.length > 0 && { inputs: readPairs(inputs, '--input') }),
     ...(tags.length > 0 && { tags: [...tags] }),
   };
@@ -49,9 +42,8 @@ function readRequest(args: Args, workflowId: string, cron: string | undefined): 
 async function next(call: Call, word = ''): Promise<void> {
   const { args, client } = call;
   const count = args.whole('count', 1, 100) ?? 5;
-  const timezone = args.text('timezone');
   const times = /\s/.test(word.trim())
-    ? await client.schedules.preview({ cron: word, count, ...(timezone !== undefined && { timezone }) })
+    ? await client.schedules.preview({ cron: word, count, ...args.given('timezone') })
     : await client.schedules.next(word, { count });
   print(call, times, times.length === 0 ? 'It fires no more.\n' : times.map((time) => `${time}\n`).join(''));
 }
@@ -59,22 +51,18 @@ async function next(call: Call, word = ''): Promise<void> {
 const line = ({ scheduleId, status, nextFireAt }: Schedule): string =>
   `${scheduleId} ${status}${nextFireAt === undefined ? '' : `, next ${nextFireAt}`}`;
 
-export const schedules = resourceCommand<Schedule>({
-  name: 'schedules',
-  id: 'scheduleId',
+export const schedules = resourceCommand<Schedule, 'pause' | 'resume'>({
+  table: SCHEDULES,
+  of: (client) => client.schedules,
   summary: 'start runs by the clock',
   details:
     '`add` takes a cron expression of 5 or 6 fields, --at or --in. `next` also takes a cron expression that no\n' +
     'schedule has yet, to see when it would fire.',
   listed: 50,
-  async list(client, asked) {
-    const page = await client.schedules.list(asked);
-    return { items: page.schedules, answer: page, nextBefore: page.nextBefore };
-  },
   columns: {
-    SCHEDULE: ({ scheduleId }) => scheduleId,
-    WORKFLOW: ({ workflowId }) => workflowId,
-    STATUS: ({ status }) => status,
+    SCHEDULE: 'scheduleId',
+    WORKFLOW: 'workflowId',
+    STATUS: 'status',
     WHEN: whenOf,
     NEXT: ({ nextFireAt = 'never' }) => nextFireAt,
     LAST: lastOf,
@@ -87,12 +75,7 @@ export const schedules = resourceCommand<Schedule>({
       print(call, made, `${line(made)}\n`);
     },
   },
-  get: (client, id) => client.schedules.get(id),
-  remove: (client, id) => client.schedules.remove(id),
-  verbs: {
-    pause: (client, id) => client.schedules.pause(id),
-    resume: (client, id) => client.schedules.resume(id),
-  },
+  verbs: ['pause', 'resume'],
   line,
   actions: { next: { takes: '<scheduleId>', act: next } },
   options: {

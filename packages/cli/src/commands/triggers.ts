@@ -1,18 +1,21 @@
 import {
   BRIDGED_SOURCES,
+  given,
   SIGNATURE_SCHEMES,
+  type TriggerDelivery,
   type TriggerPurpose,
   type TriggerSource,
   type TriggerSubscription,
   VERIFICATION_MODES,
 } from '@gantry/protocol';
+import { TRIGGER_SUBSCRIPTIONS } from '@gantry/protocol/tables';
 import type { Args } from '../args.ts';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
-import { printJson, printListing, printSecret } from '../output.ts';
+import { print, printSecret } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
 import { printable } from '../style.ts';
-import { deliveryTable, groupOf, LOOKED_AT, purposeText, triggerView } from '../trigger-view.ts';
+import { DELIVERIES, groupOf, LOOKED_AT, purposeText, triggerView } from '../trigger-view.ts';
 import { readChoice, splitPair } from '../values.ts';
 
 /** Values are paths, never JSON. */
@@ -39,7 +42,7 @@ async function addIngest(call: Call, workflowId: string, source: TriggerSource):
   const made = await client.triggers.register({
     source,
     workflowId,
-    ...((mode ?? scheme) && { verification: { ...(mode && { mode }), ...(scheme && { scheme }) } }),
+    ...((mode ?? scheme) && { verification: given({ mode, scheme }) }),
     ...readMapping(args),
   });
   const { subscription, binding } = made;
@@ -48,7 +51,7 @@ async function addIngest(call: Call, workflowId: string, source: TriggerSource):
 }
 
 async function addQueue(call: Call, workflowId: string, topic: string | undefined): Promise<void> {
-  const { args, client, io } = call;
+  const { args, client } = call;
   if (topic === undefined) throw new UsageError('A queue needs --topic NAME: what to listen to.');
   for (const name of ['verify', 'scheme'])
     if (args.text(name) !== undefined)
@@ -57,76 +60,55 @@ async function addQueue(call: Call, workflowId: string, topic: string | undefine
   const made = await client.triggers.registerQueue({
     workflowId,
     topic,
-    ...(consumerGroup !== undefined && { consumerGroup }),
+    ...given({ consumerGroup }),
     ...readMapping(args),
   });
-  if (args.flag('json')) return printJson(call, made);
   const { subscriptionId, state } = made.subscription;
   const group = consumerGroup === undefined ? '' : ` in group ${printable(consumerGroup)}`;
-  io.stdout.write(
-    `${subscriptionId} ${state}, listens to ${printable(topic)}${group}\nWatch it: gantry triggers show ${subscriptionId}\n`,
-  );
-}
-
-async function deliveries(call: Call, subscriptionId = ''): Promise<void> {
-  const { args, client, io } = call;
-  const cursor = args.text('before');
-  const limit = args.whole('limit', 1, 200) ?? 20;
-  const page = await client.triggers.deliveries(subscriptionId, {
-    limit,
-    ...(cursor !== undefined && { cursor }),
-  });
-  if (args.flag('json')) return printJson(call, page);
-  printListing(call, {
-    ...deliveryTable(page.deliveries, io.now()),
-    more: page.nextCursor && `gantry triggers deliveries ${subscriptionId} --before ${page.nextCursor}`,
-  });
-  if (page.problem !== undefined) io.stdout.write(`Problem: ${printable(page.problem)}\n`);
+  const about = `${subscriptionId} ${state}, listens to ${printable(topic)}${group}`;
+  print(call, made, `${about}\nWatch it: gantry triggers show ${subscriptionId}\n`);
 }
 
 async function show(call: Call, subscriptionId = ''): Promise<void> {
-  const { args, client, io } = call;
+  const { client, io } = call;
   const [subscription, all, page] = await Promise.all([
     client.triggers.get(subscriptionId),
     client.triggers.describe(),
     client.triggers.deliveries(subscriptionId, { limit: LOOKED_AT }),
   ]);
   const ingestUrl = all.find((each) => each.subscriptionId === subscriptionId)?.ingestUrl;
-  if (args.flag('json')) return printJson(call, { subscription, ...page, ...(ingestUrl && { ingestUrl }) });
-  const purpose = purposeText({ ...page, ...(ingestUrl && { ingestUrl }) }, subscriptionId);
-  io.stdout.write(`${purpose}${triggerView(subscription, page, io.now())}`);
+  const shown = { ...page, ...given({ ingestUrl }) };
+  const text = `${purposeText(shown, subscriptionId)}${triggerView(subscription, page, io.now())}`;
+  print(call, { subscription, ...shown }, text);
 }
 
-export const triggers = resourceCommand<TriggerSubscription & Partial<TriggerPurpose>>({
+type Trigger = TriggerSubscription & Partial<TriggerPurpose>;
+
+export const triggers = resourceCommand<Trigger, 'pause' | 'resume', TriggerDelivery>({
   name: 'triggers',
   id: 'triggerId',
+  table: TRIGGER_SUBSCRIPTIONS,
+  of: (client) => client.triggers,
   summary: 'start runs from events of the outside world, or from messages of a topic',
   details:
     'Senders sign each event with the secret that `add` prints once; docs/triggers.md says how.\n' +
     'With --topic nothing is sent: every message of the topic starts a run. Paths of --map then begin with payload.',
-  async list(client) {
-    const items = await client.triggers.describe();
-    return { items, answer: items };
-  },
+  list: (client) => client.triggers.describe(),
   columns: {
-    TRIGGER: ({ subscriptionId }) => subscriptionId,
-    SOURCE: ({ source }) => source,
-    STATE: ({ state }) => state,
-    WORKFLOW: ({ workflowId = '-' }) => printable(workflowId),
-    TOPIC: ({ topic = '-' }) => printable(topic),
-    GROUP: (trigger) => printable(groupOf(trigger, trigger.subscriptionId) ?? '-'),
+    TRIGGER: 'subscriptionId',
+    SOURCE: 'source',
+    STATE: 'state',
+    WORKFLOW: ({ workflowId = '-' }) => workflowId,
+    TOPIC: ({ topic = '-' }) => topic,
+    GROUP: (trigger) => groupOf(trigger, trigger.subscriptionId) ?? '-',
     SECRET: ({ secretFingerprint = 'none' }) => secretFingerprint,
   },
   none: 'No triggers yet. Add one: gantry triggers add WORKFLOW',
   add: { takes: '<workflow>', act: add },
-  show: { takes: '<triggerId>', act: show },
-  remove: (client, id) => client.triggers.unregister(id),
-  verbs: {
-    pause: (client, id) => client.triggers.pause(id),
-    resume: (client, id) => client.triggers.resume(id),
-  },
+  show,
+  verbs: ['pause', 'resume'],
   line: ({ subscriptionId, state }) => `${subscriptionId} ${state}`,
-  actions: { deliveries: { takes: '<triggerId>', act: deliveries } },
+  deliveries: DELIVERIES,
   options: {
     source: option('S', `add: ${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`),
     topic: option('NAME', 'add: the topic of a queue to listen to'),
@@ -134,8 +116,6 @@ export const triggers = resourceCommand<TriggerSubscription & Partial<TriggerPur
     verify: option('M', `add: signatures are ${VERIFICATION_MODES.join(', ')} (required)`),
     scheme: option('S', `add: how senders sign, ${SIGNATURE_SCHEMES.join(' or ')} (openwop)`),
     map: option('V=PATH', 'add: fill a variable from the event; may be repeated', { multiple: true }),
-    limit: option('N', 'deliveries: how many, 1 to 200 (20)'),
-    before: option('CURSOR', 'deliveries: go on where an earlier page ended'),
   },
   examples: [
     'gantry triggers add triage --map issue=webhook.body.issue.id',

@@ -1,11 +1,9 @@
-import type { WebhookSubscription } from '@gantry/protocol';
+import { given, type WebhookDelivery, type WebhookSubscription } from '@gantry/protocol';
+import { WEBHOOKS } from '@gantry/protocol/tables';
 import { flag, option } from '../command.ts';
-import { ago, printJson, printListing, printSecret } from '../output.ts';
-import { resourceCommand } from '../resource-command.ts';
-import { printable } from '../style.ts';
-import { readChoice } from '../values.ts';
+import { printSecret } from '../output.ts';
+import { resourceCommand, sentColumns } from '../resource-command.ts';
 
-const STATES = ['pending', 'delivered', 'failed', 'dead'] as const;
 const OVERLAP_MAX = 7 * 86_400;
 const EVENTS_DEFAULT = ['run.*'];
 
@@ -14,23 +12,19 @@ function stateOf({ state, circuit, circuitOpenUntil }: WebhookSubscription): str
   return circuit === 'open' ? `held until ${circuitOpenUntil ?? 'its next try'}` : 'active';
 }
 
-export const webhooks = resourceCommand<WebhookSubscription>({
-  name: 'webhooks',
-  id: 'webhookId',
+export const webhooks = resourceCommand<WebhookSubscription, 'resume', WebhookDelivery>({
+  table: WEBHOOKS,
+  of: (client) => client.webhooks,
   summary: 'send the events of runs to a URL',
   details:
     'Every event is signed with the secret that `add` prints once.\n' +
     'An --event is a type, all types of a kind (node.*) or all (*); without one: run.*',
-  async list(client) {
-    const items = await client.webhooks.list();
-    return { items, answer: items };
-  },
   columns: {
-    WEBHOOK: ({ webhookId }) => webhookId,
+    WEBHOOK: 'webhookId',
     STATE: stateOf,
     DURABLE: ({ durable }) => (durable ? 'yes' : 'no'),
     EVENTS: ({ events }) => events.join(','),
-    URL: ({ url }) => printable(url),
+    URL: 'url',
   },
   none: 'No webhooks yet. Add one: gantry webhooks add URL',
   add: {
@@ -53,17 +47,19 @@ export const webhooks = resourceCommand<WebhookSubscription>({
       );
     },
   },
-  get: (client, id) => client.webhooks.get(id),
-  remove: (client, id) => client.webhooks.unregister(id),
-  verbs: { resume: (client, id) => client.webhooks.resume(id) },
+  verbs: ['resume'],
   line: ({ webhookId, state }) => `${webhookId} ${state}`,
+  deliveries: {
+    states: ['pending', 'delivered', 'failed', 'dead'],
+    columns: sentColumns({ EVENT: 'type', SOURCE: ({ runId, heartbeatId }) => runId ?? heartbeatId }),
+    none: 'No deliveries match.',
+  },
   actions: {
     'rotate-secret': {
       takes: '<webhookId>',
       async act(call, webhookId = '') {
         const overlapSeconds = call.args.whole('overlap', 0, OVERLAP_MAX);
-        const request = overlapSeconds === undefined ? {} : { overlapSeconds };
-        const made = await call.client.webhooks.rotateSecret(webhookId, request);
+        const made = await call.client.webhooks.rotateSecret(webhookId, given({ overlapSeconds }));
         const { previousSecretUntil } = made;
         const until = previousSecretUntil ? `signs too until ${previousSecretUntil}` : 'has ended';
         printSecret(
@@ -72,34 +68,6 @@ export const webhooks = resourceCommand<WebhookSubscription>({
           made.secret,
           `Above is the new secret of ${webhookId}. The old one ${until}.`,
         );
-      },
-    },
-    deliveries: {
-      takes: '<webhookId>',
-      async act(call, webhookId = '') {
-        const { args, client, io } = call;
-        const state = readChoice(args.text('state'), { known: STATES, noun: 'state' });
-        const cursor = args.text('before');
-        const page = await client.webhooks.deliveries(webhookId, {
-          ...(state && { state }),
-          ...(cursor !== undefined && { cursor }),
-          limit: args.whole('limit', 1, 200) ?? 20,
-        });
-        if (args.flag('json')) return printJson(call, page);
-        printListing(call, {
-          headings: ['DELIVERY', 'STATE', 'TRIES', 'CREATED', 'EVENT', 'SOURCE', 'LAST'],
-          rows: page.deliveries.map((each) => [
-            each.deliveryId,
-            each.state,
-            String(each.attempts),
-            ago(each.createdAt, io.now()),
-            each.type,
-            each.runId ?? each.heartbeatId ?? '',
-            printable([each.lastStatus, each.lastReason].filter((part) => part !== undefined).join(' ')),
-          ]),
-          none: 'No deliveries match.',
-          more: page.nextCursor && `gantry webhooks deliveries ${webhookId} --before ${page.nextCursor}`,
-        });
       },
     },
     resend: {
@@ -115,9 +83,6 @@ export const webhooks = resourceCommand<WebhookSubscription>({
     tag: option('TAG', 'add: only runs with this tag; may be repeated', { multiple: true }),
     durable: flag('add: try again for about a day when the receiver fails'),
     overlap: option('SECONDS', 'rotate-secret: how long the old secret signs too (86400)'),
-    state: option('S', `deliveries: ${STATES.join(', ')}`),
-    limit: option('N', 'deliveries: how many, 1 to 200 (20)'),
-    before: option('CURSOR', 'deliveries: go on where an earlier page ended'),
   },
   examples: [
     'gantry webhooks',

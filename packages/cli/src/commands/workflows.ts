@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Actions, runAction, wordsMax } from '../actions.ts';
-import { type Call, type Command, flag } from '../command.ts';
+import { type Actions, actionCommand } from '../actions.ts';
+import { type Call, flag } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { print, printJson } from '../output.ts';
 import { printable } from '../style.ts';
@@ -12,8 +12,13 @@ const ACTIONS: Actions = {
     async act(call) {
       const all = await call.client.workflows.list();
       print(call, all, {
-        headings: ['WORKFLOW', 'VERSION', 'FROM', 'NAME'],
-        rows: all.map((w) => [w.workflowId, w.version, w.shared ? 'shared' : 'own', w.name]),
+        items: all,
+        columns: {
+          WORKFLOW: 'workflowId',
+          VERSION: 'version',
+          FROM: ({ shared }) => (shared ? 'shared' : 'own'),
+          NAME: 'name',
+        },
         none: 'No workflows yet. Register one: gantry workflows register FILE',
       });
     },
@@ -26,8 +31,8 @@ const ACTIONS: Actions = {
     async act(call, id = '') {
       const all = await call.client.workflows.versions(id);
       print(call, all, {
-        headings: ['VERSION', 'REGISTERED', 'HASH'],
-        rows: all.map(({ version, registeredAt, hash }) => [version, registeredAt, hash]),
+        items: all,
+        columns: { VERSION: 'version', REGISTERED: 'registeredAt', HASH: 'hash' },
         none: 'No versions.',
       });
     },
@@ -112,7 +117,7 @@ async function checkFile(call: Call, file: string): Promise<number | undefined> 
   return found.valid ? undefined : EXIT.failed;
 }
 
-export const workflows: Command = {
+export const workflows = actionCommand({
   name: 'workflows',
   summary: 'write, check, register, list and delete workflows',
   usage:
@@ -127,6 +132,5 @@ export const workflows: Command = {
     'gantry workflows check ./report.json',
     'gantry workflows register ./report.json',
   ],
-  words: { min: 0, max: wordsMax(ACTIONS) },
-  run: (call) => runAction('workflows', ACTIONS, call),
-};
+  actions: ACTIONS,
+});

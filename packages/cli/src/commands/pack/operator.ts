@@ -6,7 +6,7 @@ import { didYouMean, SURFACE_NAMES } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
-import { printJson, printListing } from '../../output.ts';
+import { print, printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { installAsking, namedGrants, refuseNeedless } from './approval.ts';
 import type { BuiltPack } from './source.ts';
@@ -61,14 +61,23 @@ function mayOf({ granted, surfaces }: InstalledPack): string {
 export const ls: Action = {
   async act(call) {
     const packs = await call.client.packs.list();
-    if (call.args.flag('json')) return printJson(call, { packs });
-    printListing(call, {
-      headings: ['PACK', 'VERSION', 'KIND', 'PROOF', 'MAY', 'OFFERS'],
-      rows: packs.map((pack) =>
-        [pack.name, pack.version, pack.kind, proofOf(pack), mayOf(pack), offersOf(pack)].map(printable),
-      ),
-      none: 'No packs yet. Write one: gantry pack new vendor.acme.greeter',
-    });
+    const columns = {
+      PACK: 'name',
+      VERSION: 'version',
+      KIND: 'kind',
+      PROOF: proofOf,
+      MAY: mayOf,
+      OFFERS: offersOf,
+    } as const;
+    print(
+      call,
+      { packs },
+      {
+        items: packs,
+        columns,
+        none: 'No packs yet. Write one: gantry pack new vendor.acme.greeter',
+      },
+    );
   },
 };
 
@@ -92,8 +101,7 @@ export const grant: Action = {
   async act(call, name = '', list = '') {
     const requires = readGrants(list);
     const detail = await call.client.packs.grant(name, requires);
-    if (call.args.flag('json')) return printJson(call, detail);
-    call.io.stdout.write(`${name} is granted now: ${requires.join(', ') || 'nothing'}\n`);
+    print(call, detail, `${name} is granted now: ${requires.join(', ') || 'nothing'}\n`);
   },
 };
 
@@ -114,17 +122,18 @@ export const receipts: Action = {
   takes: '<name>',
   async act(call, name = '') {
     const seen = await call.client.packs.receipts(name);
-    if (call.args.flag('json')) return printJson(call, seen);
-    printListing(call, {
-      headings: ['VERSION', 'SINCE', 'STEPS', 'PRIMITIVES', 'SURFACES'],
-      rows: seen.receipts.map((each) =>
-        [each.version, each.since, String(each.steps), usesOf(each.primitives), usesOf(each.surfaces)].map(
-          printable,
-        ),
-      ),
+    print(call, seen, {
+      items: seen.receipts,
+      columns: {
+        VERSION: 'version',
+        SINCE: 'since',
+        STEPS: 'steps',
+        PRIMITIVES: ({ primitives }) => usesOf(primitives),
+        SURFACES: ({ surfaces }) => usesOf(surfaces),
+      },
       none: `No step of ${name} has run yet.`,
     });
-    offerLess(call, name, seen);
+    if (!call.args.flag('json')) offerLess(call, name, seen);
   },
 };
 

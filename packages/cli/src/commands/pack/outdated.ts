@@ -1,8 +1,7 @@
 /** Which packs have moved on. */
 import { type OutdatedPack, outdated as standing } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
-import type { Call } from '../../command.ts';
-import { printJson, printListing } from '../../output.ts';
+import { print } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { requireRegistries } from './registries.ts';
 import { readWorkspace } from './workspace.ts';
@@ -24,6 +23,14 @@ function marksOf({ yanked, deprecated, advisories, permissions }: OutdatedPack):
 const isNews = (pack: OutdatedPack): boolean =>
   pack.wanted !== pack.current || pack.latest !== pack.current || marksOf(pack).length > 0;
 
+const COLUMNS = {
+  PACK: 'name',
+  CURRENT: 'current',
+  WANTED: 'wanted',
+  LATEST: 'latest',
+  MARKS: (pack: OutdatedPack) => marksOf(pack).join('; ') || '-',
+} as const;
+
 export const outdated: Action = {
   takes: '[--registry URL]',
   async act(call) {
@@ -31,21 +38,13 @@ export const outdated: Action = {
     const packs = await standing(lock, roots, await requireRegistries(call, file?.lock));
     const known = new Set(packs.map(({ name }) => name));
     const unknown = lock.packs.map(({ name }) => name).filter((name) => !known.has(name));
-    if (call.args.flag('json')) return printJson(call, { packs, unknown });
-    print(call, packs.filter(isNews), lock.packs.length);
+    const items = packs.filter(isNews);
+    const none = lock.packs.length === 0 ? 'No packs yet.' : 'Everything is up to date.';
+    print(call, { packs, unknown }, { items, columns: COLUMNS, none });
+    if (call.args.flag('json')) return;
+    if (items.some(({ current, wanted }) => current !== wanted))
+      call.io.stdout.write('Move to what is wanted: gantry pack update\n');
     if (unknown.length > 0)
       call.io.stderr.write(`No registry here knows: ${unknown.map(printable).join(', ')}\n`);
   },
 };
-
-function print(call: Call, news: readonly OutdatedPack[], count: number): void {
-  printListing(call, {
-    headings: ['PACK', 'CURRENT', 'WANTED', 'LATEST', 'MARKS'],
-    rows: news.map((pack) =>
-      [pack.name, pack.current, pack.wanted, pack.latest, marksOf(pack).join('; ') || '-'].map(printable),
-    ),
-    none: count === 0 ? 'No packs yet.' : 'Everything is up to date.',
-  });
-  if (news.some(({ current, wanted }) => current !== wanted))
-    call.io.stdout.write('Move to what is wanted: gantry pack update\n');
-}

@@ -1,5 +1,5 @@
-import { type Actions, runAction, usageOf, wordsMax } from '../../actions.ts';
-import { type Call, type Command, flag, option } from '../../command.ts';
+import { actionCommand } from '../../actions.ts';
+import { type Command, flag, option } from '../../command.ts';
 import { EXIT } from '../../io.ts';
 import { build, check, create } from './author.ts';
 import { dev } from './dev.ts';
@@ -13,30 +13,28 @@ import { publish } from './publish.ts';
 import { update } from './update.ts';
 import { why } from './why.ts';
 
-const ACTIONS: Actions = {
-  ls,
-  new: create,
-  dev,
-  check,
-  build,
-  keygen,
-  sign,
-  verify,
-  publish,
-  install,
-  lock,
-  outdated,
-  update,
-  grant,
-  receipts,
-  why,
-  rm,
-};
-
-export const pack: Command = {
+const command = actionCommand({
   name: 'pack',
+  actions: {
+    ls,
+    new: create,
+    dev,
+    check,
+    build,
+    keygen,
+    sign,
+    verify,
+    publish,
+    install,
+    lock,
+    outdated,
+    update,
+    grant,
+    receipts,
+    why,
+    rm,
+  },
   summary: 'write, prove, install and look after packs',
-  usage: usageOf('pack', ACTIONS),
   details:
     '<pack> is a folder, which is checked and built first, or a .tgz archive; `install` also takes a published pack,\n' +
     'such as vendor.acme.greeter@^1.2, and without any it installs what the lockfile lists. <permissions> and [names]\n' +
@@ -83,16 +81,17 @@ export const pack: Command = {
     'gantry pack lock && gantry pack install',
     'gantry pack why vendor.acme.greeter.hello',
   ],
-  words: { min: 0, max: wordsMax(ACTIONS) },
-  run: runPack,
-};
+});
 
 /** A pack that is not right is a finding, like those of doctor: the command itself worked. */
-async function runPack(call: Call): Promise<number> {
-  try {
-    return await runAction('pack', ACTIONS, call);
-  } catch (error) {
-    if (error instanceof FaultyPack) return EXIT.failed;
-    throw error;
-  }
-}
+export const pack: Command = {
+  ...command,
+  async run(call) {
+    try {
+      return (await command.run(call)) ?? EXIT.ok;
+    } catch (error) {
+      if (error instanceof FaultyPack) return EXIT.failed;
+      throw error;
+    }
+  },
+};

@@ -19,10 +19,13 @@ async function list(call: Call): Promise<void> {
   });
   const found = { advisories };
   print(call, found, {
-    headings: ['ID', 'SEVERITY', 'SINCE', 'SUMMARY'],
-    rows: advisories.map(({ id, severity, publishedAt, summary }) =>
-      [id, severity, publishedAt, summary].map(text),
-    ),
+    items: advisories,
+    columns: {
+      ID: ({ id }) => text(id),
+      SEVERITY: ({ severity }) => text(severity),
+      SINCE: ({ publishedAt }) => text(publishedAt),
+      SUMMARY: ({ summary }) => text(summary),
+    },
     none: 'No advisories.',
   });
 }

@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { keyIdOf, signEd25519 } from '@gantry/packs';
-import type { JsonObject } from '@gantry/protocol';
+import { given, type JsonObject } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -19,13 +19,10 @@ interface PublicKey {
   readonly publicKey: string;
 }
 
-async function readText({ io }: Call, file: string): Promise<string> {
-  try {
-    return await readFile(path.resolve(io.cwd, file), 'utf8');
-  } catch (error) {
-    throw new UsageError(`Cannot read ${file} (${error instanceof Error ? error.message : error}).`);
-  }
-}
+const readText = ({ io }: Call, file: string): Promise<string> =>
+  readFile(path.resolve(io.cwd, file), 'utf8').catch((error: Error) => {
+    throw new UsageError(`Cannot read ${file} (${error.message}).`);
+  });
 
 /** The name of the file without its ending is the key's id, as `gantry pack keygen` writes it. */
 async function publicKeyIn(call: Call, file: string): Promise<PublicKey> {
@@ -46,16 +43,11 @@ async function publicKeyIn(call: Call, file: string): Promise<PublicKey> {
 async function sendClaim(call: Call, namespace: string, before: JsonObject = {}): Promise<JsonObject> {
   const { args } = call;
   const file = args.text('public-key');
-  const signingKey = file === undefined ? undefined : { ...(await publicKeyIn(call, file)) };
+  const signingKey = file === undefined ? {} : { signingKey: { ...(await publicKeyIn(call, file)) } };
   return askRegistry<JsonObject>(call, {
     method: 'POST',
     path: CLAIMS,
-    body: {
-      ...before,
-      namespace,
-      ...args.given('owner', 'contact'),
-      ...(signingKey !== undefined && { signingKey }),
-    },
+    body: { ...before, namespace, ...args.given('owner', 'contact'), ...signingKey },
   });
 }
 
@@ -68,8 +60,7 @@ async function claimedBefore(call: Call, namespace: string): Promise<JsonObject>
       `${namespace} is not claimed by you. Claim it with its key: gantry registry claim '${namespace}' --public-key FILE`,
     );
   const { owner, publishers, contact } = found;
-  const given = Object.entries({ owner, publishers, contact });
-  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return given({ owner, publishers, contact }) as JsonObject;
 }
 
 export const claim: Action = {
@@ -102,43 +93,41 @@ export const claims: Action = {
       throw new UsageError('Usage: gantry registry claims ls | drop <namespace>');
     const found = await askRegistry<{ claims: Claimed[] }>(call, { method: 'GET', path: CLAIMS });
     print(call, found, {
-      headings: ['NAMESPACE', 'OWNER', 'PUBLISHERS', 'SINCE'],
-      rows: found.claims.map((claim) =>
-        [claim.namespace, claim.owner, claim.publishers.join(', ') || '-', claim.claimedAt].map(printable),
-      ),
+      items: found.claims,
+      columns: {
+        NAMESPACE: 'namespace',
+        OWNER: 'owner',
+        PUBLISHERS: ({ publishers }) => publishers.join(', ') || '-',
+        SINCE: 'claimedAt',
+      },
       none: "No claims yet. Claim a namespace: gantry registry claim 'vendor.acme.*' --public-key acme-2026.pub",
     });
   },
 };
 
-interface Listed {
-  readonly keyId: string;
-  readonly permittedNamespaces: readonly string[];
-  readonly status: string;
-  readonly operator?: string;
-  readonly validFrom?: string;
-  readonly validUntil?: string;
+interface Listed extends JsonObject {
+  keyId: string;
+  permittedNamespaces: string[];
+  status: string;
 }
 
 async function list(call: Call): Promise<void> {
-  const { signingKeys = [] } = await askRegistry<{ signingKeys?: Listed[] & JsonObject[] }>(call, {
+  const { signingKeys = [] } = await askRegistry<{ signingKeys?: Listed[] }>(call, {
     method: 'GET',
     path: '/.well-known/openwop-registry',
     isOpen: true,
   });
   const found = { signingKeys };
   print(call, found, {
-    headings: ['KEY', 'STATE', 'SIGNS FOR', 'OWNER', 'FROM', 'UNTIL'],
-    rows: signingKeys.map((key) =>
-      [
-        key.keyId,
-        key.status,
-        key.permittedNamespaces.join(', '),
-        key.operator ?? '-',
-        key.validFrom ?? '-',
-        key.validUntil ?? '-',
-      ].map(printable),
-    ),
+    items: signingKeys,
+    columns: {
+      KEY: 'keyId',
+      STATE: 'status',
+      'SIGNS FOR': ({ permittedNamespaces }) => permittedNamespaces.join(', '),
+      OWNER: ({ operator = '-' }) => String(operator),
+      FROM: ({ validFrom = '-' }) => String(validFrom),
+      UNTIL: ({ validUntil = '-' }) => String(validUntil),
+    },
     none: "No keys yet. Claim a namespace: gantry registry claim 'vendor.acme.*' --public-key acme-2026.pub",
   });
 }

@@ -1,5 +1,5 @@
 /** Changes to a published version. */
-import type { JsonObject } from '@gantry/protocol';
+import { given, type JsonObject } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -21,12 +21,6 @@ function reasonOf({ args }: Call): string {
   if (reason) return reason;
   throw new UsageError('Give a reason with --reason TEXT; users of the version see it.');
 }
-
-/** The option as a member of the body, if it was given. */
-const given = ({ args }: Call, option: string, field: string): JsonObject => {
-  const value = args.text(option);
-  return value === undefined ? {} : { [field]: value };
-};
 
 interface Change {
   readonly takes: string;
@@ -52,7 +46,7 @@ export const yank = changing({
   takes: '<pack> --reason TEXT [--advisory URL]',
   method: 'POST',
   path: '/yank',
-  body: (call) => ({ reason: reasonOf(call), ...given(call, 'advisory', 'advisoryUrl') }),
+  body: (call) => ({ reason: reasonOf(call), ...given({ advisoryUrl: call.args.text('advisory') }) }),
   done: 'is yanked: ranges no longer select it, exact pins still do.',
 });
 
@@ -67,7 +61,7 @@ export const deprecate = changing({
   takes: '<pack> --reason TEXT [--superseded-by PACK]',
   method: 'POST',
   path: '/deprecate',
-  body: (call) => ({ reason: reasonOf(call), ...given(call, 'superseded-by', 'supersededBy') }),
+  body: (call) => ({ reason: reasonOf(call), ...given({ supersededBy: call.args.text('superseded-by') }) }),
   done: 'is deprecated: it stays usable, with a warning.',
 });
 
