@@ -1,9 +1,6 @@
 /** Deliveries of the queues in PostgreSQL: leased to a consumer, then settled or delivered again. */
-import { OpenwopError } from '@gantry/protocol';
 import { chooseDue, chooseFresh, type Found, type Room } from '../capabilities/queue/choose.ts';
-import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../capabilities/queue/dead-letter.ts';
-import { tokenExpired, tooManyGroups } from '../capabilities/queue/errors.ts';
-import { nothingThere } from '../capabilities/queue/nothing.ts';
+import { DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../capabilities/queue/dead-letter.ts';
 import {
   type Granted,
   handleOf,
@@ -12,6 +9,7 @@ import {
   WAY_LIMIT,
   type Waiting,
 } from '../capabilities/queue/queue-store.ts';
+import { alreadyDead, nothingThere, tokenExpired, tooManyGroups } from '../capabilities/queue/refusals.ts';
 import type { ConsumerGroup, QueueOutcome, QueueSettled } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
 import {
@@ -169,7 +167,7 @@ export function settle(handle: string, outcome: QueueOutcome, { now }: Asking) {
         return { topic, dead: false };
       }
       if (outcome.kind === 'dead') {
-        if (isDeadLetterTopic(topic)) throw new OpenwopError('validation_error', { message: ALREADY_DEAD });
+        if (isDeadLetterTopic(topic)) throw alreadyDead();
         await addDeadLetter(
           tx,
           turn,

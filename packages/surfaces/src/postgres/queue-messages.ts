@@ -1,8 +1,13 @@
 /** Messages of the queues in PostgreSQL: how they come in, and go to the dead letters. */
 import type { Statement } from '@gantry/postgres';
-import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../capabilities/queue/dead-letter.ts';
-import { tenantFull } from '../capabilities/queue/errors.ts';
-import { MESSAGE_OVERHEAD_BYTES, type NewDeadLetter } from '../capabilities/queue/queue-store.ts';
+import { deadLetterOf } from '../capabilities/queue/dead-letter.ts';
+import {
+  type MessageRow,
+  type MessageTexts,
+  messageBytes,
+  type NewDeadLetter,
+} from '../capabilities/queue/queue-store.ts';
+import { tenantFull } from '../capabilities/queue/refusals.ts';
 import type { QueueDraft } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
 import { byNumber } from './queue-groups.ts';
@@ -12,11 +17,8 @@ import { usedBytes } from './usage.ts';
 
 export const QUEUE_CHANNEL = 'gantry_queue';
 
-export interface NewMessage {
-  readonly topic: string;
+export interface NewMessage extends MessageTexts {
   readonly messageId: string;
-  readonly payload: string;
-  readonly headers: string;
   readonly bytes: number;
   readonly availableAt: number;
   readonly expiresAt: number;
@@ -24,10 +26,8 @@ export interface NewMessage {
 
 const sized = (message: Omit<NewMessage, 'bytes'>): NewMessage => ({
   ...message,
-  bytes: [message.topic, message.payload, message.headers].reduce(addBytes, MESSAGE_OVERHEAD_BYTES),
+  bytes: messageBytes(message),
 });
-
-const addBytes = (sum: number, text: string): number => sum + Buffer.byteLength(text);
 
 interface Publishing {
   readonly messageId: string;
@@ -62,15 +62,12 @@ export async function addDeadLetter(
   { seq, ...about }: NewDeadLetter,
   now: number,
 ): Promise<void> {
-  const [found] = await tx<{ message_id: string; payload: string; headers: string }[]>`
-    select message_id, payload, headers from queue_messages where seq = ${seq}
+  const [found] = await tx<MessageRow[]>`
+    select seq, message_id, payload, headers from queue_messages where seq = ${seq}
   `;
   if (!found) return;
-  const { message_id: messageId, headers } = found;
-  const letter = deadLetterPayload({ ...about, messageId, payload: JSON.parse(found.payload) });
-  const names = { topic: deadLetterTopicOf(about.topic), messageId: deadLetterId(messageId, about.group) };
   const times = { availableAt: now, expiresAt: now + turn.bounds.retentionMs };
-  turn.add(sized({ ...names, payload: JSON.stringify(letter), headers, ...times }));
+  turn.add(sized({ ...deadLetterOf(about, found), ...times }));
 }
 
 export const announce = (tx: Tx, tenant: string, topics: readonly string[]): Statement => tx`

@@ -2,7 +2,14 @@
 import { Arrivals } from '../capabilities/queue/arrivals.ts';
 import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../capabilities/queue/choose.ts';
 import { databaseQueue } from '../capabilities/queue/database-queue.ts';
-import { type Logged, type QueueStore, READ_LIMIT, SWEEP_BATCH } from '../capabilities/queue/queue-store.ts';
+import {
+  type Logged,
+  loggedOf,
+  type MessageRow,
+  type QueueStore,
+  READ_LIMIT,
+  SWEEP_BATCH,
+} from '../capabilities/queue/queue-store.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import {
   type BoundsOf,
@@ -94,15 +101,8 @@ interface Range {
   readonly now: number;
 }
 
-interface LogRow {
-  readonly seq: number;
-  readonly message_id: string;
-  readonly payload: string;
-  readonly headers: string;
-}
-
 async function readLog(sql: Sql, { topic, after, tenant, now }: Range): Promise<Logged[]> {
-  const rows = await sql<LogRow[]>`
+  const rows = await sql<MessageRow[]>`
     select seq, message_id, payload, headers from queue_messages
     where ${fromNumber(sql, { tenant, topic, from: after + 1 })} and expires_at > ${now}
     ${byNumber(sql)} limit ${READ_LIMIT}
@@ -111,20 +111,13 @@ async function readLog(sql: Sql, { topic, after, tenant, now }: Range): Promise<
 }
 
 async function messages(sql: Sql, seqs: readonly number[], tenant: string): Promise<Logged[]> {
-  const rows = await sql<LogRow[]>`
+  const rows = await sql<MessageRow[]>`
     select seq, message_id, payload, headers from queue_messages
     where tenant = ${tenant}
       and seq = any (${seqs}::bigint[])
   `;
   return rows.map(loggedOf);
 }
-
-const loggedOf = ({ seq, message_id, payload, headers }: LogRow): Logged => ({
-  seq,
-  messageId: message_id,
-  payload: JSON.parse(payload),
-  headers: JSON.parse(headers),
-});
 
 async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number> {
   const [last] = await sql<{ seq: number }[]>`

@@ -1,10 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import type { PortWrite } from '../calls/surface-call.ts';
 import { entryBytes } from '../capabilities/kv/entry-bytes.ts';
 import type { CacheEntry, CacheKey, CachePort } from '../ports/cache.ts';
 import type { EmbeddedDatabase } from './database.ts';
-import { defineArea, LIMIT } from './statements.ts';
+import { defineArea, isRecorded, LIMIT, type Sql, usedBytes } from './statements.ts';
 
 type Use = readonly [id: number, usedAt: number];
 
@@ -19,71 +18,51 @@ interface Target extends CacheKey {
   readonly tenant: string;
 }
 
-const SAVE = `
-  insert into cache (tenant, namespace, key, value, bytes, stored_at, used_at, expires_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict do update set value = excluded.value, bytes = excluded.bytes, stored_at = excluded.stored_at,
-    used_at = excluded.used_at, expires_at = excluded.expires_at
-`;
-
-export const cacheArea = defineArea({
-  reads: (database) => {
-    const find = database.prepare(`
-      select id, value, stored_at, expires_at from cache
-      where tenant = ? and namespace = ? and key = ? and expires_at > ?
-    `);
-    return {
-      get({ tenant, namespace, key }: Target, now: number): (CacheEntry & { id: number }) | null {
-        const row = find.get(tenant, namespace, key, now) as Row | undefined;
-        if (!row) return null;
-        const { id, stored_at: storedAt, expires_at: expiresAt } = row;
-        return { id, value: JSON.parse(row.value), storedAt, expiresAt };
-      },
-      isLarge: largeNamespaces(database),
-    };
-  },
-  writes: (database) => ({ ...entryWrites(database), ...upkeep(database) }),
-});
+interface PutFacts {
+  readonly now: number;
+  readonly capacity: number;
+  readonly uses: readonly Use[];
+}
 
 /** Evicted at once in the thread of all writers. Measured: 15 ms. */
 const EVICTED_AT_ONCE = 1_000;
 
-/** Whether to evict a namespace is more than can be done at once. A call that is on record does nothing more. */
-function largeNamespaces(database: DatabaseSync) {
-  const recorded = database.prepare('select 1 from invocations where tenant = ? and journal_key = ?');
-  const some = database.prepare(
-    `select count(*) as many from (select 1 from cache where tenant = ? and namespace = ? ${LIMIT})`,
-  );
-  return (tenant: string, namespace: string, invocation: string): boolean =>
-    !recorded.get(tenant, invocation) &&
-    Number(some.get(tenant, namespace, EVICTED_AT_ONCE + 1)?.many) > EVICTED_AT_ONCE;
-}
-
-function entryWrites(database: DatabaseSync) {
-  const save = database.prepare(SAVE);
-  const use = database.prepare('update cache set used_at = ? where id = ? and used_at < ?');
-  const makeRoom = making(database);
-  const evictOne = database.prepare(
-    'delete from cache where tenant = ? and namespace = ? and key = ? returning expires_at',
-  );
-  const evictAll = database.prepare(
-    'delete from cache where tenant = ? and namespace = ? returning expires_at',
-  );
-  const evictSome = database.prepare(`
-    delete from cache where id in (select id from cache where tenant = ? and namespace = ? ${LIMIT})
-    returning expires_at
-  `);
-  return {
+export const cacheArea = defineArea({
+  reads: (sql) => ({
+    get({ tenant, namespace, key }: Target, now: number): (CacheEntry & { id: number }) | null {
+      const row = sql.get<Row>`
+        select id, value, stored_at, expires_at from cache
+        where tenant = ${tenant} and namespace = ${namespace} and key = ${key} and expires_at > ${now}
+      `;
+      if (!row) return null;
+      const { id, stored_at: storedAt, expires_at: expiresAt } = row;
+      return { id, value: JSON.parse(row.value), storedAt, expiresAt };
+    },
+    /** Whether to evict a namespace is more than can be done at once. */
+    isLarge: (tenant: string, namespace: string, journalKey: string): boolean =>
+      !isRecorded(sql, tenant, journalKey) &&
+      sql.number`
+        select count(*) from (select 1 from cache where tenant = ${tenant} and namespace = ${namespace}
+          limit ${EVICTED_AT_ONCE + 1} + 0)
+      ` > EVICTED_AT_ONCE,
+  }),
+  writes: (sql) => ({
     put(
       { tenant, namespace, key }: Target,
       entry: { readonly value: Json; readonly expiresAt: number },
-      { now, capacity, uses }: { now: number; capacity: number; uses: readonly Use[] },
+      { now, capacity, uses }: PutFacts,
     ): null {
-      for (const [id, usedAt] of uses) use.run(usedAt, id, usedAt);
+      for (const [id, usedAt] of uses)
+        sql.run`update cache set used_at = ${usedAt} where id = ${id} and used_at < ${usedAt}`;
       const value = JSON.stringify(entry.value);
       const bytes = entryBytes({ namespace, key }, value);
-      save.run(tenant, namespace, key, value, bytes, now, now, entry.expiresAt);
-      makeRoom(tenant, capacity, now);
+      sql.run`
+        insert into cache (tenant, namespace, key, value, bytes, stored_at, used_at, expires_at)
+        values (${tenant}, ${namespace}, ${key}, ${value}, ${bytes}, ${now}, ${now}, ${entry.expiresAt})
+        on conflict do update set value = excluded.value, bytes = excluded.bytes, stored_at = excluded.stored_at,
+          used_at = excluded.used_at, expires_at = excluded.expires_at
+      `;
+      makeRoom(sql, tenant, capacity, now);
       return null;
     },
     /** `before`: how many left in steps before. */
@@ -93,18 +72,36 @@ function entryWrites(database: DatabaseSync) {
       key: string | null,
       { now, before }: { now: number; before: number },
     ): { evicted: number } {
-      const rows = key === null ? evictAll.all(tenant, namespace) : evictOne.all(tenant, namespace, key);
+      const rows =
+        key === null
+          ? sql.all<Expiring>`
+              delete from cache where tenant = ${tenant} and namespace = ${namespace} returning expires_at
+            `
+          : sql.all<Expiring>`
+              delete from cache where tenant = ${tenant} and namespace = ${namespace} and key = ${key}
+              returning expires_at
+            `;
       return { evicted: before + living(rows, now) };
     },
     evictSome(tenant: string, namespace: string, now: number): { evicted: number; isMore: boolean } {
-      const rows = evictSome.all(tenant, namespace, EVICTED_AT_ONCE);
+      const rows = sql.all<Expiring>`
+        delete from cache where id in
+          (select id from cache where tenant = ${tenant} and namespace = ${namespace} limit ${EVICTED_AT_ONCE} + 0)
+        returning expires_at
+      `;
       return { evicted: living(rows, now), isMore: rows.length === EVICTED_AT_ONCE };
     },
-  };
-}
+    sweep: (now: number, limit: number): number => sql.run`
+      delete from cache where id in
+        (select id from cache where expires_at <= ${now} order by expires_at limit ${limit} + 0)
+    `,
+  }),
+});
 
-const living = (rows: readonly Record<string, unknown>[], now: number): number =>
-  rows.filter((row) => Number(row.expires_at) > now).length;
+type Expiring = Pick<Row, 'expires_at'>;
+
+const living = (rows: readonly Expiring[], now: number): number =>
+  rows.filter(({ expires_at }) => expires_at > now).length;
 
 /** Exported for its plan. */
 export const DROP_EXPIRED = `
@@ -114,24 +111,11 @@ export const DROP_EXPIRED = `
 const EXPIRED_AT_ONCE = 500;
 
 /** What has expired leaves first, then what was used longest ago. */
-function making(database: DatabaseSync): (tenant: string, capacity: number, now: number) => void {
-  const used = database.prepare(`select bytes from usage where area = 'cache' and tenant = ?`);
-  const dropExpired = database.prepare(DROP_EXPIRED);
-  const dropOldest = database.prepare(`
-    delete from cache where id = (select id from cache where tenant = ? order by used_at, id limit 1)
-  `);
-  return (tenant, capacity, now) => {
-    const isFull = () => Number(used.get(tenant)?.bytes ?? 0) > capacity;
-    while (isFull() && dropExpired.run(tenant, now, EXPIRED_AT_ONCE).changes > 0);
-    while (isFull()) dropOldest.run(tenant);
-  };
-}
-
-function upkeep(database: DatabaseSync) {
-  const sweep = database.prepare(
-    `delete from cache where id in (select id from cache where expires_at <= ? order by expires_at ${LIMIT})`,
-  );
-  return { sweep: (now: number, limit: number): number => Number(sweep.run(now, limit).changes) };
+function makeRoom(sql: Sql, tenant: string, capacity: number, now: number): void {
+  const isFull = () => usedBytes(sql, 'cache', tenant) > capacity;
+  while (isFull() && sql.prepare(DROP_EXPIRED).run(tenant, now, EXPIRED_AT_ONCE).changes > 0);
+  while (isFull())
+    sql.run`delete from cache where id = (select id from cache where tenant = ${tenant} order by used_at, id limit 1)`;
 }
 
 /** Reads do not write. When values were used is kept here, and goes along with the next put. */

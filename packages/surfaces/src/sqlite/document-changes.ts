@@ -1,7 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { EmbeddedDatabase } from './database.ts';
 import type { Match } from './document-matches.ts';
-import { LIMIT } from './statements.ts';
+import type { Sql } from './statements.ts';
 
 const KEPT_MIN = 65_536;
 
@@ -46,37 +45,35 @@ export class RecentChanges {
 const DELETED_AT_ONCE = 500;
 const CELLS_AT_ONCE = 4_000;
 
-const DROP_CELLS = `
-  delete from cells where (collection, field, value, seq) in
-    (select collection, field, value, seq from cells_gone order by seq, field ${LIMIT})
-`;
-const FORGET_CELLS = `
-  delete from cells_gone where (seq, field) in (select seq, field from cells_gone order by seq, field ${LIMIT})
-`;
+export function removeDocuments(
+  sql: Sql,
+  changes: RecentChanges,
+  collection: number,
+  matched: readonly Match[],
+): void {
+  const areMany = matched.length > DELETED_AT_ONCE;
+  for (const { seq } of matched) {
+    if (areMany)
+      sql.run`
+        insert into cells_gone (seq, field, collection, value)
+        select seq, field, collection, value from cells_of_documents where seq = ${seq}
+      `;
+    sql.run`delete from documents where seq = ${seq}`;
+    changes.note(collection, seq);
+  }
+}
 
-export function removing(database: DatabaseSync, changes: RecentChanges) {
-  const remove = database.prepare('delete from documents where seq = ?');
-  const leaveCells = database.prepare(`
-    insert into cells_gone (seq, field, collection, value)
-    select seq, field, collection, value from cells_of_documents where seq = ?
-  `);
-  const dropCells = database.prepare(DROP_CELLS);
-  const forgetCells = database.prepare(FORGET_CELLS);
-  return {
-    remove(collection: number, matched: readonly Match[]): void {
-      const areMany = matched.length > DELETED_AT_ONCE;
-      for (const { seq } of matched) {
-        if (areMany) leaveCells.run(seq);
-        remove.run(seq);
-        changes.note(collection, seq);
-      }
-    },
-    /** I2. Answers whether nothing is left. */
-    dropCells(): boolean {
-      dropCells.run(CELLS_AT_ONCE);
-      return forgetCells.run(CELLS_AT_ONCE).changes < CELLS_AT_ONCE;
-    },
-  };
+/** I2. Answers whether nothing is left. */
+export function dropSomeCells(sql: Sql): boolean {
+  sql.run`
+    delete from cells where (collection, field, value, seq) in
+      (select collection, field, value, seq from cells_gone order by seq, field limit ${CELLS_AT_ONCE} + 0)
+  `;
+  const dropped = sql.run`
+    delete from cells_gone where (seq, field) in
+      (select seq, field from cells_gone order by seq, field limit ${CELLS_AT_ONCE} + 0)
+  `;
+  return dropped < CELLS_AT_ONCE;
 }
 
 export async function dropCells(database: EmbeddedDatabase, deleted: number): Promise<void> {

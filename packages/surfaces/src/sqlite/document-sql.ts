@@ -1,5 +1,5 @@
 /** JSONB with sorted members: equal values have equal text. Measured: a scan takes 0.3 µs a document, as text 1.0. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import type { Columns } from '../capabilities/documents/columns.ts';
 import type { Filter, Path } from '../capabilities/documents/filter.ts';
@@ -10,6 +10,7 @@ import {
   SORTED_CHARACTERS,
 } from '../capabilities/documents/query-sql.ts';
 import type { CollectionFacts, CollectionName } from '../ports/documents.ts';
+import type { Sql } from './statements.ts';
 
 export function sortedJson(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -67,19 +68,23 @@ export interface Collection extends Scope, CollectionFacts {
   readonly filling: readonly string[];
 }
 
-const FIND_COLLECTION = `
-  select id, columns, indexes, filling, documents from collections where tenant = ? and space = ? and name = ?
-`;
+interface CollectionRow {
+  readonly id: number;
+  readonly columns: string | null;
+  readonly indexes: string;
+  readonly filling: string;
+  readonly documents: number;
+}
 
-export function findingCollection(database: DatabaseSync): (target: Target) => Collection | null {
-  const find = database.prepare(FIND_COLLECTION);
-  return ({ tenant, space, collection }) => {
-    const row = find.get(tenant, space, collection);
-    if (!row) return null;
-    const columns: Columns | null = row.columns === null ? null : JSON.parse(String(row.columns));
-    const filling: string[] = JSON.parse(String(row.filling));
-    const listed: string[] = JSON.parse(String(row.indexes));
-    const indexes = listed.filter((field) => !filling.includes(field));
-    return { collection: Number(row.id), columns, indexes, filling, documents: Number(row.documents) };
-  };
+export function findCollection(sql: Sql, { tenant, space, collection }: Target): Collection | null {
+  const row = sql.get<CollectionRow>`
+    select id, columns, indexes, filling, documents from collections
+    where tenant = ${tenant} and space = ${space} and name = ${collection}
+  `;
+  if (!row) return null;
+  const columns: Columns | null = row.columns === null ? null : JSON.parse(row.columns);
+  const filling: string[] = JSON.parse(row.filling);
+  const listed: string[] = JSON.parse(row.indexes);
+  const indexes = listed.filter((field) => !filling.includes(field));
+  return { collection: row.id, columns, indexes, filling, documents: row.documents };
 }

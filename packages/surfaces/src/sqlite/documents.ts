@@ -1,4 +1,3 @@
-import type { StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import type { Filter } from '../capabilities/documents/filter.ts';
 import {
@@ -23,69 +22,59 @@ import type { EmbeddedDatabase } from './database.ts';
 import { dropCells } from './document-changes.ts';
 import { fillIndexes } from './document-indexes.ts';
 import { matchReads, scanFor } from './document-matches.ts';
-import { byRarest, findingCollection, SQLITE, type Target } from './document-sql.ts';
+import { byRarest, findCollection, SQLITE, type Target } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
-import { defineArea, inSnapshot, preparing } from './statements.ts';
+import { defineArea, inSnapshot, type Sql } from './statements.ts';
 
 export const documentsArea = defineArea({
-  reads: (database) => {
-    const collectionOf = findingCollection(database);
-    const prepare = preparing(database);
-    const get = database.prepare('select json(doc) as doc from documents where collection = ? and id = ?');
-    const bySeq = database.prepare('select json(doc) as doc from documents where seq = ?');
-    return {
-      ...matchReads(database),
-      get(target: Target, id: string, limits: DocumentLimits): JsonObject | null {
-        const collection = orAbsent(collectionOf(target), target, limits);
-        const row = collection && get.get(collection.collection, id);
-        return row ? JSON.parse(String(row.doc)) : null;
-      },
-      find: (target: Target, query: FindQuery, limits: DocumentLimits): FoundPage =>
-        inSnapshot(database, () => {
-          const collection = orAbsent(collectionOf(target), target, limits);
-          return collection ? readPage(collection, query, { prepare, bySeq }) : { documents: [], next: null };
-        }),
-      count(target: Target, filter: Filter, limits: DocumentLimits): number {
-        const collection = orAbsent(collectionOf(target), target, limits);
-        if (!collection) return 0;
-        if (filter.kind === 'all' && filter.of.length === 0) return collection.documents;
-        const text = new QueryText(SQLITE);
-        const sql = `select count(*) as many from documents where ${text.where(byRarest(prepare, collection, filter), filter)}`;
-        return Number(prepare(sql).get(...text.params)?.many);
-      },
-      describe(target: Target): CollectionFacts | null {
-        const collection = collectionOf(target);
-        if (!collection) return null;
-        const { columns, indexes, documents } = collection;
-        return { columns, indexes, documents };
-      },
-    };
-  },
+  reads: (sql) => ({
+    ...matchReads(sql),
+    get(target: Target, id: string, limits: DocumentLimits): JsonObject | null {
+      const found = orAbsent(findCollection(sql, target), target, limits);
+      const row =
+        found &&
+        sql.get<Doc>`select json(doc) as doc from documents where collection = ${found.collection} and id = ${id}`;
+      return row ? JSON.parse(row.doc) : null;
+    },
+    find: (target: Target, query: FindQuery, limits: DocumentLimits): FoundPage =>
+      inSnapshot(sql, () => {
+        const collection = orAbsent(findCollection(sql, target), target, limits);
+        return collection ? readPage(sql, collection, query) : { documents: [], next: null };
+      }),
+    count(target: Target, filter: Filter, limits: DocumentLimits): number {
+      const collection = orAbsent(findCollection(sql, target), target, limits);
+      if (!collection) return 0;
+      if (filter.kind === 'all' && filter.of.length === 0) return collection.documents;
+      const text = new QueryText(SQLITE);
+      const where = text.where(byRarest(sql.prepare, collection, filter), filter);
+      const counted = `select count(*) as many from documents where ${where}`;
+      return sql.select<{ many: number }>(counted, text.params)[0]!.many;
+    },
+    describe(target: Target): CollectionFacts | null {
+      const collection = findCollection(sql, target);
+      if (!collection) return null;
+      const { columns, indexes, documents } = collection;
+      return { columns, indexes, documents };
+    },
+  }),
   writes: documentWrites,
 });
 
-interface PageStatements {
-  prepare(sql: string): StatementSync;
-  readonly bySeq: StatementSync;
+interface Doc {
+  readonly doc: string;
 }
 
-/** As `QueryText.page` names its columns. */
-const pageRows = (rows: unknown): PageRow[] => rows as PageRow[];
-
-function readPage(
-  scope: Scope,
-  { after, ...query }: FindQuery,
-  { prepare, bySeq }: PageStatements,
-): FoundPage {
+function readPage(sql: Sql, scope: Scope, { after, ...query }: FindQuery): FoundPage {
   const { limit, sort } = query;
   const page: Page = { ...query, after: after === null ? null : JSON.parse(after), limit: limit + 1 };
   const text = new QueryText(SQLITE);
-  const sql = text.page(byRarest(prepare, scope, query.filter), page);
-  const rows = pageRows(prepare(sql).all(...text.params));
-  const { kept, isMore } = cut(rows, { limit, bytesMax: PAGE_BYTES_MAX });
+  const found = text.page(byRarest(sql.prepare, scope, query.filter), page);
+  const { kept, isMore } = cut(sql.select<PageRow>(found, text.params), { limit, bytesMax: PAGE_BYTES_MAX });
   const last = kept.at(-1);
   return {
-    documents: kept.map(({ seq }) => JSON.parse(String(bySeq.get(seq)?.doc))),
+    documents: kept.map(({ seq }) =>
+      JSON.parse(sql.get<Doc>`select json(doc) as doc from documents where seq = ${seq}`!.doc),
+    ),
     next: isMore && last ? JSON.stringify(positionOf(last, sort)) : null,
   };
 }

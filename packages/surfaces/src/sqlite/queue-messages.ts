@@ -1,20 +1,14 @@
 /** Messages of the embedded queues: how they come in, and go to the dead letters. */
-import type { DatabaseSync } from 'node:sqlite';
-import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../capabilities/queue/dead-letter.ts';
+import { deadLetterOf } from '../capabilities/queue/dead-letter.ts';
 import {
-  type Logged,
-  MESSAGE_OVERHEAD_BYTES,
+  type MessageRow,
+  type MessageTexts,
+  messageBytes,
   type NewDeadLetter,
-  TENANT_FULL,
 } from '../capabilities/queue/queue-store.ts';
+import { tenantFull } from '../capabilities/queue/refusals.ts';
 import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
-import { Refusal } from '../refusal.ts';
-import { bytesOf } from '../text.ts';
-
-const INSERT = `
-  insert into queue_messages (tenant, topic, message_id, payload, headers, bytes, available_at, expires_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?)
-`;
+import { type Sql, usedBytes } from './statements.ts';
 
 /** Exported for its plan. */
 export const DROP_EXPIRED = `
@@ -41,79 +35,65 @@ interface Arrival {
   readonly bounds: QueueBounds;
 }
 
-interface Texts {
-  readonly topic: string;
-  readonly payload: string;
-  readonly headers: string;
+export function publish(
+  sql: Sql,
+  full: FullTenants,
+  { topic, payload, headers, delayMs }: QueueDraft,
+  arrival: Arrival,
+): { messageId: string } {
+  const texts = { topic, payload: JSON.stringify(payload), headers: JSON.stringify(headers) };
+  makeRoom(sql, full, messageBytes(texts), arrival);
+  add(sql, texts, arrival, delayMs);
+  return { messageId: arrival.messageId };
 }
 
-export type MessageWrites = ReturnType<typeof messageWrites>;
-
-export function messageWrites(database: DatabaseSync, full: FullTenants) {
-  const insert = database.prepare(INSERT);
-  const original = database.prepare('select message_id, payload, headers from queue_messages where seq = ?');
-  const makeRoom = makingRoom(database, full);
-  const add = (
-    { topic, payload, headers }: Texts,
-    { tenant, now, messageId, bounds }: Arrival,
-    delayMs: number,
-  ) => {
-    const bytes = sizeOf({ topic, payload, headers });
-    const times = [now + delayMs, now + delayMs + bounds.retentionMs] as const;
-    insert.run(tenant, topic, messageId, payload, headers, bytes, ...times);
-  };
-  return {
-    publish({ topic, payload, headers, delayMs }: QueueDraft, arrival: Arrival): { messageId: string } {
-      const texts = { topic, payload: JSON.stringify(payload), headers: JSON.stringify(headers) };
-      makeRoom(sizeOf(texts), arrival);
-      add(texts, arrival, delayMs);
-      return { messageId: arrival.messageId };
-    },
-    /** Never refused: the message was there already. */
-    addDeadLetter({ seq, ...about }: NewDeadLetter, arrival: Omit<Arrival, 'messageId'>): void {
-      const found = original.get(seq);
-      const [messageId, headers] = [String(found?.message_id), String(found?.headers)];
-      const letter = deadLetterPayload({ ...about, messageId, payload: JSON.parse(String(found?.payload)) });
-      const texts = { topic: deadLetterTopicOf(about.topic), payload: JSON.stringify(letter), headers };
-      add(texts, { ...arrival, messageId: deadLetterId(messageId, about.group) }, 0);
-    },
-  };
+/** Never refused: the message was there already. */
+export function addDeadLetter(
+  sql: Sql,
+  { seq, ...about }: NewDeadLetter,
+  arrival: Omit<Arrival, 'messageId'>,
+): void {
+  const original = sql.get<MessageRow>`
+    select message_id, payload, headers from queue_messages where seq = ${seq}
+  `;
+  const { messageId, ...texts } = deadLetterOf(about, original!);
+  add(sql, texts, { ...arrival, messageId }, 0);
 }
 
-const sizeOf = ({ topic, payload, headers }: Texts): number =>
-  MESSAGE_OVERHEAD_BYTES + bytesOf(topic) + bytesOf(payload) + bytesOf(headers);
+function add(
+  sql: Sql,
+  texts: MessageTexts,
+  { tenant, now, messageId, bounds }: Arrival,
+  delayMs: number,
+): void {
+  const { topic, payload, headers } = texts;
+  const availableAt = now + delayMs;
+  sql.run`
+    insert into queue_messages (tenant, topic, message_id, payload, headers, bytes, available_at, expires_at)
+    values (${tenant}, ${topic}, ${messageId}, ${payload}, ${headers}, ${messageBytes(texts)}, ${availableAt},
+      ${availableAt + bounds.retentionMs})
+  `;
+}
 
 /** I5 of the port. */
-function makingRoom(database: DatabaseSync, full: FullTenants) {
-  const used = database.prepare(`select bytes from usage where area = 'queue' and tenant = ?`);
-  const dropExpired = database.prepare(DROP_EXPIRED);
-  const firstExpiry = database.prepare('select min(expires_at) as at from queue_messages where tenant = ?');
-  const dropConsumed = database.prepare(DROP_CONSUMED);
-  return (bytes: number, { tenant, now, bounds: { quotaBytes } }: Arrival): void => {
-    const room = quotaBytes - bytes;
-    const usedBytes = (): number => Number(used.get(tenant)?.bytes ?? 0);
-    const fits = (): boolean => usedBytes() <= room;
+function makeRoom(
+  sql: Sql,
+  full: FullTenants,
+  bytes: number,
+  { tenant, now, bounds: { quotaBytes } }: Arrival,
+): void {
+  const room = quotaBytes - bytes;
+  const fits = (): boolean => usedBytes(sql, 'queue', tenant) <= room;
+  if (fits()) return;
+  if (!full.isKnown(tenant, { now, room })) {
+    while (!fits() && sql.prepare(DROP_EXPIRED).run(tenant, now).changes > 0);
+    while (!fits() && sql.prepare(DROP_CONSUMED).run(tenant, tenant).changes > 0);
     if (fits()) return;
-    if (!full.isKnown(tenant, { now, room })) {
-      while (!fits() && dropExpired.run(tenant, now).changes > 0);
-      while (!fits() && dropConsumed.run(tenant, tenant).changes > 0);
-      if (fits()) return;
-      // What was dropped is there again after the refusal, and may be room enough for less
-      const until = Number(firstExpiry.get(tenant)?.at ?? now);
-      full.remember(tenant, { bytes: usedBytes(), until }, now);
-    }
-    throw new Refusal('queue_backend_unavailable', {
-      message: TENANT_FULL,
-      details: { quotaBytes },
-    });
-  };
-}
-
-export interface Kept {
-  readonly seq: number;
-  readonly message_id: string;
-  readonly payload: string;
-  readonly headers: string;
+    // What was dropped is there again after the refusal, and may be room enough for less
+    const until = sql.number`select min(expires_at) from queue_messages where tenant = ${tenant}` || now;
+    full.remember(tenant, { bytes: usedBytes(sql, 'queue', tenant), until }, now);
+  }
+  throw tenantFull(quotaBytes);
 }
 
 /** The plus keeps SQLite from looking through all messages of the tenant. Exported for its plan. */
@@ -123,19 +103,8 @@ export const MESSAGES = `
 `;
 
 /** By their numbers, those that are still there. */
-export function keptMessages(database: DatabaseSync) {
-  const find = database.prepare(MESSAGES);
-  return (tenant: string, seqs: readonly number[]): Kept[] => keptOf(find.all(tenant, JSON.stringify(seqs)));
-}
-
-export const keptOf = (rows: unknown): Kept[] => rows as Kept[];
-
-export const loggedOf = ({ seq, message_id: messageId, payload, headers }: Kept): Logged => ({
-  seq,
-  messageId,
-  payload: JSON.parse(payload),
-  headers: JSON.parse(headers),
-});
+export const keptMessages = (sql: Sql, tenant: string, seqs: readonly number[]): MessageRow[] =>
+  sql.select(MESSAGES, [tenant, JSON.stringify(seqs)]);
 
 /** What a tenant has when all that can go is gone. */
 interface Floor {

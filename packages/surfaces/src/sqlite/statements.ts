@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
 
@@ -9,9 +9,13 @@ export interface Area<Reads extends Operations = Operations, Writes extends Oper
   writes(database: DatabaseSync): Writes;
 }
 
-export const defineArea = <Reads extends Operations, Writes extends Operations>(
-  area: Area<Reads, Writes>,
-): Area<Reads, Writes> => area;
+export const defineArea = <Reads extends Operations, Writes extends Operations>(area: {
+  reads(sql: Sql): Reads;
+  writes(sql: Sql): Writes;
+}): Area<Reads, Writes> => ({
+  reads: (database) => area.reads(new Sql(database)),
+  writes: (database) => area.writes(new Sql(database)),
+});
 
 /** SQLite replans a statement with a bare parameter here on every run; measured: 10 to 40 µs for what then takes 1 to 7. */
 export const LIMIT = 'limit ? + 0';
@@ -19,19 +23,85 @@ export const LIMIT = 'limit ? + 0';
 /** The shapes of filters in use are few; those used longest ago are prepared again. */
 const STATEMENTS_MAX = 200;
 
-export function preparing(database: DatabaseSync): (sql: string) => StatementSync {
-  const prepared = new Map<string, StatementSync>();
-  return (sql) => {
-    const statement = prepared.get(sql) ?? database.prepare(sql);
-    prepared.delete(sql);
-    prepared.set(sql, statement);
-    if (prepared.size > STATEMENTS_MAX) prepared.delete(prepared.keys().next().value!);
+/**
+ * Statements of one connection, prepared when first used. What stands in a template is a parameter; in `limit ${n} + 0`
+ * for the reason that `LIMIT` has.
+ *
+ * @example
+ * const row = sql.get<{ value: string }>`select value from kv where tenant = ${tenant}`;
+ */
+export class Sql {
+  readonly database: DatabaseSync;
+  readonly #fixed = new Map<TemplateStringsArray, StatementSync>();
+  readonly #built = new Map<string, StatementSync>();
+  readonly #hasBigInts: boolean;
+
+  constructor(database: DatabaseSync) {
+    this.database = database;
+    this.#hasBigInts = typeof database.prepare('select 1 as one').get()?.one === 'bigint';
+  }
+
+  get<Row>(text: TemplateStringsArray, ...values: SQLInputValue[]): Row | undefined {
+    const row = this.#statement(text).get(...values);
+    return row && this.#rowOf<Row>(row);
+  }
+
+  all<Row>(text: TemplateStringsArray, ...values: SQLInputValue[]): Row[] {
+    return this.#rowsOf(this.#statement(text).all(...values));
+  }
+
+  /** The first column of the first row; 0 where there is none. */
+  number(text: TemplateStringsArray, ...values: SQLInputValue[]): number {
+    return Number(Object.values(this.#statement(text).get(...values) ?? {})[0] ?? 0);
+  }
+
+  /** How many rows it changed. */
+  run(text: TemplateStringsArray, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(text).run(...values).changes);
+  }
+
+  /** Of text that was built. */
+  select<Row>(text: string, params: readonly SQLInputValue[]): Row[] {
+    return this.#rowsOf(this.prepare(text).all(...params));
+  }
+
+  readonly prepare = (text: string): StatementSync => {
+    const statement = this.#built.get(text) ?? this.database.prepare(text);
+    this.#built.delete(text);
+    this.#built.set(text, statement);
+    if (this.#built.size > STATEMENTS_MAX) this.#built.delete(this.#built.keys().next().value!);
     return statement;
   };
+
+  #statement(text: TemplateStringsArray): StatementSync {
+    const known = this.#fixed.get(text);
+    if (known) return known;
+    const statement = this.database.prepare(text.join('?'));
+    this.#fixed.set(text, statement);
+    return statement;
+  }
+
+  #rowsOf<Row>(rows: Record<string, unknown>[]): Row[] {
+    return this.#hasBigInts ? rows.map((row) => this.#rowOf<Row>(row)) : (rows as Row[]);
+  }
+
+  /** Sequences are below 2^53. */
+  #rowOf<Row>(row: Record<string, unknown>): Row {
+    if (this.#hasBigInts)
+      for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name]);
+    return row as Row;
+  }
 }
 
+export const usedBytes = (sql: Sql, area: string, tenant: string): number =>
+  sql.number`select bytes from usage where area = ${area} and tenant = ${tenant}`;
+
+/** A call that is on record does nothing more. */
+export const isRecorded = (sql: Sql, tenant: string, journalKey: string): boolean =>
+  sql.number`select 1 from invocations where tenant = ${tenant} and journal_key = ${journalKey}` === 1;
+
 /** All that `work` reads is of one moment, whatever is written meanwhile. */
-export function inSnapshot<T>(database: DatabaseSync, work: () => T): T {
+export function inSnapshot<T>({ database }: Sql, work: () => T): T {
   database.exec('begin');
   try {
     return work();

@@ -1,4 +1,3 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import {
@@ -17,8 +16,8 @@ import { checkDimensions, noCollection } from '../capabilities/vector/refusals.t
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
 import type { RetrievalDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
-import { defineArea, inSnapshot, preparing, rangeOf } from './statements.ts';
-import { codesTable, findingVectorCollection, type VectorCollection } from './vector-codes.ts';
+import { defineArea, inSnapshot, rangeOf, type Sql } from './statements.ts';
+import { codesTable, findVectorCollection, floatsOf, type VectorCollection } from './vector-codes.ts';
 import { vectorWrites } from './vector-writes.ts';
 
 /** Up to so many, reading every vector is as fast as looking at codes first. */
@@ -31,22 +30,21 @@ interface Found extends Scored {
 type Search = Omit<VectorQuery, 'collection'>;
 
 export const vectorsArea = defineArea({
-  reads: (database) => {
-    const collectionOf = findingVectorCollection(database);
-    const nearest = searching(database);
-    const bySeq = database.prepare('select json(doc) as doc from vectors where seq = ?');
-    const metadataOf = (seq: number): JsonObject | null => JSON.parse(String(bySeq.get(seq)?.doc ?? null));
+  reads: (sql) => {
+    sql.database.function('lengthened', { deterministic: true }, (embedding) =>
+      bytesOfFloats(lengthened(floatsOf(embedding as Uint8Array))),
+    );
     return {
       query: (tenant: string, name: string, search: Search): VectorMatch[] =>
-        inSnapshot(database, () => {
-          const collection = collectionOf(tenant, name);
+        inSnapshot(sql, () => {
+          const collection = findVectorCollection(sql, tenant, name);
           if (!collection) throw noCollection(name);
           if (collection.vectors === 0) return [];
           checkDimensions(collection.dimensions, search.embedding.length);
-          return best(nearest(collection, search), search.k).map(({ seq, id, score }) => ({
+          return best(nearest(sql, collection, search), search.k).map(({ seq, id, score }) => ({
             id,
             score,
-            metadata: metadataOf(seq),
+            metadata: metadataOf(sql, seq),
           }));
         }),
       ping: (): null => null,
@@ -55,57 +53,52 @@ export const vectorsArea = defineArea({
   writes: vectorWrites,
 });
 
-function searching(database: DatabaseSync) {
-  const prepare = preparing(database);
-  database.function('lengthened', { deterministic: true }, (embedding) =>
-    bytesOfFloats(lengthened(floatsOf(embedding as Uint8Array))),
+const metadataOf = (sql: Sql, seq: number): JsonObject | null =>
+  JSON.parse(
+    sql.get<{ doc: string | null }>`select json(doc) as doc from vectors where seq = ${seq}`!.doc ?? 'null',
   );
-  const vectorAt = database.prepare('select id, embedding from vectors where seq = ?');
-  const scored = (rows: readonly Row[], metric: Metric, embedding: Float32Array): Found[] => {
-    const scoreOf = scoring(metric, embedding);
-    return rows.map((row) => {
-      const seq = Number(row.seq);
-      const stored = vectorAt.get(seq)!;
-      return { seq, id: String(stored.id), score: scoreOf(floatsOf(stored.embedding as Uint8Array)) };
-    });
+
+function nearest(sql: Sql, collection: VectorCollection, search: Search): Found[] {
+  const { embedding, k, filter } = search;
+  const { metric, dimensions } = collection;
+  const scoreOf = scoring(metric, embedding);
+  const scored = ({ seq }: Candidate): Found => {
+    const stored = sql.get<{ id: string; embedding: Uint8Array }>`
+      select id, embedding from vectors where seq = ${seq}
+    `!;
+    return { seq, id: stored.id, score: scoreOf(floatsOf(stored.embedding)) };
   };
-  return (collection: VectorCollection, { embedding, k, filter }: Search): Found[] => {
-    const { metric, dimensions } = collection;
-    const isAny = filter.kind === 'all' && filter.of.length === 0;
-    if (metric === 'cosine' && isAny && collection.vectors > SCANNED_MAX) {
-      const rows = lookAtCodes(prepare, collection, embedding, candidatesFor(k));
-      const found = scored(rows, metric, embedding);
-      const candidates = found.map(({ score }, index) => ({
-        score,
-        distance: Number(rows[index]!.distance),
-      }));
-      if (isConclusive(candidates, { k, dimensions })) return found;
-    }
-    return scored(scan(prepare, collection, { embedding, k, filter }), metric, embedding);
-  };
+  const isAny = filter.kind === 'all' && filter.of.length === 0;
+  if (metric === 'cosine' && isAny && collection.vectors > SCANNED_MAX) {
+    const rows = lookAtCodes(sql, collection, embedding, candidatesFor(k));
+    const found = rows.map(scored);
+    const candidates = found.map(({ score }, index) => ({ score, distance: rows[index]!.distance }));
+    if (isConclusive(candidates, { k, dimensions })) return found;
+  }
+  return scan(sql, collection, search).map(scored);
 }
 
-type Row = ReturnType<StatementSync['all']>[number];
-type Prepare = (sql: string) => StatementSync;
-
-const floatsOf = (bytes: Uint8Array): Float32Array => new Float32Array(bytes.slice().buffer);
+interface Candidate {
+  readonly seq: number;
+}
 
 const bytesOfFloats = (vector: Float32Array): Uint8Array =>
   new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 
 /** The collection is the partition of the table: codes of others are not even read. */
-function lookAtCodes(
-  prepare: Prepare,
+const lookAtCodes = (
+  sql: Sql,
   { id, dimensions }: VectorCollection,
   embedding: Float32Array,
   limit: number,
-): Row[] {
-  const look = prepare(`
-    select rowid as seq, distance from ${codesTable(dimensions)}
-    where code match vec_int8(?) and k = ? and collection = ?
-  `);
-  return look.all(new Uint8Array(encode(embedding).buffer), limit, BigInt(id));
-}
+): (Candidate & { readonly distance: number })[] =>
+  sql.select(
+    `
+      select rowid as seq, distance from ${codesTable(dimensions)}
+      where code match vec_int8(?) and k = ? and collection = ?
+    `,
+    [new Uint8Array(encode(embedding).buffer), limit, BigInt(id)],
+  );
 
 /** Of directions, so both sides may be lengthened. */
 const cosineDistance = (query: string): string =>
@@ -118,7 +111,7 @@ const DISTANCES = {
   dot: (query: string) => `norm * (${cosineDistance(query)} - 1)`,
 } as const satisfies Record<Metric, (query: string) => string>;
 
-function scan(prepare: Prepare, { id, metric }: VectorCollection, { embedding, k, filter }: Search): Row[] {
+function scan(sql: Sql, { id, metric }: VectorCollection, { embedding, k, filter }: Search): Candidate[] {
   const text = new QueryText(SQLITE);
   const [first, after] = rangeOf(id);
   const within = `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`;
@@ -128,9 +121,8 @@ function scan(prepare: Prepare, { id, metric }: VectorCollection, { embedding, k
   // In a select of its own it is computed once, not for each row
   const query = `(select unhex(${text.bind(hex)}))`;
   const limit = text.bind(k + SLACK);
-  return prepare(
-    `select seq from vectors where ${where} order by ${DISTANCES[metric](query)} limit ${limit}`,
-  ).all(...text.params);
+  const found = `select seq from vectors where ${where} order by ${DISTANCES[metric](query)} limit ${limit}`;
+  return sql.select(found, text.params);
 }
 
 export function embeddedVectors(database: RetrievalDatabase, limits: VectorLimits): VectorsPort {

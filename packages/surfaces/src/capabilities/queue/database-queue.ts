@@ -11,8 +11,6 @@ import type {
 } from '../../ports/queue.ts';
 import type { Arrivals } from './arrivals.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
-import { backendUnavailable } from './errors.ts';
-import { isNothingThere } from './nothing.ts';
 import {
   type Granted,
   type QueueCall,
@@ -21,6 +19,7 @@ import {
   readHandle,
   SWEEP_BATCH,
 } from './queue-store.ts';
+import { isNothingThere } from './refusals.ts';
 import { startSubscription, TAKING } from './subscription.ts';
 import { pause, takeInTurn } from './waiting.ts';
 
@@ -164,7 +163,10 @@ function explained(store: QueueStore): QueueStore {
     if (!(error instanceof OpenwopError) || error.code !== 'storage_unavailable') throw error;
     throw error instanceof ServerError
       ? error.as('queue_backend_unavailable')
-      : backendUnavailable(error.message, error.cause ?? error);
+      : new OpenwopError('queue_backend_unavailable', {
+          message: error.message,
+          cause: error.cause ?? error,
+        });
   };
   return {
     publish: (...args) => store.publish(...args).catch(explain),

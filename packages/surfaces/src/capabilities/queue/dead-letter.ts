@@ -1,6 +1,6 @@
 /** Dead letters are messages of a topic of their own. Threads load this file. */
 import { hash } from 'node:crypto';
-import type { Json } from '@gantry/protocol';
+import type { MessageRow, MessageTexts, NewDeadLetter } from './queue-store.ts';
 
 const SUFFIX = '.dlq';
 
@@ -10,28 +10,24 @@ export const isDeadLetterTopic = (topic: string): boolean => topic.endsWith(SUFF
 
 export const deadLetterTopicOf = (topic: string): string => `${topic}${SUFFIX}`;
 
-export interface DeadLetterFacts {
-  readonly topic: string;
-  readonly group: string;
-  readonly messageId: string;
-  readonly payload: Json;
-  readonly deliveryCount: number;
-  readonly reason: string;
-}
-
 /** The message as it was, and why it is here. */
-export const deadLetterPayload = ({ payload, reason, group, ...facts }: DeadLetterFacts): Json => ({
-  original: payload,
-  deadLetterReason: reason,
-  topic: facts.topic,
-  consumerGroup: group,
-  messageId: facts.messageId,
-  deliveryCount: facts.deliveryCount,
+export const deadLetterOf = (
+  { topic, group, deliveryCount, reason }: Omit<NewDeadLetter, 'seq'>,
+  { message_id: messageId, payload, headers }: Omit<MessageRow, 'seq'>,
+): MessageTexts & { readonly messageId: string } => ({
+  topic: deadLetterTopicOf(topic),
+  messageId: deadLetterId(messageId, group),
+  payload: JSON.stringify({
+    original: JSON.parse(payload),
+    deadLetterReason: reason,
+    topic,
+    consumerGroup: group,
+    messageId,
+    deliveryCount,
+  }),
+  headers,
 });
 
 /** Groups fail apart, so that one message can be dead for several of them. By digest: a group's name may be long. */
-export const deadLetterId = (messageId: string, group: string): string =>
+const deadLetterId = (messageId: string, group: string): string =>
   group === '' ? `dead.${messageId}` : `dead.${messageId}.${hash('sha256', group, 'base64url')}`;
-
-export const ALREADY_DEAD =
-  'The message is a dead letter already. Acknowledge it, or publish its `original` to another topic.';

@@ -1,7 +1,6 @@
 /** What pack code gets for a delivery: sealed for its tenant, so that none can be made up or carried over. */
 import { OpenwopError } from '@gantry/protocol';
 import type { Cursors } from '../../calls/cursor.ts';
-import { tokenExpired } from './errors.ts';
 
 export interface DeliveryTokens {
   seal(tenant: string, handle: string): string;
@@ -29,7 +28,8 @@ export function deliveryTokens(cursors: Cursors): DeliveryTokens {
     open(tenant, token) {
       const handle = read('queue.delivery', tenant, token);
       if (handle !== null) return { kind: 'delivery', handle };
-      if (read('queue.receipt', tenant, token) === null) throw tokenExpired();
+      if (read('queue.receipt', tenant, token) === null)
+        throw new OpenwopError('queue_delivery_token_expired');
       return { kind: 'receipt' };
     },
     receipt: (tenant, messageId) => cursors.seal([tenant, 'queue.receipt'], messageId),

@@ -7,12 +7,13 @@ import type {
   QueueOutcome,
   QueueSettled,
 } from '../../ports/queue.ts';
+import { bytesOf } from '../../text.ts';
 
 export interface QueueLease extends ConsumerGroup {
   readonly messagesMax: number;
   readonly visibilityMs: number;
   readonly deliveriesMax?: number | undefined;
-  /** To refuse (`nothing.ts`) leaves nothing behind, and nothing on record. */
+  /** To refuse (`nothingThere`) leaves nothing behind, and nothing on record. */
   readonly ifEmpty: 'answer' | 'refuse';
 }
 
@@ -26,6 +27,21 @@ export interface NewDeadLetter extends ConsumerGroup {
 export interface Logged extends QueueMessage {
   readonly seq: number;
 }
+
+/** As databases keep it: payload and headers as JSON. */
+export interface MessageRow {
+  readonly seq: number;
+  readonly message_id: string;
+  readonly payload: string;
+  readonly headers: string;
+}
+
+export const loggedOf = ({ seq, message_id: messageId, payload, headers }: MessageRow): Logged => ({
+  seq,
+  messageId,
+  payload: JSON.parse(payload),
+  headers: JSON.parse(headers),
+});
 
 /** What is on record of a lease. Payloads are not: they would be kept once more for every group. */
 export interface Granted {
@@ -66,7 +82,16 @@ export const READ_LIMIT = 50;
 /** Small, so that a sweep never holds up live writes for long. */
 export const SWEEP_BATCH = 500;
 /** What a message costs beside its text, so that many small ones count too. */
-export const MESSAGE_OVERHEAD_BYTES = 256;
+const MESSAGE_OVERHEAD_BYTES = 256;
+
+export interface MessageTexts {
+  readonly topic: string;
+  readonly payload: string;
+  readonly headers: string;
+}
+
+export const messageBytes = ({ topic, payload, headers }: MessageTexts): number =>
+  MESSAGE_OVERHEAD_BYTES + bytesOf(topic) + bytesOf(payload) + bytesOf(headers);
 
 /** Deliveries that are looked at to make way. */
 export const WAY_LIMIT = 100;
@@ -85,10 +110,3 @@ export function readHandle(handle: string): HandleParts | null {
   if (rest.length > 0 || ![groupId, seq, count].every(Number.isSafeInteger)) return null;
   return { groupId: groupId!, seq: seq!, count: count! };
 }
-
-export const TENANT_FULL =
-  'The queues of this tenant are full. Acknowledge messages in every group of their topic, or wait until they expire, ' +
-  'or ask the operator for a larger quota (GANTRY_QUOTAS).';
-
-export const tooManyGroupsText = (groupsMax: number): string =>
-  `The topic has ${groupsMax} consumer groups, and may have no more. Consume with one of them, or use another topic.`;

@@ -1,0 +1,32 @@
+/** What queues refuse, in every backend. Threads load this file. */
+import { Refusal } from '../../refusal.ts';
+
+export const tokenExpired = (): Refusal => new Refusal('queue_delivery_token_expired');
+
+export const alreadyDead = (): Refusal =>
+  new Refusal('validation_error', {
+    message:
+      'The message is a dead letter already. Acknowledge it, or publish its `original` to another topic.',
+  });
+
+export const tenantFull = (quotaBytes: number): Refusal =>
+  new Refusal('queue_backend_unavailable', {
+    message:
+      'The queues of this tenant are full. Acknowledge messages in every group of their topic, or wait until they ' +
+      'expire, or ask the operator for a larger quota (GANTRY_QUOTAS).',
+    details: { quotaBytes },
+  });
+
+export const tooManyGroups = (groupsMax: number): Refusal =>
+  new Refusal('queue_backend_unavailable', {
+    message: `The topic has ${groupsMax} consumer groups, and may have no more. Consume with one of them, or use another topic.`,
+    details: { groupsMax },
+  });
+
+/** An empty lease of a waiting consumer, so that nothing of it is recorded. */
+export const nothingThere = (): Refusal =>
+  new Refusal('queue_backend_unavailable', { details: { nothingThere: true } });
+
+/** As it comes out of a database. */
+export const isNothingThere = (error: unknown): boolean =>
+  error instanceof Error && 'details' in error && Object(error.details).nothingThere === true;
