@@ -106,12 +106,28 @@ export class Change {
     return { ...next, version: versionAfter(this.#put(next, stored.version, {})) };
   }
 
+  /** Replaces the record with this id, or creates it. */
+  async put<R extends object>(kind: RecordKind<R>, record: NoInfer<R>, id: string): Promise<Stored<R>> {
+    const before = await this.find(kind, id);
+    return before ? this.replace(before, record) : this.create(kind, record, id);
+  }
+
   /** False, and nothing is written, when the record has changed since it was read outside of this change. */
   async replaceUnchanged<R extends object>(stored: Stored<R>, record: R): Promise<boolean> {
-    const current = await this.find(stored.kind, stored.id);
-    if (current?.version !== stored.version) return false;
-    this.replace(current, record);
-    return true;
+    const isUnchanged = await this.isUnchanged(stored);
+    if (isUnchanged) this.replace(stored, record);
+    return isUnchanged;
+  }
+
+  async deleteUnchanged<R extends object>(stored: Stored<R>): Promise<boolean> {
+    const isUnchanged = await this.isUnchanged(stored);
+    if (isUnchanged) this.delete(stored);
+    return isUnchanged;
+  }
+
+  /** Since it was read outside of this change. */
+  async isUnchanged<R extends object>({ kind, id, version }: Stored<R>): Promise<boolean> {
+    return (await this.find(kind, id))?.version === version;
   }
 
   delete<R extends object>({ kind, tenant, id, version, record }: Stored<R>): void {

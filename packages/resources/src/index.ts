@@ -1,6 +1,15 @@
 export type { Caller, NodeCaller } from './caller.ts';
 export type { Change, StartingRun } from './change.ts';
 export { Changes, type ChangesOptions, Contended } from './changes.ts';
-export { fromEntry, type RecordKind, type Stored, toEntry } from './record-kind.ts';
+export {
+  creation,
+  everyRecord,
+  fromEntry,
+  listRecords,
+  type RecordKind,
+  readRecord,
+  type Stored,
+  toEntry,
+} from './record-kind.ts';
 export { type Resource, ResourceService, resource, type ServiceOptions, type Shown } from './resource.ts';
 export { openSecret, type Sealer, type Secret } from './secret.ts';

@@ -1,6 +1,6 @@
 /** How records of one kind are kept as entries. */
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
-import type { Entry, EntryKey, IndexValue, NewEntry } from '@gantry/store';
+import type { Entry, EntryFilter, EntryKey, EntryReads, IndexValue, NewEntry, Write } from '@gantry/store';
 
 export interface RecordKind<R extends object> {
   /** The kind of its entries. */
@@ -47,6 +47,55 @@ export const fromEntry = <R extends object>(kind: RecordKind<R>, entry: Entry): 
   const { tenant, id, version, workspace, createdAt, body } = entry;
   return { kind, tenant, id, version, workspace, createdAt, record: JSON.parse(body) };
 };
+
+/** As it is kept now; null when the tenant has no such record. */
+export async function readRecord<R extends object>(
+  entries: Pick<EntryReads, 'get'>,
+  kind: RecordKind<R>,
+  tenant: string,
+  id: string,
+): Promise<Stored<R> | null> {
+  const entry = await entries.get(keyOf(kind, tenant, id));
+  return entry && fromEntry(kind, entry);
+}
+
+export async function listRecords<R extends object>(
+  entries: Pick<EntryReads, 'list'>,
+  kind: RecordKind<R>,
+  tenant: string,
+  filter: EntryFilter,
+): Promise<Stored<R>[]> {
+  return (await entries.list(kind.kind, tenant, filter)).map((entry) => fromEntry(kind, entry));
+}
+
+const PAGE = 256;
+
+/** Of all tenants, a page in memory at a time. */
+export async function* everyRecord<R extends object>(
+  entries: Pick<EntryReads, 'all'>,
+  kind: RecordKind<R>,
+): AsyncGenerator<Stored<R>> {
+  for (let after: Entry | null = null; ; ) {
+    const page: Entry[] = await entries.all(kind.kind, after, PAGE);
+    for (const entry of page) yield fromEntry(kind, entry);
+    after = page.at(-1) ?? null;
+    if (page.length < PAGE) return;
+  }
+}
+
+/** Creates the record outside of a change: for writes that belong into a commit of their own making. */
+export function creation<R extends object>(
+  kind: RecordKind<R>,
+  {
+    workspace = null,
+    ...of
+  }: { readonly tenant: string; readonly id: string; readonly workspace?: string | null },
+  record: NoInfer<R>,
+  now: number,
+): Write {
+  const entry = toEntry({ ...of, kind, workspace, createdAt: now, record }, now);
+  return { kind: 'putEntry', entry, expectedVersion: null };
+}
 
 export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, now: number): NewEntry {
   const { kind, tenant, id, workspace, createdAt, record } = stored;

@@ -20,7 +20,14 @@ import {
   UNIVERSAL_KINDS,
 } from '@gantry/ai';
 import { type EmittedEvent, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { type Caller, type Changes, fromEntry, type NodeCaller, type RecordKind } from '@gantry/resources';
+import {
+  type Caller,
+  type Changes,
+  listRecords,
+  type NodeCaller,
+  type RecordKind,
+  readRecord,
+} from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 
 /** Also advertised: `limits`. */
@@ -111,9 +118,8 @@ export class Envelopes {
     envelopeType: string,
     correlationId: string,
   ): Promise<AcceptedEnvelope | null> {
-    const entry = await this.#entries.get({ kind: judged.kind, tenant, id: idOf(runId, correlationId) });
-    const record = entry && fromEntry(judged, entry).record;
-    return record?.envelopeType === envelopeType ? projectionOf(record) : null;
+    const found = await readRecord(this.#entries, judged, tenant, idOf(runId, correlationId));
+    return found?.record.envelopeType === envelopeType ? projectionOf(found.record) : null;
   }
 
   /** The oldest of a kind that nobody took. A repeat of the call gets the same. */
@@ -121,8 +127,7 @@ export class Envelopes {
     const index = { name: 'open', value: openOf(runId, envelopeType) };
     try {
       return await this.#changes.run(caller, async (change) => {
-        const entries = await this.#entries.list(judged.kind, caller.tenant, { index, limit: OPEN_MAX });
-        const open = entries.map((entry) => fromEntry(judged, entry));
+        const open = await listRecords(this.#entries, judged, caller.tenant, { index, limit: OPEN_MAX });
         for (const { id } of open.sort((left, right) => left.record.at - right.record.at)) {
           const found = await change.find(judged, id);
           // Another may have taken it since it was listed

@@ -4,7 +4,7 @@
  */
 import type { EmittedEvent, MadeArtifact, RunFacts } from '@gantry/engine';
 import type { ArtifactSummary, Json } from '@gantry/protocol';
-import { type RecordKind, toEntry } from '@gantry/resources';
+import { creation, type RecordKind } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 
 export type ArtifactRecord = Omit<ArtifactSummary, 'createdAt'>;
@@ -78,15 +78,6 @@ export function mediaArtifact(
 function versionWrites(facts: Facts, now: number, record: ArtifactRecord, body: ContentRecord): Write[] {
   const { tenant, workspace = null } = facts.owner;
   const { runId, artifactId, version } = record;
-  const common = { tenant, workspace, createdAt: now, id: versionId(runId, artifactId, version) };
-  return [
-    put(toEntry({ ...common, kind: ARTIFACTS, record }, now)),
-    put(toEntry({ ...common, kind: CONTENTS, record: body }, now)),
-  ];
+  const of = { tenant, workspace, id: versionId(runId, artifactId, version) };
+  return [creation(ARTIFACTS, of, record, now), creation(CONTENTS, of, body, now)];
 }
-
-const put = (entry: Extract<Write, { kind: 'putEntry' }>['entry']): Write => ({
-  kind: 'putEntry',
-  entry,
-  expectedVersion: null,
-});

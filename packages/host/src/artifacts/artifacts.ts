@@ -4,14 +4,15 @@ import {
   type Artifact,
   type ArtifactList,
   type ArtifactSummary,
+  isoTime,
   isTerminal,
   OpenwopError,
 } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
-import type { Entry, RunKey, Store } from '@gantry/store';
+import { listRecords, readRecord, type Stored } from '@gantry/resources';
+import type { RunKey, Store } from '@gantry/store';
 import type { MediaStore } from '../ai/media-store.ts';
 import type { ReadRun, Runtime } from '../runtime/runtime.ts';
-import { ARTIFACTS, artifactRef, CONTENTS, versionId } from './artifact-record.ts';
+import { ARTIFACTS, type ArtifactRecord, artifactRef, CONTENTS, versionId } from './artifact-record.ts';
 
 const LIST_MAX = 1_000;
 /** Forks of forks: each one is read. */
@@ -22,6 +23,8 @@ export interface ArtifactsOptions {
   readonly runtime: Pick<Runtime, 'read'>;
   readonly media: Pick<MediaStore, 'read'>;
 }
+
+type StoredArtifact = Stored<ArtifactRecord>;
 
 export class Artifacts {
   readonly #entries: ArtifactsOptions['entries'];
@@ -50,25 +53,24 @@ export class Artifacts {
 
   /** The given version, else the last one. Null when there is no such run. */
   async find(key: RunKey, artifactId: string, version?: string): Promise<Artifact | null> {
-    const entry = await this.#entry(key, artifactId, version, SOURCES_MAX);
-    if (!entry) return null;
-    const { tenant, id } = entry;
-    const content = await this.#entries.get({ kind: CONTENTS.kind, tenant, id });
-    if (!content) throw missing(artifactId, version);
-    const { record } = fromEntry(CONTENTS, content);
-    const about = { ...shown(entry), runId: key.runId };
-    if ('content' in record) return { ...about, content: record.content };
-    const media = await this.#media.read(tenant, record.mediaId);
+    const stored = await this.#stored(key, artifactId, version, SOURCES_MAX);
+    if (!stored) return null;
+    const { tenant, id } = stored;
+    const kept = await readRecord(this.#entries, CONTENTS, tenant, id);
+    if (!kept) throw missing(artifactId, version);
+    const about = { ...shown(stored), runId: key.runId };
+    if ('content' in kept.record) return { ...about, content: kept.record.content };
+    const media = await this.#media.read(tenant, kept.record.mediaId);
     if (!media) throw missing(artifactId, version);
     return { ...about, base64: Buffer.from(media.data).toString('base64') };
   }
 
-  async #entry(
+  async #stored(
     key: RunKey,
     artifactId: string,
     version: string | undefined,
     sourcesMax: number,
-  ): Promise<Entry | null> {
+  ): Promise<StoredArtifact | null> {
     const own = await this.#own(key, artifactId, version);
     if (own) return own;
     const read = await this.#runtime.read(key);
@@ -79,24 +81,27 @@ export class Artifacts {
     const source = sourceOf(facts);
     if (!source || sourcesMax === 0 || last === 0 || Number(wanted) > last)
       throw missing(artifactId, version);
-    const found = await this.#entry(source, artifactId, wanted, sourcesMax - 1);
+    const found = await this.#stored(source, artifactId, wanted, sourcesMax - 1);
     if (!found) throw deletedSource(source.runId);
     return found;
   }
 
-  async #own({ tenant, runId }: RunKey, artifactId: string, version?: string): Promise<Entry | null> {
-    const { kind } = ARTIFACTS;
+  async #own(
+    { tenant, runId }: RunKey,
+    artifactId: string,
+    version?: string,
+  ): Promise<StoredArtifact | null> {
     if (version !== undefined)
-      return this.#entries.get({ kind, tenant, id: versionId(runId, artifactId, version) });
-    const [last] = await this.#entries.list(kind, tenant, { ref: artifactRef(runId, artifactId), limit: 1 });
-    return last ?? null;
+      return readRecord(this.#entries, ARTIFACTS, tenant, versionId(runId, artifactId, version));
+    const filter = { ref: artifactRef(runId, artifactId), limit: 1 };
+    return (await listRecords(this.#entries, ARTIFACTS, tenant, filter))[0] ?? null;
   }
 
   /** By artifact and version. What a deleted source has taken with it is left out. */
   async #versions(key: RunKey, { run }: ReadRun, sourcesMax: number): Promise<ArtifactSummary[]> {
     const index = { name: 'run', value: key.runId };
     const filter = { index, oldestFirst: true, limit: LIST_MAX + 1 } as const;
-    const own = (await this.#entries.list(ARTIFACTS.kind, key.tenant, filter)).map(shown);
+    const own = (await listRecords(this.#entries, ARTIFACTS, key.tenant, filter)).map(shown);
     const source = sourceOf(run.facts);
     const read = source && sourcesMax > 0 ? await this.#runtime.read(source) : null;
     if (!source || !read) return own;
@@ -115,10 +120,10 @@ const nameOf = ({ artifactId, version }: ArtifactSummary): string => versionId('
 const byName = (left: ArtifactSummary, right: ArtifactSummary): number =>
   nameOf(left) < nameOf(right) ? -1 : 1;
 
-function shown(entry: Entry): ArtifactSummary {
-  const { record, createdAt } = fromEntry(ARTIFACTS, entry);
-  return { ...record, createdAt: new Date(createdAt).toISOString() };
-}
+const shown = ({ record, createdAt }: StoredArtifact): ArtifactSummary => ({
+  ...record,
+  createdAt: isoTime(createdAt),
+});
 
 const sourceOf = ({ fork, owner }: RunFacts): RunKey | undefined =>
   fork && { tenant: owner.tenant, runId: fork.sourceRunId };

@@ -1,7 +1,7 @@
 /** What people edit of an artifact. Stored versions stay as they are: a working copy becomes one when it is registered. */
 import { type EditedArtifact, misfitRefusal, type PlanNode, shownContent } from '@gantry/engine';
 import { type Json, OpenwopError, type WorkingCopy, type WriteWorkingCopy } from '@gantry/protocol';
-import { type Caller, type Changes, fromEntry, type RecordKind, type Stored } from '@gantry/resources';
+import { type Caller, type Changes, type RecordKind, readRecord, type Stored } from '@gantry/resources';
 import type { RunKey, Store } from '@gantry/store';
 import type { ReadRun, Runtime } from '../runtime/runtime.ts';
 import { type Artifacts, missing } from './artifacts.ts';
@@ -74,8 +74,7 @@ export class WorkingCopies {
       const current = tokenOf(subject, found);
       if (version !== current) throw conflict(current);
       const record = { runId: key.runId, content: json, base: lastOf(subject), writtenBy: caller.actor };
-      const next = found ? change.replace(found, record) : change.create(COPIES, record, id);
-      return view(subject, next, json);
+      return view(subject, await change.put(COPIES, record, id), json);
     });
   }
 
@@ -100,13 +99,8 @@ export class WorkingCopies {
     return { ...read, key, node, artifactId };
   }
 
-  async #stored({ tenant, runId }: RunKey, artifactId: string): Promise<Stored<CopyRecord> | null> {
-    const entry = await this.#options.entries.get({
-      kind: COPIES.kind,
-      tenant,
-      id: copyId(runId, artifactId),
-    });
-    return entry && fromEntry(COPIES, entry);
+  #stored({ tenant, runId }: RunKey, artifactId: string): Promise<Stored<CopyRecord> | null> {
+    return readRecord(this.#options.entries, COPIES, tenant, copyId(runId, artifactId));
   }
 
   async #original(subject: Subject): Promise<Json> {

@@ -4,7 +4,7 @@
  */
 import type { EgressCredential } from '@gantry/egress';
 import { type actsWire, OpenwopError, type Owner } from '@gantry/protocol';
-import { type Changes, fromEntry, ResourceService } from '@gantry/resources';
+import { type Changes, ResourceService, readRecord } from '@gantry/resources';
 import type { Logger } from 'pino';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import type { Redactions } from '../redaction/redactions.ts';
@@ -42,8 +42,8 @@ export interface Credentials {
 export interface TokenRenewal {
   fresh(stored: StoredCredential): Promise<StoredCredential>;
   renewed(stored: StoredCredential): Promise<StoredCredential>;
-  /** The hosts of its connection pack now; undefined for tokens that are of no connection. */
-  apiHostsOf(stored: StoredCredential): Promise<readonly string[] | undefined>;
+  /** The hosts of its connection pack now; null for tokens that are of no connection. */
+  apiHostsOf(stored: StoredCredential): Promise<readonly string[] | null>;
 }
 
 export interface CredentialsOptions extends CredentialServices {
@@ -71,14 +71,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   const reveal = createReveal({ ...options, readValue });
 
   const find = (lookup: Lookup) =>
-    found(
-      async (id) => {
-        const entry = await store.entries.get({ kind: credentials.kind, tenant: lookup.owner.tenant, id });
-        return entry && fromEntry(credentials, entry);
-      },
-      lookup,
-      now(),
-    );
+    found((id) => readRecord(store.entries, credentials, lookup.owner.tenant, id), lookup, now());
 
   async function sendable(
     chosen: Chosen,

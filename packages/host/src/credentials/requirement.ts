@@ -3,7 +3,7 @@
  * credential of that provider. Where several would do, none is taken: nobody chose among them.
  */
 import { type CredentialKind, type CredentialScope, OpenwopError, type Owner } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
+import { listRecords, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { accessOf, credentials, type StoredCredential, scopeReader, versionOf } from './credential.ts';
 
@@ -27,12 +27,12 @@ export const requiredCredential =
       accessOf(owner, record, runId) !== null &&
       versionOf(record, undefined, now()) !== undefined &&
       (kinds?.includes(record.kind) ?? true);
-    const named = await entries.get({ kind: credentials.kind, tenant, id: name });
-    if (named && fits(fromEntry(credentials, named))) return fromEntry(credentials, named);
+    const named = await readRecord(entries, credentials, tenant, name);
+    if (named && fits(named)) return named;
     const value = scope === 'run' ? runId : scopeReader(scope, owner);
     const index = { name: 'provider', value: JSON.stringify([value, provider]) };
-    const listed = await entries.list(credentials.kind, tenant, { index, limit: CANDIDATES_MAX });
-    const [one, ...more] = listed.map((entry) => fromEntry(credentials, entry)).filter(fits);
+    const listed = await listRecords(entries, credentials, tenant, { index, limit: CANDIDATES_MAX });
+    const [one, ...more] = listed.filter(fits);
     if (one && more.length === 0) return one;
     const problem = one ? `has several that would do` : `has none`;
     throw new OpenwopError('credential_unavailable', {

@@ -1,7 +1,7 @@
 /** What could not be done, as a resource. */
 import type { RunFacts } from '@gantry/engine';
 import { type DeadLetter, deadLettersWire, isoTime, newId, type StoredEvent } from '@gantry/protocol';
-import { resource, toEntry } from '@gantry/resources';
+import { creation, resource } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
@@ -54,14 +54,8 @@ export function deadLetterWrites(
     .map(({ payload }) => {
       const { runId, nodeId = '', reason, attempts } = JSON.parse(payload);
       const at = now();
-      const letter = {
-        kind: deadLetters,
-        tenant,
-        id: newId(deadLetters.idPrefix, at, randomBytes),
-        workspace: null,
-        createdAt: at,
-        record: { type: 'run', workflowId, runId, nodeId, reason, attempts, until: at + retentionMs },
-      } as const;
-      return { kind: 'putEntry', entry: toEntry(letter, at), expectedVersion: null };
+      const id = newId(deadLetters.idPrefix, at, randomBytes);
+      const about = { workflowId, runId, nodeId, reason, attempts };
+      return creation(deadLetters, { tenant, id }, { type: 'run', ...about, until: at + retentionMs }, at);
     });
 }

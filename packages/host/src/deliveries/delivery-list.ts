@@ -1,6 +1,6 @@
 /** Deliveries of one lane, the newest id first, of one state or all. */
 import type { DeliveryState } from '@gantry/protocol';
-import { fromEntry, type Stored } from '@gantry/resources';
+import { fromEntry, listRecords, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Attempts, DeliveryKinds } from './delivery.ts';
 import type { LaneKey } from './lanes.ts';
@@ -22,8 +22,8 @@ export async function listDeliveries<R extends Attempts, S extends DeliveryState
   const filter = { ref, limit: limit + 1, ...(cursor !== undefined && { beforeId: cursor }) };
   const states = Object.keys(kinds) as S[];
   const lists = (state ? [state] : states).map(async (each) => {
-    const page = await entries.list(kinds[each].kind, tenant, filter);
-    return page.map((entry) => view(fromEntry(kinds[each], entry), each));
+    const page = await listRecords(entries, kinds[each], tenant, filter);
+    return page.map((delivery) => view(delivery, each));
   });
   const found = (await Promise.all(lists)).flat().sort(newestFirst);
   // One that finished between two of these reads is in both; the sort leaves its later state behind the other.

@@ -1,5 +1,5 @@
 /** What each lane has read of its pending deliveries and not yet worked on. */
-import { fromEntry, type RecordKind, type Stored } from '@gantry/resources';
+import { listRecords, type RecordKind, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { type Attempts, isDue } from './delivery.ts';
 import { type LaneKey, laneName, type Next } from './lanes.ts';
@@ -36,11 +36,9 @@ export class PendingPages<R extends Attempts> {
     const read = this.#pages.get(laneName(key));
     if (read?.some((delivery) => isDue(delivery, now()))) return read;
     const filter = { ref: key.ref, oldestFirst: true, limit: PAGE } as const;
-    const found = await entries.list(kind.kind, key.tenant, filter);
+    const found = await listRecords(entries, kind, key.tenant, filter);
     // Ids of some kinds sort by something else; deliveries leave in the order in which they were made.
-    const page = found
-      .map((entry) => fromEntry(kind, entry))
-      .sort((a, b) => a.record.createdAt - b.record.createdAt);
+    const page = found.sort((a, b) => a.record.createdAt - b.record.createdAt);
     onRead?.(key, page);
     this.#pages.set(laneName(key), page);
     return page;

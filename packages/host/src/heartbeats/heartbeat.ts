@@ -7,7 +7,7 @@ import {
   isoTime,
   type JsonObject,
 } from '@gantry/protocol';
-import { fromEntry, type RecordKind, type ResourceService, resource, type Stored } from '@gantry/resources';
+import { listRecords, type RecordKind, type ResourceService, resource, type Stored } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import type { Workflows } from '../runtime/runtime.ts';
 import { admit, type RunRequest } from '../workflows/admission.ts';
@@ -113,12 +113,12 @@ export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undef
     reads: {
       /** Newest first. */
       async ticks(_, { before: beforeId, limit = TICKS_DEFAULT }, { stored: { tenant, id }, services }) {
-        const listed = await services.entries.list(heartbeatTicks.kind, tenant, {
+        const listed = await listRecords(services.entries, heartbeatTicks, tenant, {
           index: { name: 'heartbeatId', value: id },
           limit: limit + 1,
           ...(beforeId !== undefined && { beforeId }),
         });
-        const page = listed.slice(0, limit).map((entry) => fromEntry(heartbeatTicks, entry));
+        const page = listed.slice(0, limit);
         const next = listed.length > limit ? { nextBefore: page.at(-1)!.id } : {};
         return { ticks: page.map(({ record }) => record), ...next };
       },

@@ -1,6 +1,6 @@
 /** Links for people that were taken back. Of one that was not, nothing is stored. */
 import { hash } from 'node:crypto';
-import type { Caller, Changes, RecordKind } from '@gantry/resources';
+import { type Caller, type Changes, type RecordKind, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import type { TokenClaims } from './interrupt-token.ts';
 
@@ -37,17 +37,13 @@ export class LinkRevocations {
   revoke(caller: Caller, links: Links): Promise<void> {
     const { runId, expiresAt: until } = links;
     return this.#changes.run(caller, async (change) => {
-      const record = { runId, before: change.now, until };
-      const there = await change.find(revocations, idOf(links));
-      if (there) change.replace(there, record);
-      else change.create(revocations, record, idOf(links));
+      await change.put(revocations, { runId, before: change.now, until }, idOf(links));
     });
   }
 
   async isRevoked({ tenant, interruptId, person, madeAt }: TokenClaims): Promise<boolean> {
     if (person === undefined || madeAt === undefined) return false;
-    const id = idOf({ interruptId, person });
-    const entry = await this.#entries.get({ kind: revocations.kind, tenant, id });
-    return entry !== null && madeAt <= (JSON.parse(entry.body) as Revocation).before;
+    const found = await readRecord(this.#entries, revocations, tenant, idOf({ interruptId, person }));
+    return found !== null && madeAt <= found.record.before;
   }
 }

@@ -7,8 +7,7 @@
  * I2  The outcome and the state of the connector are one commit.
  * I3  Messages of a connector that is gone are given up, and can be looked at for a while.
  */
-import type { Caller, Changes } from '@gantry/resources';
-import { fromEntry } from '@gantry/resources';
+import { type Caller, type Changes, readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { claimed, finished, isDue, settleDelivery } from '../deliveries/delivery.ts';
@@ -52,17 +51,17 @@ export class MessageLanes {
 
   async #work(key: LaneKey): Promise<Next> {
     const { store, now } = this.#options;
-    const entry = await store.entries.get({ kind: connectors.kind, tenant: key.tenant, id: key.ref });
+    const connector = await readRecord(store.entries, connectors, key.tenant, key.ref);
     const page = await this.#pages.read(key);
     if (page.length === 0) return IDLE;
-    if (!entry) return this.#giveUp(key, page);
+    if (!connector) return this.#giveUp(key, page);
     const first = page.find((message) => isDue(message, now()));
     if (!first) return sleepUntilDue(page, now());
     this.#pages.take(key, first);
-    const claim = await this.#claim(fromEntry(connectors, entry), first);
+    const claim = await this.#claim(connector, first);
     if (claim === null) return AGAIN;
     if ('until' in claim) return sleep(claim.until);
-    await this.#send(fromEntry(connectors, entry), claim);
+    await this.#send(connector, claim);
     return AGAIN;
   }
 
@@ -92,8 +91,7 @@ export class MessageLanes {
       if (place && 'until' in place) return place;
       const record = claimed(message.record, change.now + CLAIM_MS);
       if (!(await settleDelivery(change, MESSAGES, message, { state: 'pending', record }))) return null;
-      if (place && times) change.replace(times, place);
-      else if (place) change.create(sendTimes, place, id);
+      if (place) await change.put(sendTimes, place, id);
       return { ...message, record, version: message.version + 1 };
     });
   }

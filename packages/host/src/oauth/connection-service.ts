@@ -7,7 +7,7 @@ import {
   DEFAULT_WORKSPACE,
   OpenwopError,
 } from '@gantry/protocol';
-import { type Caller, type Change, type Changes, fromEntry, ResourceService } from '@gantry/resources';
+import { type Caller, type Change, type Changes, ResourceService, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
 import type { MasterKey } from '../master-key.ts';
@@ -104,8 +104,7 @@ export class ConnectionService extends ResourceService<
     const { tenant, workspace, actor: principal } = caller;
     const holder = { provider, scope, workspace: workspace ?? DEFAULT_WORKSPACE, principal };
     const id = connectionId(holder);
-    const isKnown = (await this.#options.entries.get({ kind: connections.kind, tenant, id })) !== null;
-    if (access === 'write' && !isKnown)
+    if (access === 'write' && !(await readRecord(this.#options.entries, connections, tenant, id)))
       throw new OpenwopError('validation_error', {
         message: `Write access is asked for separately. Connect ${provider} for reading first, then ask for write access.`,
       });
@@ -164,23 +163,19 @@ export class ConnectionService extends ResourceService<
     const { scopes = asked } = tokens;
     const state = { status: 'connected' } as const;
     const connection = { ...wished, scopes, state, authorizedAt: change.now, isTold: false };
-    const before = await change.find(connections, id);
     await dropRenewal(change, id);
     await putTokens(change, this.#options.masterKey, { id, connection, apiHosts, tokens });
-    return before ? change.replace(before, connection) : change.create(connections, connection, id);
+    return change.put(connections, connection, id);
   }
 
   /** How to revoke what the connection holds now. */
   async #revocation(tenant: string, id: string): Promise<(() => Promise<void>) | undefined> {
     const { entries, masterKey, providers, clientFor } = this.#options;
-    const [connection, credential] = await entries.getMany([
-      { kind: connections.kind, tenant, id },
-      { kind: credentials.kind, tenant, id },
-    ]);
+    const connection = await readRecord(entries, connections, tenant, id);
+    const credential = await readRecord(entries, credentials, tenant, id);
     if (!connection || !credential) return undefined;
-    const token = refreshTokenOf(masterKey, fromEntry(credentials, credential));
-    const { provider } = fromEntry(connections, connection).record;
-    const resolved = await providers.resolve(tenant, provider).catch(() => undefined);
+    const token = refreshTokenOf(masterKey, credential);
+    const resolved = await providers.resolve(tenant, connection.record.provider).catch(() => undefined);
     return resolved && token !== null ? () => clientFor(tenant).revoke(resolved.oauth, token) : undefined;
   }
 }

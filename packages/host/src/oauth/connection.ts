@@ -6,7 +6,7 @@ import {
   connectionsWire,
   isoTime,
 } from '@gantry/protocol';
-import { fromEntry, resource, type Stored } from '@gantry/resources';
+import { readRecord, resource, type Stored } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { type CredentialRecord, credentials, newest } from '../credentials/credential.ts';
 import type { ScopeAccess } from '../packs/connections/provider.ts';
@@ -57,11 +57,8 @@ export const connections = resource<typeof connectionsWire, ConnectionRecord, un
       throw new Error('connections are authorized, not created');
     },
     verbs: {},
-    async show(stored, { entries }) {
-      const { tenant, id } = stored;
-      const entry = await entries.get({ kind: credentials.kind, tenant, id });
-      return viewOf(stored, entry ? fromEntry(credentials, entry).record : null);
-    },
+    show: async (stored, { entries }) =>
+      viewOf(stored, (await readRecord(entries, credentials, stored.tenant, stored.id))?.record ?? null),
   },
 );
 

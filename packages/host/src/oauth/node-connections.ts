@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { type EmittedEvent, OpenwopError, type Owner } from '@gantry/protocol';
-import { type Changes, fromEntry, type NodeCaller } from '@gantry/resources';
+import { type Changes, fromEntry, type NodeCaller, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
 import type { NodeAuth } from '../packs/connections/node-auth.ts';
@@ -70,9 +70,9 @@ export class NodeConnections {
 
   async #renew({ tenant, id }: Connection): Promise<void> {
     const { entries, renewal } = this.#options;
-    const entry = await entries.get({ kind: credentials.kind, tenant, id });
-    if (!entry) throw new OpenwopError('credential_not_found');
-    await renewal.fresh(fromEntry(credentials, entry));
+    const credential = await readRecord(entries, credentials, tenant, id);
+    if (!credential) throw new OpenwopError('credential_not_found');
+    await renewal.fresh(credential);
   }
 
   /** N2. */

@@ -13,9 +13,9 @@ import {
 import {
   type Caller,
   type Changes,
-  fromEntry,
   openSecret,
   ResourceService,
+  readRecord,
   resource,
   type Sealer,
   type Secret,
@@ -94,18 +94,15 @@ export class OAuthClients extends ResourceService<
       const described = await connections.provider(caller.tenant, provider);
       const packEndpoints = described.auth.endpoints ?? {};
       oauthProvider(described, { ...wanted, authMethod: 'basic', packEndpoints });
-      const before = await change.find(oauthClients, provider);
-      const record = clientOf(wanted, packEndpoints);
-      const stored = before ? change.replace(before, record) : change.create(oauthClients, record, provider);
+      const stored = await change.put(oauthClients, clientOf(wanted, packEndpoints), provider);
       return viewOf(stored, redirectUri(provider));
     });
   }
 
   /** Undefined when none is configured for the tenant. */
   async factsOf(tenant: string, provider: string): Promise<ClientFacts | undefined> {
-    const entry = await this.#options.entries.get({ kind: oauthClients.kind, tenant, id: provider });
-    if (!entry) return undefined;
-    const stored = fromEntry(oauthClients, entry);
+    const stored = await readRecord(this.#options.entries, oauthClients, tenant, provider);
+    if (!stored) return undefined;
     const { clientSecret: sealed, ...facts } = stored.record;
     if (sealed === undefined) return facts;
     const clientSecret = openSecret(this.#options.sealer, stored, 'clientSecret');

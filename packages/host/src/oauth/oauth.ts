@@ -1,6 +1,6 @@
 /** OAuth of one process: clients, authorizations, connections, and the renewal of their tokens. */
 import type { Egress, EgressByPurpose } from '@gantry/egress';
-import { type Changes, fromEntry } from '@gantry/resources';
+import { type Changes, readRecord } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
 import type { TokenRenewal } from '../credentials/credentials.ts';
 import type { MasterKey } from '../master-key.ts';
@@ -89,10 +89,8 @@ export function createOAuth(options: OAuthOptions): OAuth {
       fresh: (stored) => renewal.fresh(stored),
       renewed: (stored) => renewal.renewed(stored),
       async apiHostsOf({ tenant, id }) {
-        const entry = await entries.get({ kind: connections.kind, tenant, id });
-        if (!entry) return undefined;
-        const { provider } = fromEntry(connections, entry).record;
-        return (await described.provider(tenant, provider)).apiHosts ?? [];
+        const connection = await readRecord(entries, connections, tenant, id);
+        return connection && ((await described.provider(tenant, connection.record.provider)).apiHosts ?? []);
       },
     },
     nodes: new NodeConnections({ ...parts, renewal }),

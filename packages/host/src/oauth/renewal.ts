@@ -166,9 +166,7 @@ export class Renewal {
     const held = await change.find(renewals, id);
     if (held && held.record.until > change.now) return { kind: 'wait', until: held.record.until };
     const nonce = Buffer.from(this.#options.randomBytes(NONCE_BYTES)).toString('base64url');
-    const record = { nonce, until: change.now + HELD_MS };
-    if (held) change.replace(held, record);
-    else change.create(renewals, record, id);
+    await change.put(renewals, { nonce, until: change.now + HELD_MS }, id);
     return { kind: 'ask', nonce, credential, connection };
   }
 

@@ -55,8 +55,7 @@ export async function putTokens(
   const revealed = before?.record.revealedAt;
   const first = { ...version, version: number, createdAt: change.now };
   const record = { ...facts, ...(revealed !== undefined && { revealedAt: revealed }), versions: [first] };
-  if (before) change.replace(before, record);
-  else change.create(credentials, record, id);
+  await change.put(credentials, record, id);
 }
 
 /** A refresh token that the provider did not replace stays the one. */

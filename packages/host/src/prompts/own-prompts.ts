@@ -1,8 +1,7 @@
 /** The prompts that a tenant writes itself: a record for each, with all of its versions. */
 import { compareVersions, type PromptTemplate } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
-import type { Caller, Changes, RecordKind } from '@gantry/resources';
-import { fromEntry } from '@gantry/resources';
+import { type Caller, type Changes, listRecords, type RecordKind, readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 
 const PER_TENANT_MAX = 500;
@@ -32,17 +31,16 @@ export class OwnPrompts {
   }
 
   async versionsOf(tenant: string, templateId: string): Promise<readonly PromptTemplate[]> {
-    const entry = await this.#entries.get({ kind: ownPrompts.kind, tenant, id: templateId });
-    return entry ? fromEntry(ownPrompts, entry).record.versions : [];
+    return (await readRecord(this.#entries, ownPrompts, tenant, templateId))?.record.versions ?? [];
   }
 
   /** All versions of a prompt at a time, in the order of ids after the given one; few of them are in memory. */
   async *after(tenant: string, templateId: string): AsyncGenerator<readonly PromptTemplate[]> {
     for (let afterId = templateId; ; ) {
       const page = { afterId, oldestFirst: true as const, limit: PER_TENANT_MAX, bytesMax: PAGE_BYTES };
-      const entries = await this.#entries.list(ownPrompts.kind, tenant, page);
-      for (const entry of entries) yield fromEntry(ownPrompts, entry).record.versions;
-      const last = entries.at(-1);
+      const prompts = await listRecords(this.#entries, ownPrompts, tenant, page);
+      for (const { record } of prompts) yield record.versions;
+      const last = prompts.at(-1);
       if (!last) return;
       afterId = last.id;
     }

@@ -7,13 +7,15 @@ import type { SecretValue } from '@gantry/protocol/redaction';
 import {
   type Change,
   type Changes,
-  fromEntry,
+  everyRecord,
+  listRecords,
   openSecret,
   type RecordKind,
+  readRecord,
   type Secret,
   type Stored,
 } from '@gantry/resources';
-import type { Entry, Store } from '@gantry/store';
+import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { credentials, versionOf } from '../credentials/credential.ts';
 import type { MasterKey } from '../master-key.ts';
@@ -125,12 +127,7 @@ class KeptSecrets implements GivenSecrets {
   async sweep(): Promise<number> {
     const { store, now } = this.#options;
     let dropped = 0;
-    for (let after: Entry | null = null; ; ) {
-      const page: Entry[] = await store.entries.all(givenSecrets.kind, after, PAGE);
-      for (const entry of page) dropped += await this.#drop(fromEntry(givenSecrets, entry));
-      after = page.at(-1) ?? null;
-      if (page.length < PAGE) break;
-    }
+    for await (const stored of everyRecord(store.entries, givenSecrets)) dropped += await this.#drop(stored);
     for (const tenant of this.#known.keys()) await this.#load(tenant);
     for (const [id, at] of this.#givenAt) if (at + GIVING_MS < now()) this.#givenAt.delete(id);
     return dropped;
@@ -143,10 +140,10 @@ class KeptSecrets implements GivenSecrets {
     const values = new Map<string, string>();
     for (let beforeId: string | undefined; ; ) {
       const filter = { limit: PAGE, ...(beforeId !== undefined && { beforeId }) };
-      const page = await store.entries.list(givenSecrets.kind, tenant, filter);
-      for (const entry of page) {
-        const value = before.get(entry.id) ?? this.#learn(entry);
-        if (value !== null) values.set(entry.id, value);
+      const page = await listRecords(store.entries, givenSecrets, tenant, filter);
+      for (const stored of page) {
+        const value = before.get(stored.id) ?? this.#learn(stored);
+        if (value !== null) values.set(stored.id, value);
       }
       if (page.length < PAGE) break;
       beforeId = page.at(-1)!.id;
@@ -160,9 +157,8 @@ class KeptSecrets implements GivenSecrets {
     this.#known.set(tenant, { values, at });
   }
 
-  #learn(entry: Entry): string | null {
+  #learn(stored: Stored<GivenSecret>): string | null {
     const { masterKey, redactions, log } = this.#options;
-    const stored = fromEntry(givenSecrets, entry);
     const value = openSecret(masterKey, stored, 'value');
     if (value !== null && redactions.keep(stored.tenant, value, stored.record.label)) return value;
     log.error({ tenant: stored.tenant, ref: stored.record.label }, UNKNOWN);
@@ -172,21 +168,15 @@ class KeptSecrets implements GivenSecrets {
   async #drop(stored: Stored<GivenSecret>): Promise<number> {
     if (!(await this.#isOver(stored))) return 0;
     const caller = { kind: 'system', tenant: stored.tenant, actor: 'retention' } as const;
-    return this.#options.changes.run(caller, async (change) => {
-      const current = await change.find(givenSecrets, stored.id);
-      // Given again since, in a commit that raised its version
-      if (current?.version !== stored.version) return 0;
-      change.delete(current);
-      return 1;
-    });
+    // Unless it was given again since, in a commit that raised its version
+    return this.#options.changes.run(caller, async (change) => Number(await change.deleteUnchanged(stored)));
   }
 
   /** Nobody can be given it any more, and no run has it. */
   async #isOver({ tenant, id, record }: Stored<GivenSecret>): Promise<boolean> {
     const { entries } = this.#options.store;
-    const entry = await entries.get({ kind: credentials.kind, tenant, id: record.label });
-    const isLive =
-      entry && versionOf(fromEntry(credentials, entry).record, record.version, this.#options.now());
+    const credential = await readRecord(entries, credentials, tenant, record.label);
+    const isLive = credential && versionOf(credential.record, record.version, this.#options.now());
     return !isLive && (await entries.list(givenRuns.kind, tenant, { ref: id, limit: 1 })).length === 0;
   }
 }

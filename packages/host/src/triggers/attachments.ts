@@ -112,15 +112,14 @@ export class Attachments {
   }
 
   /** I3. Deletes the objects of a message. */
-  async remove({ tenant, id, record, ...stored }: Stored<{ count: number; dueAt: number }>): Promise<void> {
+  async remove(stored: Stored<{ count: number; dueAt: number }>): Promise<void> {
     const { blobs, bucket, changes, now } = this.#options;
+    const { tenant, id, record } = stored;
     for (let n = 0; n < record.count; n++) {
       const call = { tenant, now: now(), invocation: invocationOf(tenant, id, n, 'delete') };
       await blobs.delete({ bucket, key: keyOf(id, n) }, call);
     }
-    await changes.run(triggerCaller(tenant), async (change) =>
-      change.delete({ ...stored, tenant, id, record }),
-    );
+    await changes.run(triggerCaller(tenant), async (change) => change.delete(stored));
   }
 
   async #fetchAll(want: Stored<WantedRecord>): Promise<void> {
@@ -188,9 +187,7 @@ async function settle(
   want: Stored<WantedRecord>,
   fetched: readonly Fetched[],
 ): Promise<void> {
-  const current = await change.find(wanted, want.id);
-  if (current?.version !== want.version) return;
-  change.delete(current);
+  if (!(await change.deleteUnchanged(want))) return;
   const delivery = await change.find(deliveries, want.id);
   if (delivery?.record.state.status !== 'pending') return;
   const { waitsFor: _over, ...state } = delivery.record.state;

@@ -71,8 +71,7 @@ const end = (
   become: (change: Change) => void,
 ): Promise<boolean> =>
   changes.run(triggerCaller(firing.tenant), async (change) => {
-    if ((await change.find(channelFirings, firing.id))?.version !== firing.version) return false;
-    change.delete(firing);
+    if (!(await change.deleteUnchanged(firing))) return false;
     become(change);
     return true;
   });

@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto';
 import { channelTriggers, isFromTrigger, newRun, type RunFacts, triggersFiredBy } from '@gantry/engine';
 import { fromStored, type JsonObject, newId, type RunOwner, type StoredEvent } from '@gantry/protocol';
-import { type Changes, fromEntry, type RecordKind, toEntry } from '@gantry/resources';
+import { type Changes, creation, fromEntry, type RecordKind } from '@gantry/resources';
 import type { Entry, Store, Write } from '@gantry/store';
 import { fromStoredFacts } from '../runtime/run-record.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
@@ -76,15 +76,8 @@ export class ChannelWrites {
     const { now, randomBytes } = this.#options;
     const at = now();
     const count = written.at(-1)!.sequence - first.sequence + 1;
-    const note = {
-      kind: channelNotes,
-      tenant: owner.tenant,
-      id: newId(channelNotes.idPrefix, at, randomBytes),
-      workspace: null,
-      createdAt: at,
-      record: { runId, fromSeq: first.sequence, count, dueAt: at },
-    };
-    return [{ kind: 'putEntry', entry: toEntry(note, at), expectedVersion: null }];
+    const of = { tenant: owner.tenant, id: newId(channelNotes.idPrefix, at, randomBytes) };
+    return [creation(channelNotes, of, { runId, fromSeq: first.sequence, count, dueAt: at }, at)];
   }
 
   /** With a debounce, all writes of a run share one firing, which the latest of them puts off. */
@@ -93,13 +86,8 @@ export class ChannelWrites {
     const { tenant } = note;
     const firings = await this.#firings(tenant, note.record);
     await this.#options.changes.run(triggerCaller(tenant), async (change) => {
-      if ((await change.find(channelNotes, note.id))?.version !== note.version) return;
-      change.delete(note);
-      for (const [id, firing] of firings) {
-        const before = await change.find(channelFirings, id);
-        if (before) change.replace(before, firing);
-        else change.create(channelFirings, firing, id);
-      }
+      if (!(await change.deleteUnchanged(note))) return;
+      for (const [id, firing] of firings) await change.put(channelFirings, firing, id);
     });
   }
 

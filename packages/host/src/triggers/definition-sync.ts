@@ -8,7 +8,7 @@
  */
 import { DEFAULT_TENANT } from '@gantry/http';
 import type { WorkflowDefinition } from '@gantry/protocol';
-import { type Change, type Changes, fromEntry, type RecordKind, type Stored } from '@gantry/resources';
+import { type Change, type Changes, listRecords, type RecordKind, type Stored } from '@gantry/resources';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
 
@@ -87,6 +87,6 @@ async function notesOf(
   ref: string,
 ): Promise<Stored<object>[]> {
   const kind: RecordKind<object> = { kind: note, idPrefix: 'note' };
-  const lists = [...tenants].map((tenant) => entries.list(note, tenant, { ref, limit: NOTES_MAX }));
-  return (await Promise.all(lists)).flat().map((entry) => fromEntry(kind, entry));
+  const lists = [...tenants].map((tenant) => listRecords(entries, kind, tenant, { ref, limit: NOTES_MAX }));
+  return (await Promise.all(lists)).flat();
 }

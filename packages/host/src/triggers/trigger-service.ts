@@ -9,7 +9,7 @@ import {
   type TriggerSubscriptionRegistration,
   type triggerSubscriptionsWire,
 } from '@gantry/protocol';
-import { type Caller, type Changes, fromEntry, ResourceService } from '@gantry/resources';
+import { type Caller, type Changes, listRecords, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Workflows } from '../runtime/runtime.ts';
 import { newSecret, type SecretOptions } from '../signing-secret.ts';
@@ -117,14 +117,12 @@ export class TriggerService extends ResourceService<
     limit: number,
     origin: string,
   ): Promise<(TriggerSubscription & TriggerPurpose)[]> {
-    const entries = await this.#options.store.entries.list(triggers.kind, tenant, { limit });
-    return entries
-      .map((entry) => fromEntry(triggers, entry))
-      .map((trigger) => ({
-        ...viewOf(trigger),
-        ...purposeOf(trigger),
-        ...(trigger.record.source !== 'queue' && { ingestUrl: ingestUrlOf(origin, trigger.id) }),
-      }));
+    const listed = await listRecords(this.#options.store.entries, triggers, tenant, { limit });
+    return listed.map((trigger) => ({
+      ...viewOf(trigger),
+      ...purposeOf(trigger),
+      ...(trigger.record.source !== 'queue' && { ingestUrl: ingestUrlOf(origin, trigger.id) }),
+    }));
   }
 
   /** What still waits for it becomes a dead letter. */
@@ -170,11 +168,10 @@ export class TriggerService extends ResourceService<
     const dueAt = now();
     for (let beforeId: string | undefined; ; ) {
       const filter = { ref: id, limit: RELEASE_PAGE, ...(beforeId !== undefined && { beforeId }) };
-      const page = await store.entries.list(deliveries.kind, tenant, filter);
-      const later = page.filter((entry) => entry.dueAt !== null && entry.dueAt > dueAt);
-      const held = later
-        .map((entry) => fromEntry(deliveries, entry))
-        .filter(({ record: { state } }) => state.status === 'pending' && !state.waitsFor);
+      const page = await listRecords(store.entries, deliveries, tenant, filter);
+      const held = page.filter(
+        ({ record: { state } }) => state.status === 'pending' && state.dueAt > dueAt && !state.waitsFor,
+      );
       const release = held.map((delivery) => {
         const state = { ...delivery.record.state, dueAt };
         return changes.run(triggerCaller(tenant), (change) =>

@@ -12,7 +12,7 @@ import {
   triggerSubscriptionsWire,
   type VERIFICATION_MODES,
 } from '@gantry/protocol';
-import { fromEntry, resource, type Secret, type Stored } from '@gantry/resources';
+import { listRecords, readRecord, resource, type Secret, type Stored } from '@gantry/resources';
 import type { EntryKey, EntryReads, Write } from '@gantry/store';
 import type { ConsumerGroup } from '@gantry/surfaces';
 import { SHARED } from '../workflows/shared.ts';
@@ -112,8 +112,8 @@ export const triggers = resource<typeof triggerSubscriptionsWire, TriggerRecord,
           limit: limit + 1,
           ...(cursor !== undefined && { beforeId: cursor }),
         };
-        const found = await services.entries.list(deliveries.kind, stored.tenant, filter);
-        const page = found.slice(0, limit).map((entry) => deliveryView(fromEntry(deliveries, entry)));
+        const found = await listRecords(services.entries, deliveries, stored.tenant, filter);
+        const page = found.slice(0, limit).map(deliveryView);
         return {
           ...purposeOf(stored),
           deliveries: page,
@@ -180,14 +180,11 @@ export const newTrigger = (wanted: Wanted, secret: TriggerSecret): TriggerRecord
   changes: [],
 });
 
-export async function readTrigger(
+export const readTrigger = (
   entries: Pick<EntryReads, 'get'>,
   tenant: string,
   id: string,
-): Promise<Trigger | null> {
-  const entry = await entries.get({ kind: triggers.kind, tenant, id });
-  return entry && fromEntry(triggers, entry);
-}
+): Promise<Trigger | null> => readRecord(entries, triggers, tenant, id);
 
 const addressKey = (id: string): EntryKey => ({ kind: TRIGGER_ADDRESS, tenant: SHARED, id });
 

@@ -7,7 +7,7 @@
  */
 import type { RunFacts } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
-import { toEntry } from '@gantry/resources';
+import { creation } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 import type { Outbox } from '../runtime/runtime.ts';
 import { DELIVERIES, type Delivery, deliveryIdOf, type EventSource } from './delivery.ts';
@@ -88,7 +88,6 @@ export class WebhookOutbox implements Outbox {
     unseen.written.set(id, at);
     this.#unseen.set(webhookId, unseen);
     const record = { ...named, createdAt: at, dueAt: at, attempts: 0 };
-    const delivery = { kind: DELIVERIES.pending, tenant, id, workspace: null, createdAt: at, record };
-    return { kind: 'putEntry', entry: toEntry(delivery, at), expectedVersion: null };
+    return creation(DELIVERIES.pending, { tenant, id }, record, at);
   }
 }

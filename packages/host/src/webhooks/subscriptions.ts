@@ -3,11 +3,10 @@
  * What another process registers is heard of through the store, so its first events may go unnoticed here.
  */
 import { HEARTBEAT_EVENTS } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
-import type { Entry, Store } from '@gantry/store';
+import { everyRecord, readRecord } from '@gantry/resources';
+import type { Store } from '@gantry/store';
 import { type Webhook, type WebhookKey, webhooks } from './webhook.ts';
 
-const PAGE = 500;
 const HEARTBEAT_TYPES: ReadonlySet<string> = new Set(HEARTBEAT_EVENTS);
 
 interface Matcher extends WebhookKey {
@@ -51,9 +50,8 @@ export class Subscriptions {
     }
   }
 
-  async read({ tenant, webhookId }: WebhookKey): Promise<Webhook | null> {
-    const entry = await this.#entries.get({ kind: webhooks.kind, tenant, id: webhookId });
-    return entry && fromEntry(webhooks, entry);
+  read({ tenant, webhookId }: WebhookKey): Promise<Webhook | null> {
+    return readRecord(this.#entries, webhooks, tenant, webhookId);
   }
 
   /** It has changed in the store. One after another: what was read first must not be put last. */
@@ -93,13 +91,9 @@ export class Subscriptions {
 
   async #readAll(): Promise<Map<string, Map<string, Matcher>>> {
     const loaded = new Map<string, Map<string, Matcher>>();
-    for (let after: Entry | null = null; ; ) {
-      const page: Entry[] = await this.#entries.all(webhooks.kind, after, PAGE);
-      for (const webhook of page.map((entry) => fromEntry(webhooks, entry)))
-        if (webhook.record.state === 'active') add(loaded, webhook);
-      if (page.length < PAGE) return loaded;
-      after = page.at(-1) ?? null;
-    }
+    for await (const webhook of everyRecord(this.#entries, webhooks))
+      if (webhook.record.state === 'active') add(loaded, webhook);
+    return loaded;
   }
 }
 

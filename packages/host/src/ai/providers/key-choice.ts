@@ -1,6 +1,6 @@
 /** Which credential a tenant has for a provider: the one that is named, else its own for it, the narrowest first. */
 import { OpenwopError, type Owner } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
+import { listRecords, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import {
   accessOf,
@@ -37,16 +37,15 @@ export function keyChoices(entries: EntryReads, now: () => number): KeyChoices {
   });
 
   async function listed(owner: Owner, index: { name: string; value: string }): Promise<StoredCredential[]> {
-    const found = await entries.list(credentials.kind, owner.tenant, { index, limit: CANDIDATES_MAX });
-    return found.map((entry) => fromEntry(credentials, entry)).filter((one) => usable(owner, one));
+    const found = await listRecords(entries, credentials, owner.tenant, { index, limit: CANDIDATES_MAX });
+    return found.filter((one) => usable(owner, one));
   }
 
   return {
     async named(owner, text) {
       const { ref } = parseRef(text);
-      const entry = await entries.get({ kind: credentials.kind, tenant: owner.tenant, id: ref });
-      if (!entry) throw new OpenwopError('credential_not_found', { details: { ref } });
-      const stored = fromEntry(credentials, entry);
+      const stored = await readRecord(entries, credentials, owner.tenant, ref);
+      if (!stored) throw new OpenwopError('credential_not_found', { details: { ref } });
       if (!accessOf(owner, stored.record)) throw new OpenwopError('credential_forbidden');
       return { ...choiceOf(stored), ref: text };
     },
