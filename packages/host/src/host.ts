@@ -21,8 +21,9 @@ import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
 import { nodeSecrets } from './packs/node-controls/node-secrets.ts';
 import { createPacks } from './packs/packs.ts';
+import type { Parts } from './parts.ts';
 import { processLog } from './redaction/process-log.ts';
-import { createRedactions, type Redactions } from './redaction/redactions.ts';
+import { createRedactions } from './redaction/redactions.ts';
 import { sealedJournal } from './redaction/sealed-journal.ts';
 import type { LeaseTerms } from './runtime/claims.ts';
 import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
@@ -184,18 +185,14 @@ function modelPeers({ aiKeys, ai }: Settings) {
   };
 }
 
-interface Base {
+interface Base extends Pick<Parts, 'store' | 'redactions' | 'now' | 'log'> {
   readonly settings: Settings;
   readonly address: PublicAddress;
   /** Known once the host listens, unless the settings say it. */
   readonly publicUrl: () => string;
-  readonly store: Store;
   readonly health: StoreHealth;
   readonly lease: LeaseTerms;
-  readonly now: () => number;
-  readonly log: Logger;
   readonly turns: Turns;
-  readonly redactions: Redactions;
   readonly egress: EgressByPurpose;
 }
 

@@ -1,9 +1,8 @@
 /** The pack registry inside the host, where the settings ask for it. Its code is loaded only then. */
 import path from 'node:path';
 import type { AccessRules, Api } from '@gantry/http';
-import type { Store } from '@gantry/store';
-import type { Logger } from 'pino';
 import { loadTrust } from './packs/trust-file.ts';
+import type { Parts } from './parts.ts';
 import type { Settings } from './settings.ts';
 
 export interface MountedRegistry {
@@ -15,16 +14,13 @@ export interface MountedRegistry {
   stop(): Promise<void>;
 }
 
-export interface MountOptions {
-  readonly store: Store;
+export interface MountOptions extends Pick<Parts, 'store' | 'now' | 'log'> {
   readonly settings: Pick<
     Settings,
     'dataDir' | 'serveRegistry' | 'testSeams' | 'trustFile' | 'registries' | 'packSignatures'
   >;
   /** Asked once the host serves. */
   readonly publicUrl: () => string;
-  readonly now: () => number;
-  readonly log: Logger;
 }
 
 export async function mountRegistry(options: MountOptions): Promise<MountedRegistry | undefined> {

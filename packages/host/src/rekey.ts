@@ -8,24 +8,21 @@
  * K4  An old key is deleted after its end, and after one more pass: a process that learned late may have sealed with it.
  */
 import { OpenwopError, type RekeyStep } from '@gantry/protocol';
-import { type Changes, fromEntry, openSecret, type RecordKind, type Stored } from '@gantry/resources';
+import { fromEntry, openSecret, type RecordKind, type Stored } from '@gantry/resources';
 import type { Entry, EntryKey, Store } from '@gantry/store';
-import type { Logger } from 'pino';
 import { contextOf, credentials } from './credentials/credential.ts';
 import { type DatabaseKeys, type KeyRing, keyIdOf, newRootKey, ROOT } from './master-key.ts';
 import { authorizations } from './oauth/authorization.ts';
 import { oauthClients } from './oauth/oauth-client.ts';
 import { refreshContext } from './oauth/token-versions.ts';
+import type { Parts } from './parts.ts';
 import { givenSecrets } from './redaction/given-secrets.ts';
 import { triggers } from './triggers/trigger.ts';
 import { webhooks } from './webhooks/webhook.ts';
 
-export interface RekeyOptions {
+export interface RekeyOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly masterKey: KeyRing;
   readonly store: Pick<Store, 'entries' | 'watch'>;
-  readonly changes: Changes;
-  readonly now: () => number;
-  readonly log: Logger;
   /** How long other processes have to learn of a new key; 0 when there are none. */
   readonly noticeMs: number;
   /** How long the journal of a run is kept. */

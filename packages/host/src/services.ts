@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { EgressByPurpose } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
 import { Changes } from '@gantry/resources';
-import { CommitPipeline, type Store } from '@gantry/store';
+import { CommitPipeline } from '@gantry/store';
 import type { EnvelopesPort } from '@gantry/surfaces';
-import type { Logger } from 'pino';
 import { type Ai, createAi } from './ai/ai.ts';
 import { EnvelopeTasks, envelopeNode } from './ai/conformance-envelope.ts';
 import { coreAiExecutors } from './ai/core-nodes.ts';
@@ -32,6 +31,7 @@ import type { KeyRing } from './master-key.ts';
 import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { Packs } from './packs/packs.ts';
+import type { Parts } from './parts.ts';
 import { CONFORMANCE_PROMPTS } from './prompts/conformance-prompts.ts';
 import { OwnPrompts } from './prompts/own-prompts.ts';
 import { PromptLibrary } from './prompts/prompt-library.ts';
@@ -51,8 +51,7 @@ import { createTriggers, type Triggers } from './triggers/triggers.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import type { WorkflowsWithPlans } from './workflows/workflows.ts';
 
-export interface ServicesOptions {
-  readonly store: Store;
+export interface ServicesOptions extends Pick<Parts, 'store' | 'redactions' | 'now' | 'randomBytes' | 'log'> {
   readonly masterKey: KeyRing;
   readonly workflows: WorkflowsWithPlans;
   readonly packs: Packs;
@@ -60,11 +59,7 @@ export interface ServicesOptions {
   readonly settings: Settings;
   readonly retentionMs: number;
   readonly runtime: Pick<RuntimeOptions, 'limits' | 'lease' | 'onLeaseLost'>;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-  readonly log: Logger;
   readonly turns: Turns;
-  readonly redactions: Redactions;
   readonly egress: EgressByPurpose;
   readonly publicUrl: () => string;
   readonly address: Pick<PublicAddress, 'known'>;

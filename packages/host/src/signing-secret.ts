@@ -1,13 +1,11 @@
 /** Secrets that sign what is sent or received: a secret field of a record, shown once. */
 import { openSecret, type Stored } from '@gantry/resources';
 import type { MasterKey } from './master-key.ts';
+import type { Parts } from './parts.ts';
 
 const SECRET_BYTES = 32;
 
-export interface SecretOptions {
-  readonly masterKey: MasterKey;
-  readonly randomBytes: (count: number) => Uint8Array;
-}
+export type SecretOptions = Pick<Parts, 'masterKey' | 'randomBytes'>;
 
 export const newSecret = ({ randomBytes }: Pick<SecretOptions, 'randomBytes'>): string =>
   Buffer.from(randomBytes(SECRET_BYTES)).toString('hex');

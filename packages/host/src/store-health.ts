@@ -4,13 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type CommitGroup, type Store, StoreError } from '@gantry/store';
-import type { Logger } from 'pino';
+import type { Parts } from './parts.ts';
 
 const SKEW_MS_MAX = 1_000;
 
-export interface StoreHealthOptions {
-  readonly store: Store;
-  readonly log: Logger;
+export interface StoreHealthOptions extends Pick<Parts, 'store' | 'log'> {
   /** Null where nothing is renewed. */
   readonly renewEveryMs: number | null;
 }

@@ -4,8 +4,8 @@
  */
 import type { EgressCredential } from '@gantry/egress';
 import { type actsWire, OpenwopError, type Owner } from '@gantry/protocol';
-import { type Changes, ResourceService, readRecord } from '@gantry/resources';
-import type { Logger } from 'pino';
+import { ResourceService, readRecord } from '@gantry/resources';
+import type { Parts } from '../parts.ts';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type ActRecord, acts } from './act.ts';
@@ -46,12 +46,10 @@ export interface TokenRenewal {
   apiHostsOf(stored: StoredCredential): Promise<readonly string[] | null>;
 }
 
-export interface CredentialsOptions extends CredentialServices {
-  readonly changes: Changes;
+export interface CredentialsOptions extends CredentialServices, Pick<Parts, 'changes' | 'log'> {
   readonly given: Pick<GivenSecrets, 'give' | 'sweep'>;
   readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
-  readonly log: Logger;
 }
 
 const CODES = {

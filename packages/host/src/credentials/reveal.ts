@@ -6,7 +6,8 @@
  * R3  Each call reads the credential anew; nothing of the answer is kept.
  */
 import { type ActType, CREDENTIAL_LIMITS, OpenwopError, type Owner } from '@gantry/protocol';
-import type { Change, Changes, RecordKind } from '@gantry/resources';
+import type { Change, RecordKind } from '@gantry/resources';
+import type { Parts } from '../parts.ts';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import { acts } from './act.ts';
 import { credentials, newest, type StoredCredential, secretParts } from './credential.ts';
@@ -29,11 +30,9 @@ export interface Revealed {
   readonly rotatedAt?: number;
 }
 
-export interface RevealOptions {
-  readonly changes: Changes;
+export interface RevealOptions extends Pick<Parts, 'changes' | 'now'> {
   readonly given: Pick<GivenSecrets, 'give'>;
   readonly readValue: (found: Found) => Promise<string>;
-  readonly now: () => number;
 }
 
 /** How many values a run was given since. */

@@ -6,9 +6,9 @@ import {
   fromStored,
   OpenwopError,
 } from '@gantry/protocol';
-import { type Caller, type Change, type Changes, ResourceService } from '@gantry/resources';
+import { type Caller, type Change, ResourceService } from '@gantry/resources';
 import type { RunKey, Store } from '@gantry/store';
-import type { Redactions } from '../redaction/redactions.ts';
+import type { Parts } from '../parts.ts';
 import { createForks, type PrepareFork } from '../runtime/fork.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { deliveries } from '../triggers/delivery.ts';
@@ -17,13 +17,9 @@ import { type DeadLetterRecord, deadLetters } from './dead-letter.ts';
 
 const PAGE = 500;
 
-export interface DeadLetterOptions {
+export interface DeadLetterOptions extends Pick<Parts, 'changes' | 'redactions' | 'now' | 'randomBytes'> {
   readonly store: Pick<Store, 'entries' | 'runs'>;
-  readonly changes: Changes;
   readonly runtime: () => Pick<Runtime, 'prepare' | 'read'>;
-  readonly redactions: Redactions;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 type Letter<T extends DeadLetter['type']> = Extract<DeadLetter, { type: T }>;

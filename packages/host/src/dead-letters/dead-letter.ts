@@ -3,6 +3,7 @@ import type { RunFacts } from '@gantry/engine';
 import { type DeadLetter, deadLettersWire, isoTime, newId, type StoredEvent } from '@gantry/protocol';
 import { creation, resource } from '@gantry/resources';
 import type { Write } from '@gantry/store';
+import type { Parts } from '../parts.ts';
 
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
 export type DeadLetterRecord = Letter<DeadLetter> & { readonly until: number };
@@ -34,17 +35,12 @@ export const deadLetters = resource<typeof deadLettersWire, DeadLetterRecord, De
   },
 );
 
-export interface DeadLetterOutboxOptions extends Retention {
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-}
-
 /**
  * A run whose node used up its retries is listed in the commit of the event that says so. A replay leaves no letter,
  * nor does the past of a fork: theirs was left when it happened.
  */
 export function deadLetterWrites(
-  { now, randomBytes, retentionMs }: DeadLetterOutboxOptions,
+  { now, randomBytes, retentionMs }: Retention & Pick<Parts, 'now' | 'randomBytes'>,
   { fork, owner: { tenant }, workflowId }: RunFacts,
   events: readonly StoredEvent[],
 ): Write[] {

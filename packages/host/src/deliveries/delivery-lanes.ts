@@ -1,7 +1,5 @@
 /** The lanes of one kind of delivery, and the clock that finds deliveries which no process works on. */
 import type { CommitGroup, Store, StoreChange } from '@gantry/store';
-import type { Logger } from 'pino';
-import type { Clock } from '../runtime/clock.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import { type LaneKey, Lanes, type LanesOptions } from './lanes.ts';
 
@@ -18,8 +16,6 @@ export interface DeliveryLanesOptions extends LanesOptions {
   readonly claimMs?: number;
   /** Another process has changed something. */
   readonly onChange?: (change: StoreChange) => void;
-  readonly clock?: Clock;
-  readonly log: Logger;
 }
 
 export interface DeliveryLanes {

@@ -8,8 +8,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Limiter, limiter, type Release } from '@gantry/limiter';
-import type { Logger } from 'pino';
-import type { Clock } from '../runtime/clock.ts';
+import type { Parts } from '../parts.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 
 /** A turn lasts as long as its receiver: slow ones of one tenant leave the rest to the others. */
@@ -39,15 +38,12 @@ interface Lane {
   now: LaneState;
 }
 
-export interface LanesOptions {
+export interface LanesOptions extends Pick<Parts, 'clock' | 'now' | 'log'> {
   /** For the log: `webhook`. */
   readonly noun: string;
   readonly turn: (key: LaneKey) => Promise<Next>;
   /** Turns of all lanes, and of those of one tenant. */
   readonly atOnce?: { readonly max: number; readonly perTenantMax: number };
-  readonly clock?: Clock;
-  readonly now: () => number;
-  readonly log: Logger;
 }
 
 export class Lanes {

@@ -7,9 +7,9 @@
  * I3  An evaluation ends. The run carries its time limit; if its host is gone, the heartbeat's own due time ends it.
  */
 import type { HeartbeatTick, JsonObject, RunOwner } from '@gantry/protocol';
-import { type Changes, fromEntry } from '@gantry/resources';
+import { fromEntry } from '@gantry/resources';
 import type { Entry, Write } from '@gantry/store';
-import type { Logger } from 'pino';
+import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import type { WebhookOutbox } from '../webhooks/outbox.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
@@ -28,13 +28,10 @@ import { type Observation, observationOf, type Transition, transition } from './
 /** Variable of the predicate that gets the state of the tick before, where it declares it. */
 const PRIOR_STATE = 'priorState';
 
-export interface EvaluationOptions {
-  readonly changes: Pick<Changes, 'run'>;
+export interface EvaluationOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
   readonly outbox: Pick<WebhookOutbox, 'writesOf' | 'committed'>;
-  readonly now: () => number;
-  readonly log: Logger;
 }
 
 const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): RunOwner => ({ tenant, principal: keyId });

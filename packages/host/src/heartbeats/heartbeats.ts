@@ -1,9 +1,8 @@
 /** Heartbeats of this process: evaluated on their interval, settled when the predicate's run ends. */
 import type { HeartbeatTick, JsonObject } from '@gantry/protocol';
-import { type Changes, fromEntry, ResourceService } from '@gantry/resources';
+import { fromEntry, ResourceService } from '@gantry/resources';
 import type { CommitGroup, Entry, Store } from '@gantry/store';
-import type { Logger } from 'pino';
-import type { Clock } from '../runtime/clock.ts';
+import type { Parts } from '../parts.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { begin, type EvaluationOptions, settle } from './evaluation.ts';
@@ -11,15 +10,11 @@ import { HeartbeatLog } from './event-log.ts';
 import { Following, type HeartbeatKey } from './following.ts';
 import { HEARTBEAT_KIND, type HeartbeatService, heartbeats } from './heartbeat.ts';
 
-export interface HeartbeatsOptions {
+export interface HeartbeatsOptions extends Pick<Parts, 'changes' | 'clock' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
-  readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command' | 'subscribe'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
   readonly outbox: EvaluationOptions['outbox'];
-  readonly clock?: Clock;
-  readonly now: () => number;
-  readonly log: Logger;
 }
 
 export interface Heartbeats {

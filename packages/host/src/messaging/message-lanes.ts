@@ -7,14 +7,14 @@
  * I2  The outcome and the state of the connector are one commit.
  * I3  Messages of a connector that is gone are given up, and can be looked at for a while.
  */
-import { type Caller, type Changes, readRecord } from '@gantry/resources';
+import { type Caller, readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import type { Logger } from 'pino';
 import { claimed, finished, isDue, settleDelivery } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
 import { AGAIN, IDLE, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
 import type { Outcome } from '../deliveries/post.ts';
 import { settled } from '../deliveries/settlement.ts';
+import type { Parts } from '../parts.ts';
 import { connected, connectors, disconnected, type StoredConnector } from './connector.ts';
 import { forRecipients, MESSAGES, type Message, type MessageRecord } from './message.ts';
 import { sendTimes, taken } from './rate-limit.ts';
@@ -23,14 +23,11 @@ import type { Receivers, Sent } from './receivers.ts';
 /** Twice what the slowest attempt takes. */
 export const CLAIM_MS = 60_000;
 
-export interface MessageLanesOptions {
+export interface MessageLanesOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries'>;
-  readonly changes: Pick<Changes, 'run'>;
   readonly receivers: Pick<Receivers, 'send'>;
-  readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly log: Logger;
 }
 
 export class MessageLanes {

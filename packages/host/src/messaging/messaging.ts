@@ -1,26 +1,19 @@
 /** Wires the messages of one process: connectors, what nodes hand to them, and the lanes that send it. */
 import type { Egress } from '@gantry/egress';
-import { type Changes, ResourceService } from '@gantry/resources';
-import type { Store } from '@gantry/store';
-import type { Logger } from 'pino';
+import { ResourceService } from '@gantry/resources';
 import type { Credentials } from '../credentials/credentials.ts';
 import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Parts } from '../parts.ts';
 import { connectors } from './connector.ts';
 import { createMessagesPort } from './dispatch-envelope.ts';
 import { MESSAGES } from './message.ts';
 import { CLAIM_MS, MessageLanes } from './message-lanes.ts';
 import { Receivers } from './receivers.ts';
 
-export interface MessagingOptions {
-  readonly store: Store;
-  readonly changes: Changes;
+export interface MessagingOptions
+  extends Pick<Parts, 'store' | 'changes' | 'clock' | 'now' | 'randomBytes' | 'log'> {
   readonly egress: Egress;
   readonly credentials: Pick<Credentials, 'open'>;
-  readonly clock?: Clock;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-  readonly log: Logger;
 }
 
 export type Messaging = ReturnType<typeof createMessaging>;

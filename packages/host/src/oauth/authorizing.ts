@@ -1,8 +1,8 @@
 /** From the wish for a connection to the code of the provider: the link, the consent of a person, the callback. */
 import { CONNECTION_LIMITS } from '@gantry/protocol';
-import { type Caller, type Change, type Changes, openSecret } from '@gantry/resources';
+import { type Caller, type Change, openSecret } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
-import type { MasterKey } from '../master-key.ts';
+import type { Parts } from '../parts.ts';
 import {
   type Authorization,
   type AuthorizationRecord,
@@ -18,11 +18,8 @@ import { labelledScopes, type Providers } from './provider.ts';
 
 const VERIFIER_BYTES = 32;
 
-export interface AuthorizingOptions {
-  readonly changes: Changes;
-  readonly masterKey: MasterKey;
+export interface AuthorizingOptions extends Pick<Parts, 'changes' | 'masterKey' | 'randomBytes'> {
   readonly providers: Providers;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /** What a person is asked for. */

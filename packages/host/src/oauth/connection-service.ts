@@ -7,11 +7,11 @@ import {
   DEFAULT_WORKSPACE,
   OpenwopError,
 } from '@gantry/protocol';
-import { type Caller, type Change, type Changes, ResourceService, readRecord } from '@gantry/resources';
+import { type Caller, type Change, ResourceService, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
-import type { MasterKey } from '../master-key.ts';
 import { scopesOf } from '../packs/connections/provider.ts';
+import type { Parts } from '../parts.ts';
 import type { Authorization } from './authorization.ts';
 import type { Authorizing, ProblemFound } from './authorizing.ts';
 import { judgeCallback } from './callback.ts';
@@ -21,16 +21,13 @@ import { dropRenewal } from './renewal.ts';
 import type { TokenAnswer, TokenClient, Tokens } from './token-client.ts';
 import { putTokens, refreshTokenOf } from './token-versions.ts';
 
-export interface ConnectionServiceOptions {
-  readonly changes: Changes;
+export interface ConnectionServiceOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now'> {
   readonly entries: EntryReads;
-  readonly masterKey: MasterKey;
   readonly providers: Providers;
   readonly authorizing: Authorizing;
   readonly clientFor: (tenant: string) => TokenClient;
   readonly redirectUri: (provider: string) => string;
   readonly linkUrl: (link: string) => string;
-  readonly now: () => number;
 }
 
 type Wished = Omit<ConnectionRecord, 'state' | 'authorizedAt' | 'isTold'>;

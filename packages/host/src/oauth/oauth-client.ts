@@ -12,7 +12,6 @@ import {
 } from '@gantry/protocol';
 import {
   type Caller,
-  type Changes,
   openSecret,
   ResourceService,
   readRecord,
@@ -24,6 +23,7 @@ import {
 import type { EntryReads } from '@gantry/store';
 import type { Connections } from '../packs/connections/connections.ts';
 import { OAUTH_CLIENT } from '../packs/connections/node-auth.ts';
+import type { Parts } from '../parts.ts';
 import { type ClientFacts, type Endpoints, oauthProvider } from './provider.ts';
 
 export interface OAuthClientRecord extends Omit<ClientFacts, 'clientSecret'> {
@@ -65,12 +65,10 @@ function viewOf({ id, createdAt, record }: Stored<OAuthClientRecord>, redirectUr
   };
 }
 
-export interface OAuthClientsOptions extends Services {
-  readonly changes: Changes;
+export interface OAuthClientsOptions extends Services, Pick<Parts, 'changes' | 'now'> {
   readonly entries: EntryReads;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly connections: Pick<Connections, 'provider'>;
-  readonly now: () => number;
 }
 
 export class OAuthClients extends ResourceService<

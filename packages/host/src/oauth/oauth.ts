@@ -1,12 +1,12 @@
 /** OAuth of one process: clients, authorizations, connections, and the renewal of their tokens. */
 import type { Egress, EgressByPurpose } from '@gantry/egress';
-import { type Changes, readRecord } from '@gantry/resources';
+import { readRecord } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
 import type { TokenRenewal } from '../credentials/credentials.ts';
-import type { MasterKey } from '../master-key.ts';
 import { Connections } from '../packs/connections/connections.ts';
 import { PACK } from '../packs/pack-record.ts';
 import type { Packs } from '../packs/packs.ts';
+import type { Parts } from '../parts.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type AdvertisedProvider, advertisedProviders } from './advertised.ts';
 import { Authorizing } from './authorizing.ts';
@@ -18,16 +18,12 @@ import { Providers } from './provider.ts';
 import { Renewal } from './renewal.ts';
 import { createTokenClient, type TokenClient } from './token-client.ts';
 
-export interface OAuthOptions {
+export interface OAuthOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now' | 'randomBytes'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
-  readonly changes: Changes;
-  readonly masterKey: MasterKey;
   readonly packs: Pick<Packs, 'records' | 'onChanged'>;
   readonly egress: EgressByPurpose;
   readonly redactions: Pick<Redactions, 'note'>;
   readonly publicUrl: () => string;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 export interface OAuth {

@@ -9,11 +9,11 @@
  * R3  Only `invalid_grant` ends a connection. Any other failure leaves it as it is, and the caller may try again.
  */
 import { OpenwopError } from '@gantry/protocol';
-import type { Caller, Change, Changes, RecordKind } from '@gantry/resources';
+import type { Caller, Change, RecordKind } from '@gantry/resources';
 import type { CommitGroup, StoreChange } from '@gantry/store';
 import { credentials, newest, type StoredCredential } from '../credentials/credential.ts';
-import type { MasterKey } from '../master-key.ts';
-import { type Clock, systemClock } from '../runtime/clock.ts';
+import type { Parts } from '../parts.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { type Connection, connections, reconnectText } from './connection.ts';
 import type { Providers } from './provider.ts';
 import type { TokenAnswer, TokenClient } from './token-client.ts';
@@ -40,14 +40,10 @@ export async function dropRenewal(change: Change, id: string): Promise<void> {
 const HELD_MS = 30_000;
 const NONCE_BYTES = 16;
 
-export interface RenewalOptions {
-  readonly changes: Changes;
-  readonly masterKey: MasterKey;
+export interface RenewalOptions
+  extends Pick<Parts, 'changes' | 'masterKey' | 'clock' | 'now' | 'randomBytes'> {
   readonly providers: Pick<Providers, 'resolve'>;
   readonly clientFor: (tenant: string) => TokenClient;
-  readonly clock?: Clock;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 type Settled =

@@ -6,7 +6,6 @@
 import type { SecretValue } from '@gantry/protocol/redaction';
 import {
   type Change,
-  type Changes,
   everyRecord,
   listRecords,
   openSecret,
@@ -16,9 +15,9 @@ import {
   type Stored,
 } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import type { Logger } from 'pino';
 import { credentials, versionOf } from '../credentials/credential.ts';
 import type { MasterKey } from '../master-key.ts';
+import type { Parts } from '../parts.ts';
 import type { Redactions } from './redactions.ts';
 
 interface GivenSecret {
@@ -52,13 +51,10 @@ const GIVING_MS = 60_000;
 const UNKNOWN =
   'a value that pack code was given cannot be redacted: it does not open, or there is no room for it';
 
-export interface GivenSecretsOptions {
+export interface GivenSecretsOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries'>;
   readonly masterKey: Pick<MasterKey, 'open' | 'hmac'>;
   readonly redactions: Pick<Redactions, 'keep' | 'forget'>;
-  readonly changes: Pick<Changes, 'run'>;
-  readonly log: Logger;
-  readonly now: () => number;
   /** How long a run and its log are kept at most. */
   readonly keptMs: number;
   /** Other processes may give values too: how soon they are looked for again. Null when there are none. */

@@ -8,18 +8,16 @@
 import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
 import { type Changes, fromEntry, type Stored } from '@gantry/resources';
 import type { Entry, Write } from '@gantry/store';
-import type { Logger } from 'pino';
+import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
 import { schedules } from './resource.ts';
 import { type ScheduleRecord, stateAt } from './schedule.ts';
 import { type DueTick, dueTick } from './ticks.ts';
 
-export interface FiringOptions {
-  readonly changes: Pick<Changes, 'run'>;
+export interface FiringOptions extends Pick<Parts, 'changes' | 'log'> {
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
-  readonly log: Logger;
 }
 
 export type Fired =

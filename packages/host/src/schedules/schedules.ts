@@ -1,9 +1,8 @@
 /** Schedules of this process: they fire when due, follow the triggers of workflows, and answer the API. */
 import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
-import { type Changes, ResourceService } from '@gantry/resources';
+import { ResourceService } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
-import type { Logger } from 'pino';
-import type { Clock } from '../runtime/clock.ts';
+import type { Parts } from '../parts.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { SCHEDULE_SYNC } from '../triggers/definition-sync.ts';
@@ -14,14 +13,10 @@ import { syncTriggers } from './trigger-sync.ts';
 
 const SYNC_RETRY_MS = 1_000;
 
-export interface SchedulesOptions {
+export interface SchedulesOptions extends Pick<Parts, 'changes' | 'clock' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries' | 'records' | 'watch'>;
-  readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
-  readonly clock?: Clock;
-  readonly now: () => number;
-  readonly log: Logger;
 }
 
 export interface Schedules {

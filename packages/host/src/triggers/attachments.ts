@@ -10,12 +10,13 @@
 import { hash } from 'node:crypto';
 import { type Egress, EgressError, type EgressReason } from '@gantry/egress';
 import { type JsonObject, OpenwopError, TRIGGER_LIMITS } from '@gantry/protocol';
-import type { Change, Changes, RecordKind, Stored } from '@gantry/resources';
+import type { Change, RecordKind, Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { type BlobPort, decodeBase64, type NumberedCall } from '@gantry/surfaces';
 import { type Attempts, isDue } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
 import { AGAIN, IDLE, PendingPages, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import type { Parts } from '../parts.ts';
 import type { AttachmentSource, Content } from './content.ts';
 import { deliveries } from './delivery.ts';
 import { triggerCaller } from './dispatch.ts';
@@ -72,14 +73,12 @@ export function wantAttachments(
   change.create(kept, { count: sources.length, dueAt: now + RUN_MS + retentionMs }, deliveryId);
 }
 
-export interface AttachmentsOptions {
+export interface AttachmentsOptions extends Pick<Parts, 'changes' | 'now'> {
   readonly store: Pick<Store, 'entries'>;
-  readonly changes: Pick<Changes, 'run'>;
   /** I2. */
   readonly egress: Pick<Egress, 'request'>;
   readonly blobs: Pick<BlobPort, 'put' | 'delete'>;
   readonly bucket: string;
-  readonly now: () => number;
 }
 
 type Fetched =

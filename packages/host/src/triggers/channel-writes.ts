@@ -9,8 +9,9 @@
 import { hash } from 'node:crypto';
 import { channelTriggers, isFromTrigger, newRun, type RunFacts, triggersFiredBy } from '@gantry/engine';
 import { fromStored, type JsonObject, newId, type RunOwner, type StoredEvent } from '@gantry/protocol';
-import { type Changes, creation, fromEntry, type RecordKind } from '@gantry/resources';
+import { creation, fromEntry, type RecordKind } from '@gantry/resources';
 import type { Entry, Store, Write } from '@gantry/store';
+import type { Parts } from '../parts.ts';
 import { fromStoredFacts } from '../runtime/run-record.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
 import { triggerCaller } from './dispatch.ts';
@@ -19,12 +20,9 @@ export const CHANNEL_NOTE = 'channel-note';
 export const CHANNEL_FIRING = 'channel-firing';
 const KNOWN_MAX = 5_000;
 
-export interface ChannelWritesOptions {
+export interface ChannelWritesOptions extends Pick<Parts, 'changes' | 'now' | 'randomBytes'> {
   readonly store: Pick<Store, 'runs'>;
-  readonly changes: Pick<Changes, 'run'>;
   readonly workflows: Pick<WorkflowsWithPlans, 'planOf'>;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /** The run to start. */

@@ -6,9 +6,10 @@
  * I2  A host without room tries again by the subscription's policy; what can never become a run is not tried again.
  */
 import { OpenwopError } from '@gantry/protocol';
-import { type Caller, type Change, type Changes, Contended } from '@gantry/resources';
+import { type Caller, type Change, Contended } from '@gantry/resources';
 import type { EntryReads, Write } from '@gantry/store';
 import { deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
+import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
 import type { Delivery, DeliveryRecord, PendingState } from './delivery.ts';
@@ -27,12 +28,10 @@ import {
 /** What was taken before a pause is looked at so often, and at once when the pause ends. */
 const PAUSE_MS = 3_600_000;
 
-export interface DispatchOptions extends Retention {
+export interface DispatchOptions extends Retention, Pick<Parts, 'changes' | 'now'> {
   readonly store: { readonly entries: Pick<EntryReads, 'get'> };
-  readonly changes: Pick<Changes, 'run'>;
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
-  readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
 }

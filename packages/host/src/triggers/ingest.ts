@@ -10,9 +10,10 @@
  */
 import { hash } from 'node:crypto';
 import { type IngestAnswer, OpenwopError, TRIGGER_LIMITS, type TriggerEvent } from '@gantry/protocol';
-import type { Change, Changes } from '@gantry/resources';
+import type { Change } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
+import type { Parts } from '../parts.ts';
 import { secretOf } from '../signing-secret.ts';
 import { dueWith, wantAttachments } from './attachments.ts';
 import { type Content, contentOf, type IngestRequest } from './content.ts';
@@ -38,11 +39,8 @@ const ID_HEADERS = [
   'x-shopify-webhook-id',
 ] as const;
 
-export interface IngestOptions {
+export interface IngestOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now'> {
   readonly store: Pick<Store, 'entries'>;
-  readonly changes: Pick<Changes, 'run'>;
-  readonly masterKey: MasterKey;
-  readonly now: () => number;
   readonly retentionMs: number;
 }
 

@@ -9,8 +9,9 @@ import {
   type TriggerSubscriptionRegistration,
   type triggerSubscriptionsWire,
 } from '@gantry/protocol';
-import { type Caller, type Changes, listRecords, ResourceService } from '@gantry/resources';
+import { type Caller, listRecords, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
+import type { Parts } from '../parts.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 import { newSecret, type SecretOptions } from '../signing-secret.ts';
 import { deliveries } from './delivery.ts';
@@ -40,14 +41,12 @@ const RELEASE_PAGE = 256;
 const REGISTERING_MAX = 64;
 const FINGERPRINT_LENGTH = 16;
 
-export interface TriggerServiceOptions extends SecretOptions {
+export interface TriggerServiceOptions extends SecretOptions, Pick<Parts, 'changes' | 'now'> {
   readonly store: Pick<Store, 'entries' | 'records'>;
-  readonly changes: Changes;
   readonly workflows: Pick<Workflows, 'resolve'>;
   /** A subscription is there, gone or in another state, on disk. */
   readonly onChanged: () => void;
   readonly queueHealth: TriggerReads['queueHealth'];
-  readonly now: () => number;
 }
 
 export interface Registered {

@@ -1,15 +1,13 @@
 /** Wires the triggers of one process: subscriptions, ingest, deliveries, channel writes and dead letters. */
 import type { WorkflowDefinition } from '@gantry/protocol';
-import { type Changes, fromEntry } from '@gantry/resources';
-import type { CommitGroup, Entry, Store } from '@gantry/store';
+import { fromEntry } from '@gantry/resources';
+import type { CommitGroup, Entry } from '@gantry/store';
 import { createCursors, deliveryTokens, type QueuePort } from '@gantry/surfaces';
-import type { Logger } from 'pino';
 import { deadLetterWrites } from '../dead-letters/dead-letter.ts';
 import { DeadLetterService } from '../dead-letters/dead-letter-service.ts';
 import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
-import type { MasterKey } from '../master-key.ts';
-import type { Redactions } from '../redaction/redactions.ts';
-import { type Clock, systemClock } from '../runtime/clock.ts';
+import type { Parts } from '../parts.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Outbox, Runtime } from '../runtime/runtime.ts';
 import { surfaceCursorKey } from '../surfaces/surfaces.ts';
@@ -26,24 +24,16 @@ import { takeMessage } from './queue-source/take.ts';
 import { TriggerService } from './trigger-service.ts';
 import { syncSubscriptions } from './trigger-sync.ts';
 
-export interface TriggersOptions {
-  readonly store: Store;
-  readonly changes: Changes;
+export interface TriggersOptions extends Parts {
   /** Asked for only when something is due: the runtime itself needs the outbox. */
   readonly runtime: () => Pick<Runtime, 'create' | 'prepare' | 'read'>;
   readonly workflows: Pick<WorkflowsWithPlans, 'resolve' | 'planOf'>;
-  readonly masterKey: MasterKey;
-  readonly redactions: Redactions;
   /** Where messages that start runs come from. Without one, nothing listens. */
   readonly queue?: Pick<QueuePort, 'subscribe' | 'health'>;
   /** How attachments are fetched, and where they are kept. */
   readonly attachments: Pick<AttachmentsOptions, 'egress' | 'blobs' | 'bucket'>;
   /** As long as ended runs are kept. */
   readonly retentionMs: number;
-  readonly clock?: Clock;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-  readonly log: Logger;
 }
 
 export interface Triggers {

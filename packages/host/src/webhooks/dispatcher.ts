@@ -9,15 +9,14 @@
  * I4  An open circuit is probed by one delivery of one process.
  */
 import type { Egress } from '@gantry/egress';
-import type { Caller, Change, Changes } from '@gantry/resources';
+import type { Caller, Change } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import type { Logger } from 'pino';
 import { claimed, isDue, type NextDelivery, settleDelivery } from '../deliveries/delivery.ts';
 import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
 import type { Next } from '../deliveries/lanes.ts';
 import { AGAIN, IDLE, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
 import { HeartbeatEvents } from '../heartbeats/event-log.ts';
-import type { MasterKey } from '../master-key.ts';
+import type { Parts } from '../parts.ts';
 import { DELIVERIES, type Delivery, type DeliveryRecord } from './delivery.ts';
 import { circuitOf, whileProbing } from './health.ts';
 import type { WebhookOutbox } from './outbox.ts';
@@ -33,18 +32,14 @@ import {
   webhooks,
 } from './webhook.ts';
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries' | 'runs'>;
-  readonly changes: Changes;
   readonly egress: Egress;
-  readonly masterKey: MasterKey;
   readonly subscriptions: Subscriptions;
   readonly outbox: Pick<WebhookOutbox, 'seen'>;
   readonly linksOf: LinksOf;
-  readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly log: Logger;
 }
 
 export class Dispatcher {

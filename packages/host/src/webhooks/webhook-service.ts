@@ -7,9 +7,10 @@ import {
   type WebhookDelivery,
   type webhooksWire,
 } from '@gantry/protocol';
-import { type Caller, type Changes, ResourceService } from '@gantry/resources';
+import { type Caller, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { findDelivery } from '../deliveries/delivery-list.ts';
+import type { Parts } from '../parts.ts';
 import { newSecret, type SecretOptions } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
 import {
@@ -26,13 +27,11 @@ import {
 /** Says nothing about the address itself: the receiver may be up when there is something to deliver. */
 const PASSING: ReadonlySet<EgressReason> = new Set(['resolve_failed', 'timeout']);
 
-export interface WebhookServiceOptions extends SecretOptions {
+export interface WebhookServiceOptions extends SecretOptions, Pick<Parts, 'changes' | 'now'> {
   readonly store: Pick<Store, 'entries'>;
-  readonly changes: Changes;
   readonly egress: Pick<Egress, 'check'>;
   /** What it is now has been committed. */
   readonly onChanged: (key: WebhookKey) => Promise<void>;
-  readonly now: () => number;
 }
 
 export class WebhookService extends ResourceService<

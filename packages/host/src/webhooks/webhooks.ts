@@ -1,11 +1,7 @@
 /** Wires the webhooks of one process: subscriptions, outbox, lanes and dispatcher. */
 import type { Egress } from '@gantry/egress';
-import type { Changes } from '@gantry/resources';
-import type { Store } from '@gantry/store';
-import type { Logger } from 'pino';
 import { createDeliveryLanes, type DeliveryLanes } from '../deliveries/delivery-lanes.ts';
-import type { MasterKey } from '../master-key.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Parts } from '../parts.ts';
 import { onceAtATime } from '../runtime/once-at-a-time.ts';
 import { DELIVERIES } from './delivery.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -15,16 +11,10 @@ import { Subscriptions } from './subscriptions.ts';
 import { laneOf, type WebhookKey, webhooks } from './webhook.ts';
 import { WebhookService } from './webhook-service.ts';
 
-export interface WebhooksOptions {
-  readonly store: Store;
-  readonly changes: Changes;
+export interface WebhooksOptions
+  extends Pick<Parts, 'store' | 'changes' | 'masterKey' | 'clock' | 'now' | 'randomBytes' | 'log'> {
   readonly egress: Egress;
-  readonly masterKey: MasterKey;
   readonly linksOf: LinksOf;
-  readonly clock?: Clock;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-  readonly log: Logger;
 }
 
 export interface Webhooks {

@@ -8,7 +8,7 @@
  */
 import type { Store } from '@gantry/store';
 import type { QueueSubscription as Listening, QueueDelivery, QueuePort } from '@gantry/surfaces';
-import type { Logger } from 'pino';
+import type { Parts } from '../../parts.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import {
   consumersOf,
@@ -22,13 +22,11 @@ import {
 const PAGE = 256;
 const RETRY_MS = 1_000;
 
-export interface QueueSourceOptions {
+export interface QueueSourceOptions extends Pick<Parts, 'clock' | 'log'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
   readonly queue: Pick<QueuePort, 'subscribe'>;
   /** Rejects when the message is not taken. */
   readonly take: (trigger: QueueTrigger, message: QueueDelivery, signal: AbortSignal) => Promise<void>;
-  readonly clock?: Clock;
-  readonly log: Logger;
 }
 
 interface Listener {

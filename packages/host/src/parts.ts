@@ -1,0 +1,18 @@
+/** What parts of the host are made with. Each says which of these it uses: `Pick<Parts, 'changes' | 'now'>`. */
+import type { Changes } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import type { MasterKey } from './master-key.ts';
+import type { Redactions } from './redaction/redactions.ts';
+import type { Clock } from './runtime/clock.ts';
+
+export interface Parts {
+  readonly store: Store;
+  readonly changes: Changes;
+  readonly masterKey: MasterKey;
+  readonly redactions: Redactions;
+  readonly clock?: Clock;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly log: Logger;
+}
