@@ -29,14 +29,6 @@ export interface RekeyOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly journalsMs: number;
 }
 
-export interface Rekey {
-  step(after?: string): Promise<RekeyStep>;
-  /** K4. */
-  sweep(): Promise<number>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 const PAGE = 100;
 /** Of one step: a request answers soon. */
 const STEP_MS = 2_000;
@@ -81,7 +73,9 @@ const KINDS: readonly SealedKind[] = [
   sealedKind(givenSecrets),
 ];
 
-export function createRekey(options: RekeyOptions): Rekey {
+export type Rekey = ReturnType<typeof createRekey>;
+
+export function createRekey(options: RekeyOptions) {
   const { masterKey, store, now, log, noticeMs, journalsMs } = options;
   let unwatch: (() => Promise<void>) | undefined;
 
@@ -107,7 +101,7 @@ export function createRekey(options: RekeyOptions): Rekey {
   }
 
   return {
-    async step(after) {
+    async step(after?: string): Promise<RekeyStep> {
       const { roots } = await begun();
       const keyId = keyIdOf(roots[0]!.secret);
       const waitMs = roots[0]!.activeAt - now();
@@ -117,7 +111,8 @@ export function createRekey(options: RekeyOptions): Rekey {
       const endsAt = await ended();
       return { state: 'done', keyId, ...counts, ...(endsAt !== undefined && { endsAt }) };
     },
-    async sweep() {
+    /** K4. */
+    async sweep(): Promise<number> {
       const keys = await masterKey.read();
       const kept = keys.roots.filter(({ until = Number.POSITIVE_INFINITY }) => until > now());
       if (kept.length === keys.roots.length) return 0;
@@ -125,14 +120,14 @@ export function createRekey(options: RekeyOptions): Rekey {
       if (!(await masterKey.put(keys, { ...keys, roots: kept }))) return 0;
       return keys.roots.length - kept.length;
     },
-    async start() {
+    async start(): Promise<void> {
       unwatch = await store.watch(({ missed, kinds }) => {
         if (missed || kinds.includes(ROOT.kind))
           masterKey.read().catch((error) => log.error({ err: error }, 'the root keys cannot be read'));
       });
       await masterKey.read();
     },
-    stop: async () => unwatch?.(),
+    stop: async (): Promise<void> => unwatch?.(),
   };
 }
 

@@ -15,7 +15,7 @@ import { MediaStore } from './ai/media-store.ts';
 import { MockPrograms } from './ai/mock-programs.ts';
 import { createModelGate, type ModelGate } from './ai/model-gate.ts';
 import { readAiConfig } from './ai/providers/config.ts';
-import { createProviders, type Providers } from './ai/providers/providers.ts';
+import { Providers } from './ai/providers/providers.ts';
 import { modelSource } from './ai/providers/source.ts';
 import { Artifacts } from './artifacts/artifacts.ts';
 import { WorkingCopies } from './artifacts/working-copies.ts';
@@ -35,7 +35,7 @@ import type { Parts } from './parts.ts';
 import { CONFORMANCE_PROMPTS } from './prompts/conformance-prompts.ts';
 import { OwnPrompts } from './prompts/own-prompts.ts';
 import { PromptLibrary } from './prompts/prompt-library.ts';
-import { createGivenSecrets } from './redaction/given-secrets.ts';
+import { GivenSecrets } from './redaction/given-secrets.ts';
 import type { Redactions } from './redaction/redactions.ts';
 import { createRekey, type Rekey } from './rekey.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -245,7 +245,7 @@ const SECRETS_LOOK_AGAIN_MS = 2_000;
 
 function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAuth): Credentials {
   const { settings, redactions, retentionMs, runtime } = options;
-  const given = createGivenSecrets({
+  const given = new GivenSecrets({
     ...options,
     changes,
     keptMs: retentionMs + runtime.limits.maxRunDurationMs,
@@ -274,7 +274,7 @@ function openModels(
 ): Pick<Services, 'ai' | 'providers' | 'modelGate'> {
   const { settings, egress } = options;
   const config = readAiConfig(settings.ai);
-  const providers = createProviders({
+  const providers = new Providers({
     ...options,
     credentials,
     config,

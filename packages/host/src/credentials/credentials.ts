@@ -3,14 +3,14 @@
  * process.
  */
 import type { EgressCredential } from '@gantry/egress';
-import { type actsWire, OpenwopError, type Owner } from '@gantry/protocol';
+import { OpenwopError, type Owner } from '@gantry/protocol';
 import { ResourceService, readRecord } from '@gantry/resources';
 import type { Parts } from '../parts.ts';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import type { Redactions } from '../redaction/redactions.ts';
-import { type ActRecord, acts } from './act.ts';
+import { acts } from './act.ts';
 import { credentials, newest, provenanceOf, type StoredCredential, secretParts } from './credential.ts';
-import { type CredentialService, type CredentialServices, credentialResource } from './credential-service.ts';
+import { type CredentialServices, credentialResource } from './credential-service.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
 import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
@@ -23,19 +23,6 @@ export interface CredentialUse {
   readonly runId?: string;
   /** Where it is sent instead of the header that it was stored for. */
   readonly placement?: { readonly header: string; readonly prefix: string };
-}
-
-export interface Credentials {
-  readonly service: CredentialService;
-  readonly acts: ResourceService<typeof actsWire, ActRecord>;
-  /** To be sent, by the host alone. `ref` may name a version: `stripe@2`. */
-  open(owner: Owner, ref: string, use?: CredentialUse): Promise<EgressCredential>;
-  /** To be given to pack code: see `reveal.ts`. */
-  reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed>;
-  /** The credential that a node asks for by its own name for it. */
-  required(...args: Parameters<ReturnType<typeof requiredCredential>>): Promise<StoredCredential>;
-  /** Forgets values that pack code was given and no run carries any longer. */
-  sweep(): Promise<number>;
 }
 
 /** Tokens of OAuth are renewed before they expire, and once when they are refused. */
@@ -61,10 +48,11 @@ const CODES = {
 
 type Chosen = Pick<Found, 'stored' | 'version'>;
 
-export function createCredentials(options: CredentialsOptions): Credentials {
+export type Credentials = ReturnType<typeof createCredentials>;
+
+export function createCredentials(options: CredentialsOptions) {
   const { store, changes, redactions, tokens, now } = options;
   const kept = <D>(services: D) => ({ changes, entries: store.entries, now, services });
-  const services: CredentialServices = options;
   const readValue = valueReader(options);
   const reveal = createReveal({ ...options, readValue });
 
@@ -90,11 +78,14 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   }
 
   return {
-    service: new ResourceService(credentialResource, kept(services)),
+    service: new ResourceService(credentialResource, kept<CredentialServices>(options)),
     acts: new ResourceService(acts, kept(undefined)),
+    /** The credential that a node asks for by its own name for it. */
     required: requiredCredential(store.entries, now),
+    /** Forgets values that pack code was given and no run carries any longer. */
     sweep: () => options.given.sweep(),
-    async open(owner, ref, use = {}) {
+    /** To be sent, by the host alone. `ref` may name a version: `stripe@2`. */
+    async open(owner: Owner, ref: string, use: CredentialUse = {}): Promise<EgressCredential> {
       const one = await find({ owner, ref, runId: use.runId });
       if ('not' in one) throw new OpenwopError(CODES[one.not]);
       if (!isRenewed(one)) return sendable(one, use);
@@ -104,7 +95,8 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), bound);
       return { ...(await sendable(current, bound)), renew };
     },
-    async reveal(owner, ref, use) {
+    /** To be given to pack code: see `reveal.ts`. */
+    async reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed> {
       const one = await find({ owner, ref, runId: use.runId });
       // A change has no effects outside, so a token is renewed before it
       if ('stored' in one && isRenewed(one)) await tokens.fresh(one.stored);

@@ -18,40 +18,32 @@ export interface DeliveryLanesOptions extends LanesOptions {
   readonly onChange?: (change: StoreChange) => void;
 }
 
-export interface DeliveryLanes {
-  /** There may be something to do for this lane. */
-  wake(key: LaneKey): void;
-  /** Looks at everything that may be due. */
-  wakeAll(): void;
-  /** To be called with what this process has committed: some of it may be due. */
-  committed(group: CommitGroup): void;
-  /** Works on everything that is due now. */
-  tick(): Promise<void>;
-  /** Goes on with what earlier processes left. */
-  start(): Promise<void>;
-  /** Waits for attempts under way; call before the store closes. */
-  stop(): Promise<void>;
-}
+export type DeliveryLanes = ReturnType<typeof createDeliveryLanes>;
 
-export function createDeliveryLanes(options: DeliveryLanesOptions): DeliveryLanes {
+export function createDeliveryLanes(options: DeliveryLanesOptions) {
   const { store, kind, now, onChange, claimMs = CLAIM_MS } = options;
   const lanes = new Lanes(options);
   const look = () => sweep(options, (key) => lanes.wake(key));
   const clock = new WakeClock(now, look, options.clock);
   let unwatch: (() => Promise<void>) | undefined;
   return {
-    wake: (key) => lanes.wake(key),
+    /** There may be something to do for this lane. */
+    wake: (key: LaneKey) => lanes.wake(key),
+    /** Looks at everything that may be due. */
     wakeAll: () => clock.note(now()),
-    committed(group) {
+    /** To be called with what this process has committed: some of it may be due. */
+    committed(group: CommitGroup): void {
       for (const write of group)
         if (write.kind === 'putEntry' && write.entry.kind === kind && write.entry.ref != null)
           lanes.wake({ tenant: write.entry.tenant, ref: write.entry.ref });
     },
-    async tick() {
+    /** Works on everything that is due now. */
+    async tick(): Promise<void> {
       await look();
       await lanes.quiet();
     },
-    async start() {
+    /** Goes on with what earlier processes left. */
+    async start(): Promise<void> {
       unwatch = await store.watch((change) => {
         onChange?.(change);
         // The other process sends these itself; we look again when its claims would have ended.
@@ -59,7 +51,8 @@ export function createDeliveryLanes(options: DeliveryLanesOptions): DeliveryLane
       });
       clock.note(now());
     },
-    async stop() {
+    /** Waits for attempts under way; call before the store closes. */
+    async stop(): Promise<void> {
       clock.stop();
       await unwatch?.();
       await lanes.stop();

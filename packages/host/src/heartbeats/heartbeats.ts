@@ -8,7 +8,7 @@ import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { begin, type EvaluationOptions, settle } from './evaluation.ts';
 import { HeartbeatLog } from './event-log.ts';
 import { Following, type HeartbeatKey } from './following.ts';
-import { HEARTBEAT_KIND, type HeartbeatService, heartbeats } from './heartbeat.ts';
+import { HEARTBEAT_KIND, heartbeats } from './heartbeat.ts';
 
 export interface HeartbeatsOptions extends Pick<Parts, 'changes' | 'clock' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
@@ -17,23 +17,9 @@ export interface HeartbeatsOptions extends Pick<Parts, 'changes' | 'clock' | 'no
   readonly outbox: EvaluationOptions['outbox'];
 }
 
-export interface Heartbeats {
-  readonly service: HeartbeatService;
-  readonly log: Pick<HeartbeatLog, 'events' | 'subscribe' | 'whenGone'>;
-  /** To be called with what this process has committed: some of it may be due. */
-  committed(group: CommitGroup): void;
-  /** Begins and settles what is due now; the clock calls it by itself once started. */
-  tick(): Promise<void>;
-  /**
-   * One tick now, whatever the clock says, with these inputs for the predicate; resolves when it is settled. Null
-   * when an evaluation is under way: a tick is skipped then.
-   */
-  evaluate(key: HeartbeatKey, inputs?: JsonObject): Promise<HeartbeatTick | null>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Heartbeats = ReturnType<typeof createHeartbeats>;
 
-export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
+export function createHeartbeats(options: HeartbeatsOptions) {
   const clock = new DueClock({ ...options, kind: HEARTBEAT_KIND, onDue });
   const { store, changes, workflows, now } = options;
   const services = { workflows, entries: store.entries };
@@ -60,12 +46,18 @@ export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
   return {
     service: new ResourceService(heartbeats, { changes, entries: store.entries, now, services }),
     log,
-    committed(group) {
+    /** To be called with what this process has committed: some of it may be due. */
+    committed(group: CommitGroup): void {
       clock.committed(group);
       log.committed(group);
     },
+    /** Begins and settles what is due now; the clock calls it by itself once started. */
     tick: () => clock.run(),
-    async evaluate(key, inputs) {
+    /**
+     * One tick now, whatever the clock says, with these inputs for the predicate; resolves when it is settled. Null
+     * when an evaluation is under way: a tick is skipped then.
+     */
+    async evaluate(key: HeartbeatKey, inputs?: JsonObject): Promise<HeartbeatTick | null> {
       const entry = await following.load(key);
       const stored = entry && fromEntry(heartbeats, entry);
       if (stored?.record.state.status !== 'waiting') return null;

@@ -8,7 +8,7 @@ import { PACK } from '../packs/pack-record.ts';
 import type { Packs } from '../packs/packs.ts';
 import type { Parts } from '../parts.ts';
 import type { Redactions } from '../redaction/redactions.ts';
-import { type AdvertisedProvider, advertisedProviders } from './advertised.ts';
+import { advertisedProviders } from './advertised.ts';
 import { Authorizing } from './authorizing.ts';
 import { connections } from './connection.ts';
 import { ConnectionService } from './connection-service.ts';
@@ -26,31 +26,15 @@ export interface OAuthOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now
   readonly publicUrl: () => string;
 }
 
-export interface OAuth {
-  readonly clients: OAuthClients;
-  readonly providers: Providers;
-  readonly authorizing: Authorizing;
-  readonly connections: ConnectionService;
-  readonly renewal: Renewal;
-  readonly tokens: TokenRenewal;
-  readonly nodes: NodeConnections;
-  /** The same with another way to the token endpoints. */
-  connectionsOver(egress: Pick<Egress, 'stream'>): ConnectionService;
-  /** Of the discovery document; `revision` grows when they may have changed. */
-  readonly advertised: { readonly revision: number; list(): Promise<AdvertisedProvider[]> };
-  /** Of a page of this host. */
-  readonly urlOf: (path: string) => string;
-  committed(group: CommitGroup): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Below it are all pages of an authorization. */
 export const AUTHORIZE = '/v1/host/gantry/authorize';
 
-export function createOAuth(options: OAuthOptions): OAuth {
+export type OAuth = ReturnType<typeof createOAuth>;
+
+export function createOAuth(options: OAuthOptions) {
   const { store, publicUrl, packs, egress, redactions, masterKey: sealer } = options;
   const { entries } = store;
+  /** Of a page of this host. */
   const urlOf = (path: string): string => `${publicUrl().replace(/\/$/, '')}${path}`;
   const redirectUri = (provider: string): string => urlOf(`${AUTHORIZE}/callback/${provider}`);
   const linkUrl = (link: string): string => urlOf(`${AUTHORIZE}/${link}`);
@@ -69,6 +53,14 @@ export function createOAuth(options: OAuthOptions): OAuth {
   const authorizing = new Authorizing({ ...options, providers });
   const parts = { ...options, entries, providers, authorizing, clientFor, redirectUri, linkUrl };
   const renewal = new Renewal(parts);
+  const tokens: TokenRenewal = {
+    fresh: (stored) => renewal.fresh(stored),
+    renewed: (stored) => renewal.renewed(stored),
+    async apiHostsOf({ tenant, id }) {
+      const connection = await readRecord(entries, connections, tenant, id);
+      return connection && ((await described.provider(tenant, connection.record.provider)).apiHosts ?? []);
+    },
+  };
   let revision = 0;
   const noticed = (kinds: readonly string[]): void => {
     if (kinds.some((kind) => ADVERTISED_BY.includes(kind))) revision += 1;
@@ -81,34 +73,30 @@ export function createOAuth(options: OAuthOptions): OAuth {
     authorizing,
     connections: new ConnectionService(parts),
     renewal,
-    tokens: {
-      fresh: (stored) => renewal.fresh(stored),
-      renewed: (stored) => renewal.renewed(stored),
-      async apiHostsOf({ tenant, id }) {
-        const connection = await readRecord(entries, connections, tenant, id);
-        return connection && ((await described.provider(tenant, connection.record.provider)).apiHosts ?? []);
-      },
-    },
+    tokens,
     nodes: new NodeConnections({ ...parts, renewal }),
-    connectionsOver: (way) => new ConnectionService({ ...parts, clientFor: clientOver(way) }),
+    /** The same with another way to the token endpoints. */
+    connectionsOver: (way: Pick<Egress, 'stream'>) =>
+      new ConnectionService({ ...parts, clientFor: clientOver(way) }),
+    /** Of the discovery document; `revision` grows when they may have changed. */
     advertised: {
-      get revision() {
+      get revision(): number {
         return revision;
       },
       list: () => advertisedProviders(packs.records, providers),
     },
     urlOf,
-    committed(group) {
+    committed(group: CommitGroup): void {
       renewal.committed(group);
       noticed(entryKinds(group));
     },
-    async start() {
+    async start(): Promise<void> {
       unwatch = await store.watch((change) => {
         renewal.changed(change);
         noticed(change.missed ? ADVERTISED_BY : change.kinds);
       });
     },
-    stop: async () => unwatch?.(),
+    stop: async (): Promise<void> => unwatch?.(),
   };
 }
 

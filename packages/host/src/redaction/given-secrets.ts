@@ -66,24 +66,13 @@ export interface Giving extends SecretValue {
   readonly runId: string;
 }
 
-export interface GivenSecrets {
-  /** In the change that gives the value. False: it must not be given, since it could not be redacted. */
-  give(change: Change, giving: Giving): Promise<boolean>;
-  /** Deletes what nobody can give again and no run carries. */
-  sweep(): Promise<number>;
-  /** Undefined while everything that was given in the tenant is known here. */
-  known(tenant: string): Promise<void> | undefined;
-}
-
 interface Known {
   /** The values, by id. */
   readonly values: ReadonlyMap<string, string>;
   readonly at: number;
 }
 
-export const createGivenSecrets = (options: GivenSecretsOptions): GivenSecrets => new KeptSecrets(options);
-
-class KeptSecrets implements GivenSecrets {
+export class GivenSecrets {
   readonly #options: GivenSecretsOptions;
   readonly #idOf: (text: string) => Buffer;
   readonly #known = new Map<string, Known>();
@@ -95,6 +84,7 @@ class KeptSecrets implements GivenSecrets {
     this.#idOf = options.masterKey.hmac('given-secret');
   }
 
+  /** In the change that gives the value. False: it must not be given, since it could not be redacted. */
   async give(change: Change, { value, label, version, runId }: Giving): Promise<boolean> {
     const { redactions, keptMs } = this.#options;
     const { tenant } = change.caller;
@@ -111,6 +101,7 @@ class KeptSecrets implements GivenSecrets {
     return true;
   }
 
+  /** Undefined while everything that was given in the tenant is known here. */
   known(tenant: string): Promise<void> | undefined {
     const { now, lookAgainMs } = this.#options;
     const last = this.#known.get(tenant);
@@ -120,6 +111,7 @@ class KeptSecrets implements GivenSecrets {
     return under;
   }
 
+  /** Deletes what nobody can give again and no run carries. */
   async sweep(): Promise<number> {
     const { store, now } = this.#options;
     let dropped = 0;

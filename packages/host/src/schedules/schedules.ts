@@ -7,7 +7,7 @@ import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { SCHEDULE_SYNC } from '../triggers/definition-sync.ts';
 import { type Fired, fire } from './firing.ts';
-import { type ScheduleService, schedules } from './resource.ts';
+import { schedules } from './resource.ts';
 import { SCHEDULE_KIND } from './schedule.ts';
 import { syncTriggers } from './trigger-sync.ts';
 
@@ -19,21 +19,9 @@ export interface SchedulesOptions extends Pick<Parts, 'changes' | 'clock' | 'now
   readonly workflows: Pick<Workflows, 'resolve'>;
 }
 
-export interface Schedules {
-  readonly service: ScheduleService;
-  /** To be called with what this process has committed: some of it may be due. */
-  committed(group: CommitGroup): void;
-  /** To be called after a definition was registered, with its note in that commit (`triggerSyncNote`). */
-  syncTriggers(tenant: string, definition: Pick<WorkflowDefinition, 'id'>): Promise<void>;
-  /** Does what is due now; the clock calls it by itself once started. */
-  tick(): Promise<void>;
-  /** Fires one schedule as at `at`, whatever the clock says; how many runs came of it. */
-  fireAt(key: { readonly tenant: string; readonly id: string }, at: number): Promise<number>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Schedules = ReturnType<typeof createSchedules>;
 
-export function createSchedules(options: SchedulesOptions): Schedules {
+export function createSchedules(options: SchedulesOptions) {
   const { store, changes, workflows, now, log } = options;
   const fires = new DueClock({
     ...options,
@@ -53,8 +41,10 @@ export function createSchedules(options: SchedulesOptions): Schedules {
 
   return {
     service: new ResourceService(schedules, { changes, entries: store.entries, now, services: workflows }),
-    committed: (group) => fires.committed(group),
-    async syncTriggers(tenant, { id }) {
+    /** To be called with what this process has committed: some of it may be due. */
+    committed: (group: CommitGroup) => fires.committed(group),
+    /** To be called after a definition was registered, with its note in that commit (`syncNotes`). */
+    async syncTriggers(tenant: string, { id }: Pick<WorkflowDefinition, 'id'>): Promise<void> {
       try {
         await sync({ tenant, workflowId: id });
       } catch (error) {
@@ -63,11 +53,16 @@ export function createSchedules(options: SchedulesOptions): Schedules {
         syncs.note(now() + SYNC_RETRY_MS);
       }
     },
-    async tick() {
+    /** Does what is due now; the clock calls it by itself once started. */
+    async tick(): Promise<void> {
       await syncs.run();
       await fires.run();
     },
-    async fireAt({ tenant, id }, at) {
+    /** Fires one schedule as at `at`, whatever the clock says; how many runs came of it. */
+    async fireAt(
+      { tenant, id }: { readonly tenant: string; readonly id: string },
+      at: number,
+    ): Promise<number> {
       const runs: Fired[] = [];
       while (runs.length < SCHEDULE_LIMITS.catchUpMax) {
         const entry = await store.entries.get({ kind: SCHEDULE_KIND, tenant, id });

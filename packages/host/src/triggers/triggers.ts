@@ -18,7 +18,7 @@ import { CHANNEL_FIRING, CHANNEL_NOTE, ChannelWrites } from './channel-writes.ts
 import { SUBSCRIPTION_SYNC, type WorkflowKey } from './definition-sync.ts';
 import { deliveries } from './delivery.ts';
 import { type DispatchOptions, dispatch, stored } from './dispatch.ts';
-import { createIngest, type Ingest } from './ingest.ts';
+import { createIngest } from './ingest.ts';
 import { QueueSource } from './queue-source/queue-source.ts';
 import { takeMessage } from './queue-source/take.ts';
 import { TriggerService } from './trigger-service.ts';
@@ -36,21 +36,6 @@ export interface TriggersOptions extends Parts {
   readonly retentionMs: number;
 }
 
-export interface Triggers {
-  readonly outbox: Outbox;
-  readonly service: TriggerService;
-  readonly deadLetters: DeadLetterService;
-  readonly ingest: Ingest;
-  /** To be called after a definition was registered, with its notes in that commit (`syncNotes`). */
-  syncTriggers(tenant: string, definition: Pick<WorkflowDefinition, 'id'>): Promise<void>;
-  /** To be called with what this process has committed: some of it may be due. */
-  committed(group: CommitGroup): void;
-  /** Does what is due now; the clocks call it by themselves once started. */
-  tick(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Each holds an attachment in memory. */
 const FETCHES_AT_ONCE = { max: 8, perTenantMax: 2 };
 
@@ -59,7 +44,9 @@ const NO_QUEUE: Pick<QueuePort, 'subscribe' | 'health'> = {
   health: async () => {},
 };
 
-export function createTriggers(options: TriggersOptions): Triggers {
+export type Triggers = ReturnType<typeof createTriggers>;
+
+export function createTriggers(options: TriggersOptions) {
   const { queue = NO_QUEUE } = options;
   const channelWrites = new ChannelWrites(options);
   const dispatching = dispatchOptions(options);
@@ -77,6 +64,13 @@ export function createTriggers(options: TriggersOptions): Triggers {
     atOnce: FETCHES_AT_ONCE,
     turn: (key) => attachments.turn(key),
   });
+  const outbox: Outbox = {
+    writes: (facts, events) => [
+      ...channelWrites.writes(facts, events),
+      ...deadLetterWrites(options, facts, events),
+    ],
+    committed: () => {},
+  };
   const clock = (kind: string, onDue: (entry: Entry) => Promise<unknown>): DueClock =>
     new DueClock({ ...options, kind, onDue });
   const clocks = [
@@ -88,22 +82,20 @@ export function createTriggers(options: TriggersOptions): Triggers {
   ];
 
   return {
-    outbox: {
-      writes: (facts, events) => [
-        ...channelWrites.writes(facts, events),
-        ...deadLetterWrites(options, facts, events),
-      ],
-      committed: () => {},
-    },
+    outbox,
     service: new TriggerService({ ...options, onChanged, queueHealth: () => queue.health() }),
     deadLetters: new DeadLetterService(options),
     ingest: createIngest(options),
-    syncTriggers: (tenant, { id }) => sync({ tenant, workflowId: id }),
-    committed(group) {
+    /** To be called after a definition was registered, with its notes in that commit (`syncNotes`). */
+    syncTriggers: (tenant: string, { id }: Pick<WorkflowDefinition, 'id'>) =>
+      sync({ tenant, workflowId: id }),
+    /** To be called with what this process has committed: some of it may be due. */
+    committed(group: CommitGroup): void {
       fetching.committed(group);
       for (const each of clocks) each.committed(group);
     },
-    async tick() {
+    /** Does what is due now; the clocks call it by themselves once started. */
+    async tick(): Promise<void> {
       await fetching.tick();
       for (const each of clocks) await each.run();
     },

@@ -5,7 +5,7 @@ import type { Parts } from '../parts.ts';
 import { onceAtATime } from '../runtime/once-at-a-time.ts';
 import { DELIVERIES } from './delivery.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { type Outbox, WebhookOutbox } from './outbox.ts';
+import { WebhookOutbox } from './outbox.ts';
 import type { LinksOf } from './send.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { laneOf, type WebhookKey, webhooks } from './webhook.ts';
@@ -17,18 +17,9 @@ export interface WebhooksOptions
   readonly linksOf: LinksOf;
 }
 
-export interface Webhooks {
-  readonly outbox: Outbox & Pick<WebhookOutbox, 'writesOf'>;
-  readonly service: WebhookService;
-  /** Loads the subscriptions and goes on with what earlier processes left. Before this no event is delivered. */
-  start(): Promise<void>;
-  /** Looks at everything that may be due. */
-  wake(): void;
-  /** Waits for attempts under way; call before the store closes. */
-  stop(): Promise<void>;
-}
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
-export function createWebhooks(options: WebhooksOptions): Webhooks {
+export function createWebhooks(options: WebhooksOptions) {
   const { store, now, randomBytes, log } = options;
   const subscriptions = new Subscriptions(store.entries);
   const random = (): number => (randomBytes(1)[0] ?? 0) / 255;
@@ -61,6 +52,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       log.warn({ err: error }, 'webhook subscriptions could not be read; those known so far stay in use');
     }
   });
+  /** Looks at everything that may be due. */
   const wake = (): void => {
     for (const key of subscriptions.all()) wakeLane(key);
     lanes.wakeAll();
@@ -70,11 +62,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     outbox,
     service,
     wake,
-    async start() {
+    /** Loads the subscriptions and goes on with what earlier processes left. Before this no event is delivered. */
+    async start(): Promise<void> {
       await lanes.start();
       await subscriptions.load();
       wake();
     },
-    stop: () => lanes.stop(),
+    stop: lanes.stop,
   };
 }

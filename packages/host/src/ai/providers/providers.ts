@@ -68,20 +68,6 @@ export interface ChosenProvider extends ModelFacts {
   reach(io: Io): Reach;
 }
 
-export interface Providers {
-  /** Refuses with what there is, or how to get it. */
-  choose(query: ProviderQuery): Promise<ChosenProvider>;
-  /** All that this tenant may name; endpoints of the operator are asked. */
-  list(owner: Owner): Promise<AiProvider[]>;
-  /** `aiProviders` of the discovery document, as the tenant `default` has it. Ollama is in it once it was named. */
-  advertised(): Promise<JsonObject>;
-  /** Without a call: why the provider, or any if none is named, cannot be asked for a chat; null when it can. */
-  lacks(owner: Owner, provider: string | undefined): Promise<string | null>;
-  factsOf(provider: string, model: string): ModelFacts | null;
-  /** Makes credentials of the keys in the environment. */
-  start(): Promise<void>;
-}
-
 export interface ProvidersOptions {
   readonly config: AiConfig;
   readonly ollamaHost: string | undefined;
@@ -95,9 +81,7 @@ export interface ProvidersOptions {
 /** Whoever reads discovery in a loop asks nobody each time. */
 const TOLD_MS = 5_000;
 
-export const createProviders = (options: ProvidersOptions): Providers => new TenantProviders(options);
-
-class TenantProviders implements Providers {
+export class Providers {
   readonly #options: ProvidersOptions;
   readonly #config: AiConfig;
   readonly #table: ReadonlyMap<string, Provider>;
@@ -114,6 +98,7 @@ class TenantProviders implements Providers {
     this.#probes = createProbes({ egress: (provider) => this.#egress(provider), now });
   }
 
+  /** Refuses with what there is, or how to get it. */
   async choose(query: ProviderQuery): Promise<ChosenProvider> {
     const { owner, task = 'chat', runId } = query;
     const preferred = query.provider === undefined ? this.#preferredBy(owner, task, query) : undefined;
@@ -147,11 +132,13 @@ class TenantProviders implements Providers {
     };
   }
 
+  /** All that this tenant may name; endpoints of the operator are asked. */
   async list(owner: Owner): Promise<AiProvider[]> {
     const all = this.#offered(owner).map((provider) => this.#state(owner, provider));
     return [...(await Promise.all(all)), SCRIPTED];
   }
 
+  /** `aiProviders` of the discovery document, as the tenant `default` has it. Ollama is in it once it was named. */
   advertised(): Promise<JsonObject> {
     const { now } = this.#options;
     if (this.#told && now() < this.#told.at + TOLD_MS) return this.#told.advertised;
@@ -168,6 +155,7 @@ class TenantProviders implements Providers {
     return advertised;
   }
 
+  /** Without a call: why the provider, or any if none is named, cannot be asked for a chat; null when it can. */
   async lacks(owner: Owner, name: string | undefined): Promise<string | null> {
     try {
       const provider =
@@ -185,6 +173,7 @@ class TenantProviders implements Providers {
     return provider ? modelFacts(provider, model, this.#config.prices) : null;
   }
 
+  /** Makes credentials of the keys in the environment. */
   async start(): Promise<void> {
     const { keys, credentials } = this.#options;
     if (keys.length === 0) return;
