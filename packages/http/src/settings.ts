@@ -13,9 +13,9 @@ export interface Setting<T = unknown> {
 export type SettingTable = Readonly<Record<string, Setting>>;
 export type SettingsOf<T extends SettingTable> = { readonly [name in keyof T]: ReturnType<T[name]['read']> };
 
-/** @example setting('GANTRY_PORT --port', 'port to listen on', read.whole(7070, 0, 65_535)) */
-export function setting<T>(names: string, text: string, read: Read<T>): Setting<T> {
-  const [env = '', flag] = names.split(' --');
+/** @example setting('GANTRY_PORT --port: port to listen on', read.whole(7070, 0, 65_535)) */
+export function setting<T>(line: string, read: Read<T>): Setting<T> {
+  const [, env = '', flag, text = ''] = /^(\w+)(?: --([a-z-]+))?: (.*)$/.exec(line) ?? [];
   return { env, flag, text: read.fallback === undefined ? text : `${text} (${read.fallback})`, read };
 }
 
