@@ -4,20 +4,25 @@ import { type AllowEntry, readAllowList } from '@gantry/egress';
 import { type Read, read, SettingsError } from '@gantry/http';
 import { PACK_NAME, readMirrors, readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
-import { IN_DATA_FOLDER, notServed, type QuotaEntry, readQuota, TOOL_NAMES } from '@gantry/surfaces';
+import { IN_DATA_FOLDER, notServed, readQuota, TOOL_NAMES } from '@gantry/surfaces';
 import { keyVariables } from './ai/providers/key-offers.ts';
 import type { SecretVariable } from './credentials/external-stores.ts';
-import { readToolRule, type ToolRuleEntry } from './tools/tool-rules.ts';
+import { readToolRule } from './tools/tool-rules.ts';
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export function registriesOf(text: string | undefined): readonly string[] {
-  try {
-    return readRegistries(text);
-  } catch (error) {
-    throw new SettingsError(`GANTRY_REGISTRY_URL: ${wordsOf(error)}`);
-  }
+/** What is wrong is said with the name of the setting. */
+function named<T>(name: string, readValue: Read<T>): Read<T> {
+  return (...given) => {
+    try {
+      return readValue(...given);
+    } catch (error) {
+      throw new SettingsError(`${name}: ${wordsOf(error)}`);
+    }
+  };
 }
+
+export const registriesOf = named<readonly string[]>('GANTRY_REGISTRY_URL', readRegistries);
 
 export function egressAllowOf(text: string | undefined): readonly AllowEntry[] {
   try {
@@ -28,43 +33,28 @@ export function egressAllowOf(text: string | undefined): readonly AllowEntry[] {
 }
 
 /** The registries that mirrors are copies of, by the name of the mirror. */
-export const mirrorsOf: Read<ReadonlyMap<string, string>> = (...given) => {
-  try {
-    return readMirrors(read.list()(...given));
-  } catch (error) {
-    throw new SettingsError(`GANTRY_REGISTRY_MIRRORS: ${wordsOf(error)}`);
-  }
-};
+export const mirrorsOf = named('GANTRY_REGISTRY_MIRRORS', (...given) => readMirrors(read.list()(...given)));
 
-export const toolRulesOf: Read<readonly ToolRuleEntry[]> = (...given) => {
-  try {
-    const entries = read
-      .list()(...given)
-      .map((entry) => readToolRule(entry, TOOL_NAMES));
-    const twice = entries.find((entry, at) => entries.slice(0, at).some((other) => isSame(entry, other)));
-    if (twice) throw new Error(`${twice.tool}${twice.tenant ? `@${twice.tenant}` : ''} has two rules.`);
-    return entries;
-  } catch (error) {
-    throw new SettingsError(`GANTRY_TOOLS: ${wordsOf(error)}`);
-  }
-};
+const twiceIn = (names: readonly string[]): string | undefined =>
+  names.find((name, at) => names.indexOf(name) !== at);
 
-export const quotasOf: Read<readonly QuotaEntry[]> = (...given) => {
-  try {
-    const entries = read
-      .list()(...given)
-      .map(readQuota);
-    const keys = entries.map(({ name, tenant }) => (tenant === undefined ? name : `${name}@${tenant}`));
-    const twice = keys.find((key, at) => keys.indexOf(key) !== at);
-    if (twice !== undefined) throw new Error(`${twice} has two sizes.`);
-    return entries;
-  } catch (error) {
-    throw new SettingsError(`GANTRY_QUOTAS: ${wordsOf(error)}`);
-  }
-};
+const withTenant = (name: string, tenant = ''): string => (tenant === '' ? name : `${name}@${tenant}`);
 
-const isSame = (one: ToolRuleEntry, other: ToolRuleEntry): boolean =>
-  one.tool === other.tool && one.tenant === other.tenant;
+export const toolRulesOf = named('GANTRY_TOOLS', (...given) => {
+  const texts = read.list()(...given);
+  const entries = texts.map((entry) => readToolRule(entry, TOOL_NAMES));
+  const twice = twiceIn(entries.map(({ tool, tenant }) => withTenant(tool, tenant)));
+  if (twice !== undefined) throw new Error(`${twice} has two rules.`);
+  return entries;
+});
+
+export const quotasOf = named('GANTRY_QUOTAS', (...given) => {
+  const texts = read.list()(...given);
+  const entries = texts.map(readQuota);
+  const twice = twiceIn(entries.map(({ name, tenant }) => withTenant(name, tenant)));
+  if (twice !== undefined) throw new Error(`${twice} has two sizes.`);
+  return entries;
+});
 
 /** In keys of S3 and in links, so nothing that has to be escaped there. */
 const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
@@ -78,7 +68,7 @@ export const bucketsOf: Read<readonly string[]> = (...given) => {
       `GANTRY_BUCKETS: "${wrong}" is no name of a bucket. Use 1 to 63 small letters, digits, dots, hyphens and ` +
         'underscores, with a letter or digit at both ends.',
     );
-  const twice = buckets.find((name, at) => buckets.indexOf(name) !== at);
+  const twice = twiceIn(buckets);
   if (twice !== undefined) throw new SettingsError(`GANTRY_BUCKETS names "${twice}" twice.`);
   if (buckets.length === 0 || buckets.length > BUCKETS_MAX)
     throw new SettingsError(`GANTRY_BUCKETS must name 1 to ${BUCKETS_MAX} buckets, separated by commas.`);
