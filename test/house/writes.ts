@@ -58,7 +58,10 @@ export function checkWrites(trees: Trees, builders = BUILDERS): string[] {
   return problems;
 }
 
+/** `creation` of packages/resources answers a write. */
 const isWrite = (node: ast.Node): boolean =>
-  ast.isPropertyAssignment(node) &&
-  node.name.getText() === 'kind' &&
-  KINDS.has(/^'(\w+)'/.exec(node.initializer.getText())?.[1] ?? '');
+  ast.isCallExpression(node)
+    ? node.expression.getText() === 'creation'
+    : ast.isPropertyAssignment(node) &&
+      node.name.getText() === 'kind' &&
+      KINDS.has(/^'(\w+)'/.exec(node.initializer.getText())?.[1] ?? '');
