@@ -11,6 +11,7 @@ import { leftBehind } from './left-behind.ts';
 import type { OpenedSurfaces, SurfacesOptions } from './open-surfaces.ts';
 import type { PostgresDatabase } from './postgres/connection.ts';
 import type { PostgresPool } from './postgres-pool.ts';
+import { perTenant, type QuotaName } from './quotas.ts';
 import type { EmbeddedDatabase, RetrievalDatabase } from './sqlite/database.ts';
 
 /** By port: the setting that names its backend. */
@@ -90,6 +91,37 @@ export function onPostgres<Port>(
     return { kind: 'postgres', port: await portOf(database, deps), health: () => database.health() };
   };
   return { postgres: open, postgresql: open };
+}
+
+interface Quota {
+  readonly quotaBytes: number;
+}
+
+/** A port that a tenant fills up to its quota, in the data folder or on PostgreSQL. */
+export function quotaPort<Port extends object, Limits extends Quota>(
+  setting: QuotaName & keyof typeof SETTINGS,
+  limits: Limits,
+  {
+    embedded,
+    postgres,
+    ...rest
+  }: Pick<PortLiteral<Port>, 'database' | 'folder'> & {
+    embedded(deps: OpenDeps, limits: Limits): Port;
+    /** Loads its code. */
+    postgres(): Promise<(database: PostgresDatabase, limits: Limits) => Port>;
+  },
+): PortLiteral<Port> {
+  const withQuotas = ({ quotas }: OpenDeps, open: (limits: Limits) => Port): Port =>
+    perTenant(quotas, setting, limits.quotaBytes, (quotaBytes) => open({ ...limits, quotaBytes }));
+  return {
+    ...rest,
+    setting,
+    embedded: (deps) => withQuotas(deps, (own) => embedded(deps, own)),
+    servers: onPostgres(async (database, deps) => {
+      const open = await postgres();
+      return withQuotas(deps, (own) => open(database, own));
+    }),
+  };
 }
 
 export const NO_URL =
@@ -198,6 +230,14 @@ export const opening =
       ...more?.(given()),
     };
   };
+
+/** A surface over a port of the host itself; absent where the host has none. */
+export const overHost =
+  <Name extends keyof OpenDeps>(
+    name: Name,
+    implement: (port: NonNullable<OpenDeps[Name]>) => ImplementedSurface,
+  ): OpenSurface =>
+  async ({ [name]: port }) => ({ backends: [], implement: () => (port ? implement(port) : null) });
 
 /** The setting that says where the data is. */
 export const settingOf = (port: keyof typeof SETTINGS | undefined, deps: OpenDeps): string =>

@@ -1,6 +1,7 @@
 import type { Json } from '@gantry/protocol';
 
 export const bytesOf = (text: string): number => Buffer.byteLength(text);
+export const jsonBytes = (value: unknown): number => bytesOf(JSON.stringify(value));
 
 const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = { first: 0xd800, after: 0xe000 };

@@ -14,14 +14,13 @@ import {
   type JsonObject,
   OpenwopError,
   SURFACE_NAMES,
-  type SurfaceCapability,
   type SurfaceName,
 } from '@gantry/protocol';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import type { OpenSurface } from '../open-port.ts';
 import type { CallAnswer } from './call-journal.ts';
 import type { DataObject } from './data.ts';
-import type { Spelling } from './spelling.ts';
+import type { OwnSpelling, Spelling } from './spelling.ts';
 import type { ChangeCall, ReadCall, WriteCall } from './surface-call.ts';
 
 /** `read` changes nothing; `write` changes what the host keeps; `effect` reaches the world. */
@@ -80,7 +79,7 @@ const methodOf =
     return { ...method, ...beside } as typeof method & B;
   };
 
-export const [reads, writes] = [methodOf('read'), methodOf('write')];
+export const [reads, writes, acts] = [methodOf('read'), methodOf('write'), methodOf('effect')];
 
 export interface SurfaceOption {
   readonly summary: string;
@@ -118,13 +117,31 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   readonly methods: Readonly<Record<string, MethodLiteral>>;
 }
 
-/** The names of a surface, which packs, CLI and registry know without its literal. */
-export const namesOf = <C extends SurfaceCapability>(capability: C) => {
-  const { path, aliases } = SURFACE_NAMES.find((names) => names.capability === capability)!;
-  return { capability, path, aliases };
-};
+/**
+ * A literal as it is written. Path and aliases of a capability that packs, CLI and registry know without its literal are
+ * in `SURFACE_NAMES`.
+ */
+export interface SurfaceDraft
+  extends Omit<SurfaceLiteral, 'path' | 'aliases' | 'spellings'>,
+    Partial<Pick<SurfaceLiteral, 'path' | 'aliases'>> {
+  readonly spellings?: readonly OwnSpelling[];
+}
 
-type CallOf<L extends SurfaceLiteral, M extends MethodLiteral> = M['effect'] extends 'read'
+function literalOf<const D extends SurfaceDraft>(draft: D): SurfaceLiteral & Omit<D, 'spellings'> {
+  const known = SURFACE_NAMES.find(({ capability }) => capability === draft.capability);
+  const { path = known?.path ?? '', aliases = known?.aliases ?? [], spellings = [] } = draft;
+  const absolute = ({ call, to = call, ...rest }: OwnSpelling): Spelling => ({
+    path: call.startsWith(ROOT) ? call.slice(ROOT.length) : pathOf({ path }, call),
+    to: `${draft.capability}.${to}`,
+    ...rest,
+  });
+  return { ...draft, path, aliases, spellings: spellings.map(absolute) };
+}
+
+const ROOT = 'ctx.';
+
+type Called = Pick<SurfaceLiteral, 'journal' | 'methods'>;
+type CallOf<L extends Called, M extends MethodLiteral> = M['effect'] extends 'read'
   ? ReadCall
   : L['journal'] extends 'change'
     ? ChangeCall
@@ -134,7 +151,7 @@ type AnswerOf<M extends MethodLiteral> = M['kind'] extends 'stream'
   : Promise<Static<M['output']>>;
 
 /** One function for each method; a missing or misspelt one does not compile. */
-export type Implementation<L extends SurfaceLiteral> = {
+export type Implementation<L extends Called> = {
   readonly [Name in keyof L['methods']]: (
     input: Static<L['methods'][Name]['input']>,
     call: CallOf<L, L['methods'][Name]>,
@@ -143,7 +160,7 @@ export type Implementation<L extends SurfaceLiteral> = {
 
 export type JournalOf = (input: DataObject, call: Pick<ReadCall, 'tenant'>) => Journal;
 
-export interface Offer<L extends SurfaceLiteral> {
+export interface Offer<L extends SurfaceDraft> {
   /** Options that this backend does not have; their methods are absent. */
   readonly lacks?: readonly (keyof L['options'] & string)[];
   /** What only a running host knows, such as data sources. */
@@ -152,7 +169,7 @@ export interface Offer<L extends SurfaceLiteral> {
   readonly journalOf?: JournalOf;
 }
 
-type Offered<L extends SurfaceLiteral> = L['journal'] extends 'backend'
+type Offered<L extends SurfaceDraft> = L['journal'] extends 'backend'
   ? [offer: Offer<L> & { readonly journalOf: JournalOf }]
   : [offer?: Omit<Offer<L>, 'journalOf'>];
 
@@ -173,21 +190,22 @@ export interface ImplementedSurface {
   ): unknown;
 }
 
-export interface Surface<L extends SurfaceLiteral> {
-  readonly literal: L;
+export interface Surface<D extends SurfaceDraft> {
+  readonly literal: SurfaceLiteral & Omit<D, 'spellings'>;
   /** Throws the code of `exceeded`, with the limit in its details. */
-  check(limit: keyof L['exceeded'] & string, value: number): void;
-  implement(methods: Implementation<L>, ...offered: Offered<L>): ImplementedSurface;
+  check(limit: keyof D['exceeded'] & string, value: number): void;
+  implement(methods: Implementation<D>, ...offered: Offered<D>): ImplementedSurface;
 }
 
-export function defineSurface<const L extends SurfaceLiteral>(literal: L): Surface<L> {
+export function defineSurface<const D extends SurfaceDraft>(draft: D): Surface<D> {
+  const literal = literalOf(draft);
   return {
     literal,
     check(limit, value) {
       const max = literal.limits[limit] ?? Number.POSITIVE_INFINITY;
       if (value > max) throw new OpenwopError(literal.exceeded![limit]!, { details: { [limit]: max } });
     },
-    implement(methods, ...[offer = {}]: [Offer<L>?]) {
+    implement(methods, ...[offer = {}]: [Offer<D>?]) {
       const { lacks = [], advertises = {} } = offer;
       return {
         literal,
@@ -211,7 +229,7 @@ export function defineSurface<const L extends SurfaceLiteral>(literal: L): Surfa
 
 function journalOf(
   { capability, journal }: SurfaceLiteral,
-  offer: Pick<Offer<SurfaceLiteral>, 'journalOf'>,
+  offer: Pick<Offer<SurfaceDraft>, 'journalOf'>,
 ): JournalOf {
   if (journal === 'change') return () => 'own';
   if (journal !== 'backend') return () => journal;

@@ -1,6 +1,22 @@
-import type { Json as JsonValue } from '@gantry/protocol';
-import Type from 'typebox';
-import { isJson } from './data.ts';
+/** The pieces that literals make their schemas of. */
+import { type JsonObject, type Json as JsonValue, optional } from '@gantry/protocol';
+import Type, { type TProperties } from 'typebox';
+import { isJson, isObject } from './data.ts';
+
+export { optional } from '@gantry/protocol';
+
+export const Text = Type.String();
+export const Flag = Type.Boolean();
+export const Amount = Type.Number();
+export const Whole = Type.Integer();
+export const Count = Type.Integer({ minimum: 0 });
+/** What a write answers that has nothing else to say. */
+export const Done = { ok: Type.Literal(true) };
+
+export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+export const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+export const listOf = <T extends TProperties>(members: T, maxItems?: number) =>
+  Type.Array(Type.Object(members), maxItems === undefined ? {} : { maxItems });
 
 /** Any JSON value. Bytes are no JSON: a pack that stores them says how they are written. */
 export const Json = Type.Refine(
@@ -15,18 +31,46 @@ export const Bytes = Type.Refine(
   () => 'must be bytes, a Uint8Array',
 );
 
-/** A name that every backend can keep: PostgreSQL refuses NUL, and half a surrogate pair has no UTF-8. */
-const plainText = (options: { readonly minLength?: number; readonly maxLength?: number }) =>
+/** That every backend can keep: PostgreSQL refuses NUL, and half a surrogate pair has no UTF-8. */
+export const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+export const plainText = (options: { readonly minLength?: number; readonly maxLength?: number }) =>
   Type.Refine(
     Type.String(options),
-    (value) => value.isWellFormed() && !value.includes('\0'),
+    isPlainText,
     () => 'must be text without NUL and without half surrogate pairs',
   );
+
+export function isPlainJson(value: JsonValue): boolean {
+  if (typeof value === 'string') return isPlainText(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isPlainJson);
+  return Object.entries(value).every(([name, member]) => isPlainText(name) && isPlainJson(member));
+}
+
+/** A row, a document, a filter or what changes one. */
+export const PlainObject = Type.Refine(
+  Type.Unsafe<JsonObject>({ type: 'object', description: 'an object of JSON values' }),
+  (value) => isObject(value) && isJson(value) && isPlainJson(value),
+  () => 'must be an object of JSON values, its texts without NUL and without half surrogate pairs',
+);
+
+/** What a filter may hold is for its reader to say. */
+export const FilterObject = Type.Refine(
+  Type.Unsafe<JsonObject>({ type: 'object', description: 'a filter' }),
+  (value) => isObject(value) && isJson(value),
+  () => 'must be an object of JSON values',
+);
+
+/** A row or a document, as it is answered. */
+export const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
 /** As long as the message that it came in: the surface says what is too long for it, with a code of its own. */
 export const Key = plainText({ minLength: 1 });
 /** A hard limit; surfaces have shorter ones with codes of their own. */
 export const Name = plainText({ minLength: 1, maxLength: 4_096 });
+/** Of a table, a collection, an index or what is in one. */
+export const CollectionText = plainText({ minLength: 1, maxLength: 128 });
 export const DatasourceId = plainText({ minLength: 1, maxLength: 64 });
 /** May be empty. */
 export const Prefix = plainText({ maxLength: 1_024 });
@@ -42,6 +86,8 @@ const LIST_LIMIT = 100;
 const LIST_LIMIT_MAX = 1_000;
 
 /** How many a page may have. A page says whether more follow, so a host may give fewer than were asked for. */
-export const PageLimit = Type.Integer({ minimum: 1 });
+const PageLimit = Type.Integer({ minimum: 1 });
+export const Paging = { cursor: optional(Cursor), limit: optional(PageLimit) };
+export const Following = { nextCursor: optional(Text) };
 export const PAGES = `A page has ${LIST_LIMIT} entries, or as many as \`limit\` says; above ${LIST_LIMIT_MAX.toLocaleString('en-GB')} it is taken for that.`;
 export const pageSize = (limit = LIST_LIMIT): number => Math.min(limit, LIST_LIMIT_MAX);

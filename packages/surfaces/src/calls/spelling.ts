@@ -29,6 +29,14 @@ export interface Spelling {
   readonly gives?: readonly Step[];
 }
 
+/** A spelling as the literal of its surface has it. */
+export interface OwnSpelling extends Pick<Spelling, 'when' | 'takes' | 'gives'> {
+  /** Below the path of the surface; elsewhere with `ctx.` before it. */
+  readonly call: string;
+  /** The method that is meant, where it has another name. */
+  readonly to?: string;
+}
+
 export const isList = (value: Data | undefined): value is readonly Data[] => Array.isArray(value);
 
 const isGiven = (value: DataObject, name: string): boolean =>
@@ -135,6 +143,11 @@ export const textOf = (bytes: Data | undefined, encoding: 'utf8' | 'base64'): st
   bytes instanceof Uint8Array && !isTooLongForText(bytes)
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding)
     : undefined;
+
+/** Beside `bytes` of an answer. */
+export const sizeInBytes = member('size', 'in bytes', ({ bytes }) =>
+  bytes instanceof Uint8Array ? bytes.byteLength : undefined,
+);
 
 /** What a call may say beside the members of the contract. */
 export const knownTo = (steps: readonly Step[] = []): readonly string[] =>

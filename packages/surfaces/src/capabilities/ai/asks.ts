@@ -1,9 +1,9 @@
 /** What the methods of `aiProviders` have in common. */
 import type { JsonObject } from '@gantry/protocol';
 import Type, { type TProperties } from 'typebox';
+import { acts } from '../../calls/define-surface.ts';
+import { Amount, optional, text } from '../../calls/schema.ts';
 
-export const optional = Type.Optional;
-export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 export const Schema = Type.Unsafe<JsonObject>({ type: 'object' });
 
 export const Which = {
@@ -14,21 +14,24 @@ export const Which = {
 
 export const Usage = optional(
   Type.Object({
-    inputTokens: optional(Type.Number()),
-    outputTokens: optional(Type.Number()),
-    totalTokens: optional(Type.Number()),
-    cacheReadTokens: optional(Type.Number()),
-    cacheWriteTokens: optional(Type.Number()),
+    inputTokens: optional(Amount),
+    outputTokens: optional(Amount),
+    totalTokens: optional(Amount),
+    cacheReadTokens: optional(Amount),
+    cacheWriteTokens: optional(Amount),
   }),
 );
 
 /** Of calls that share the beginning of their prompt. */
 export const CachePrefix = { cachePrefixId: optional(text(256)) };
 
-export const asks = <I extends TProperties, O extends TProperties>(summary: string, input: I, output: O) => ({
-  effect: 'effect' as const,
-  slow: true as const,
-  summary,
-  input: Type.Object(input),
-  output: Type.Object(output),
-});
+export const asks = <I extends TProperties, O extends TProperties>(summary: string, input: I, output: O) =>
+  acts(summary, input, output, { slow: true });
+
+/** When no model answers. */
+export const MODEL_ERRORS = [
+  'provider_unavailable',
+  'provider_quota_exhausted',
+  'provider_not_supported',
+  'model_not_supported',
+] as const;

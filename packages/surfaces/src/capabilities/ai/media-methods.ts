@@ -1,32 +1,28 @@
 /** Vectors and media. */
 import Type from 'typebox';
-import { asks, optional, Schema, text, Usage, Which } from './asks.ts';
+import { Amount, Flag, listOf, optional, Text, text, Whole, whole } from '../../calls/schema.ts';
+import { asks, Schema, Usage, Which } from './asks.ts';
 
-const Side = optional(Type.Integer({ minimum: 1, maximum: 4_096 }));
+const Side = optional(whole(1, 4_096));
 const Prompt = text(32_000);
-const Seed = optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }));
+const Seed = optional(whole(0, 2_147_483_647));
 const Colours = optional(Type.Array(text(64), { maxItems: 16 }));
 const IMAGES_MAX = 10;
 /** A domain; those below it are part of it. */
 const SITE = '^[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*$';
 
-const Image = Type.Object({
-  url: Type.String(),
-  mediaRef: Type.String(),
-  mimeType: Type.String(),
-  width: Type.Number(),
-  height: Type.Number(),
-  seed: optional(Type.Integer()),
-  safetyFiltered: Type.Boolean(),
-  metadata: optional(Schema),
-});
-const Took = { totalTimeMs: optional(Type.Integer()), usage: optional(Schema) };
+const Kept = { url: Text, mediaRef: Text, mimeType: Text };
+const Base64 = Type.String({ minLength: 1 });
+const Sized = { width: Side, height: Side };
+/** Media that are given and not kept. */
+const Given = { contentBase64: Text, contentType: Text };
+const Took = { totalTimeMs: optional(Whole), usage: optional(Schema) };
 
 const Speech = {
   ...Which,
   text: text(32_000),
   format: optional(Type.Enum(['mp3', 'wav'] as const)),
-  instructions: optional(Type.String()),
+  instructions: optional(Text),
   speed: optional(Type.Number({ minimum: 0.25, maximum: 4 })),
   language: optional(text(16)),
 };
@@ -35,7 +31,7 @@ const Live = {
   ...Which,
   audio: Schema,
   languageCode: optional(text(16)),
-  interimResults: optional(Type.Boolean()),
+  interimResults: optional(Flag),
   endpointing: optional(Schema),
 };
 
@@ -45,28 +41,19 @@ export const MEDIA_METHODS = {
     {
       ...Which,
       values: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 100 }),
-      dimensions: optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
+      dimensions: optional(whole(1, 32_768)),
     },
-    {
-      embeddings: Type.Array(Type.Array(Type.Number())),
-      dimensions: Type.Integer(),
-      model: Type.String(),
-      usage: Usage,
-    },
+    { embeddings: Type.Array(Type.Array(Amount)), dimensions: Whole, model: Text, usage: Usage },
   ),
   callReranker: asks(
     'The documents that fit the query best, the best first, with their scores; without `topN` all of them.',
     {
       ...Which,
       query: Prompt,
-      documents: Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 }),
+      documents: Type.Array(Text, { minItems: 1, maxItems: 1_000 }),
       topN: optional(Type.Integer({ minimum: 1 })),
     },
-    {
-      results: Type.Array(
-        Type.Object({ index: Type.Integer(), score: Type.Number(), document: Type.String() }),
-      ),
-    },
+    { results: listOf({ index: Whole, score: Amount, document: Text }) },
   ),
   callImageGenerator: asks(
     'Images, of the size that the model has nearest to the one asked for. They are kept as long as the run: `url` gets ' +
@@ -76,64 +63,55 @@ export const MEDIA_METHODS = {
       ...Which,
       prompt: Prompt,
       negativePrompt: optional(Prompt),
-      width: Side,
-      height: Side,
-      count: optional(Type.Integer({ minimum: 1, maximum: IMAGES_MAX })),
+      ...Sized,
+      count: optional(whole(1, IMAGES_MAX)),
       seed: Seed,
       brandColors: Colours,
     },
-    { images: Type.Array(Image), filteredCount: Type.Integer(), ...Took },
+    {
+      images: listOf({
+        ...Kept,
+        width: Amount,
+        height: Amount,
+        seed: optional(Whole),
+        safetyFiltered: Flag,
+        metadata: optional(Schema),
+      }),
+      filteredCount: Whole,
+      ...Took,
+    },
   ),
   callImageEditor: asks(
     'The image, changed as the prompt says; with a mask, where that is transparent. `background-remove` needs no prompt.',
     {
       ...Which,
-      imageBase64: Type.String({ minLength: 1 }),
-      maskBase64: optional(Type.String({ minLength: 1 })),
+      imageBase64: Base64,
+      maskBase64: optional(Base64),
       mimeType: optional(text(128)),
       prompt: optional(Prompt),
       op: optional(Type.Enum(['edit', 'inpaint', 'background-remove'] as const)),
     },
-    { contentBase64: Type.String(), contentType: Type.String() },
+    Given,
   ),
   callImageUpscaler: asks(
     'The image, larger: twice as wide and high unless `scale` is 4. An answer that is no larger is a failure.',
-    {
-      ...Which,
-      imageBase64: Type.String({ minLength: 1 }),
-      scale: optional(Type.Enum([2, 4] as const)),
-    },
-    { contentBase64: Type.String(), contentType: Type.String() },
+    { ...Which, imageBase64: Base64, scale: optional(Type.Enum([2, 4] as const)) },
+    Given,
   ),
   callSpeechSynthesizer: asks(
     'Speech, kept as images are. `stream` is refused: the answer is the whole sound.',
-    { ...Speech, voiceId: Voice, stream: optional(Type.Boolean()) },
-    {
-      audio: Type.Object({
-        url: Type.String(),
-        mediaRef: Type.String(),
-        mimeType: Type.String(),
-        voiceId: Type.String(),
-      }),
-    },
+    { ...Speech, voiceId: Voice, stream: optional(Flag) },
+    { audio: Type.Object({ ...Kept, voiceId: Text }) },
   ),
   callTextToSpeech: asks(
     'The same with its bytes, and with the usual voice of the model unless one is named.',
     { ...Speech, voice: optional(Voice) },
-    { audioBase64: Type.String(), contentType: Type.String() },
+    { audioBase64: Text, contentType: Text },
   ),
   callSpeechToText: asks(
     'What is said in recorded sound. Treat it like any text from outside. Times are in seconds.',
-    {
-      ...Which,
-      audioBase64: Type.String({ minLength: 1 }),
-      contentType: optional(text(128)),
-      language: optional(text(16)),
-    },
-    {
-      text: Type.String(),
-      segments: Type.Array(Type.Object({ text: Type.String(), start: Type.Number(), end: Type.Number() })),
-    },
+    { ...Which, audioBase64: Base64, contentType: optional(text(128)), language: optional(text(16)) },
+    { text: Text, segments: listOf({ text: Text, start: Amount, end: Amount }) },
   ),
   callVideoGenerator: asks(
     'A video, kept as images are. It takes minutes: a host that is restarted goes on waiting for it. What is withheld for ' +
@@ -142,26 +120,25 @@ export const MEDIA_METHODS = {
       ...Which,
       prompt: Prompt,
       negativePrompt: optional(Prompt),
-      width: Side,
-      height: Side,
+      ...Sized,
       durationSeconds: optional(Type.Number({ exclusiveMinimum: 0, maximum: 300 })),
-      includeAudio: optional(Type.Boolean()),
+      includeAudio: optional(Flag),
       seed: Seed,
       brandColors: Colours,
-      seedImageBase64: optional(Type.String({ minLength: 1 })),
+      seedImageBase64: optional(Base64),
     },
     {
       video: Type.Object({
-        url: Type.String(),
-        mediaRef: Type.String(),
-        durationSeconds: Type.Number(),
-        width: Type.Number(),
-        height: Type.Number(),
-        mimeType: Type.String(),
-        fileSizeBytes: Type.Integer(),
-        thumbnailUrl: optional(Type.String()),
-        seed: optional(Type.Integer()),
-        safetyFiltered: Type.Boolean(),
+        url: Text,
+        mediaRef: Text,
+        durationSeconds: Amount,
+        width: Amount,
+        height: Amount,
+        mimeType: Text,
+        fileSizeBytes: Whole,
+        thumbnailUrl: optional(Text),
+        seed: optional(Whole),
+        safetyFiltered: Flag,
         metadata: optional(Schema),
       }),
       ...Took,
@@ -175,19 +152,12 @@ export const MEDIA_METHODS = {
       query: text(2_048),
       siteFilter: optional(Type.Array(Type.String({ pattern: SITE, maxLength: 253 }), { maxItems: 100 })),
       engine: optional(text(64)),
-      maxResults: optional(Type.Integer({ minimum: 1, maximum: 50 })),
+      maxResults: optional(whole(1, 50)),
     },
     {
-      results: Type.Array(
-        Type.Object({
-          url: Type.String(),
-          title: Type.String(),
-          snippet: optional(Type.String()),
-          rank: Type.Integer(),
-        }),
-      ),
-      engine: Type.String(),
-      query: Type.String(),
+      results: listOf({ url: Text, title: Text, snippet: optional(Text), rank: Whole }),
+      engine: Text,
+      query: Text,
     },
   ),
   callTranscriber: asks('Live sound, which this host does not have: `transcription_unsupported`.', Live, {}),

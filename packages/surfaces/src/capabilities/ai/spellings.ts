@@ -1,7 +1,7 @@
 /** How published packs spell calls of models. Every method is at the root of `ctx` and below `aiProviders`. */
-import type { JsonObject } from '@gantry/protocol';
+import { given, type JsonObject } from '@gantry/protocol';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
-import { also, isList, member, rename, type Spelling, type Step } from '../../calls/spelling.ts';
+import { also, isList, member, type OwnSpelling, rename, type Step } from '../../calls/spelling.ts';
 
 /** `inputSchema` and `function: { name, parameters }` are what other dialects call it. */
 const tools: Step = {
@@ -15,13 +15,8 @@ const tools: Step = {
 function toolOf(tool: JsonObject): JsonObject {
   const { function: nested, inputSchema, schema, parameters, type: _type, ...rest } = tool;
   if (typeof nested === 'object' && nested !== null && !Array.isArray(nested)) return toolOf(nested);
-  const known = parameters ?? inputSchema ?? schema;
   const { name, description } = rest;
-  return {
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    ...(known !== undefined && { parameters: known }),
-  };
+  return given({ name, description, parameters: parameters ?? inputSchema ?? schema }) as JsonObject;
 }
 
 /** Hints that choose nothing here. */
@@ -36,9 +31,9 @@ const texts: Step = {
   says: '`text`, `texts` or `input` → `values`; with `embeddingMode` the text of `messages`',
   knows: ['text', 'texts', 'input', 'messages', 'embeddingMode'],
   adapt: ({ text, texts, input, messages, embeddingMode: _, ...value }) => {
-    const given = value.values ?? texts ?? input ?? text ?? saidIn(messages);
-    if (given === undefined) return value;
-    return { ...value, values: isList(given) ? given : [given] };
+    const said = value.values ?? texts ?? input ?? text ?? saidIn(messages);
+    if (said === undefined) return value;
+    return { ...value, values: isList(said) ? said : [said] };
   },
 };
 
@@ -80,57 +75,29 @@ const pictures: Step = {
   },
 };
 
-const vectorsAt = (path: string, when?: string): Spelling => ({
-  path,
-  ...(when !== undefined && { when }),
-  to: 'aiProviders.callEmbeddings',
-  takes: [texts],
-  gives: [first],
-});
-
 const gives = [also({ text: 'content', parsed: 'data' })];
-const chatAt = (path: string): Spelling => ({
-  path,
-  to: 'aiProviders.callAI',
-  takes: [hints, ignored],
-  gives,
-});
-const toolsAt = (path: string): Spelling => ({
-  path,
-  to: 'aiProviders.callAIWithTools',
-  takes: [hints, ignored, tools],
-  gives,
-});
+const chat = { takes: [hints, ignored], gives };
+const vectors = { to: 'callEmbeddings', takes: [texts], gives: [first] };
 
-const both = (path: string, at: (path: string) => Spelling): Spelling[] => [
-  at(path),
-  at(`aiProviders.${path}`),
+const CALLS: readonly OwnSpelling[] = [
+  { call: 'callAI', when: 'embeddingMode', ...vectors },
+  { call: 'callEmbeddings', ...vectors },
+  { call: 'callAI.embeddings', ...vectors },
+  { call: 'callAI', ...chat },
+  { call: 'callAIWithTools', takes: [...chat.takes, tools], gives },
+  { call: 'callImageGenerator', takes: [size], gives: [pictures] },
+  { call: 'callVideoGenerator', takes: [rename({ durationSec: 'durationSeconds' })] },
+  { call: 'callReranker' },
+  { call: 'callImageEditor' },
+  { call: 'callImageUpscaler' },
+  { call: 'callSpeechSynthesizer' },
+  { call: 'callTextToSpeech' },
+  { call: 'callSpeechToText' },
+  { call: 'callTranscriber' },
+  { call: 'webSearch' },
 ];
-const plainAt =
-  (method: string, steps: Pick<Spelling, 'takes' | 'gives'> = {}) =>
-  (path: string): Spelling => ({ path, to: `aiProviders.${method}`, ...steps });
 
-const PLAIN = [
-  'callReranker',
-  'callImageEditor',
-  'callImageUpscaler',
-  'callSpeechSynthesizer',
-  'callTextToSpeech',
-  'callSpeechToText',
-  'callTranscriber',
-  'webSearch',
-] as const;
-
-export const AI: readonly Spelling[] = [
-  ...both('callAI', (path) => vectorsAt(path, 'embeddingMode')),
-  ...both('callEmbeddings', vectorsAt),
-  ...both('callAI.embeddings', vectorsAt),
-  ...both('callAI', chatAt),
-  ...both('callAIWithTools', toolsAt),
-  ...both('callImageGenerator', plainAt('callImageGenerator', { takes: [size], gives: [pictures] })),
-  ...both(
-    'callVideoGenerator',
-    plainAt('callVideoGenerator', { takes: [rename({ durationSec: 'durationSeconds' })] }),
-  ),
-  ...PLAIN.flatMap((method) => both(method, plainAt(method))),
-];
+export const AI: readonly OwnSpelling[] = CALLS.flatMap((spelling) => {
+  const { call, to = call } = spelling;
+  return [spelling, { ...spelling, call: `aiProviders.${call}`, to }];
+});

@@ -1,44 +1,39 @@
 /** `ctx.callAI` and its kin: what pack code asks of models. Members are at the root of `ctx`. */
 import Type from 'typebox';
-import {
-  defineSurface,
-  type Implementation,
-  type ImplementedSurface,
-  namesOf,
-  type SurfaceLiteral,
-} from '../../calls/define-surface.ts';
-import { Json } from '../../calls/schema.ts';
-import { asks, CachePrefix, optional, Schema, text, Usage, Which } from './asks.ts';
+import { defineSurface, type Implementation, type ImplementedSurface } from '../../calls/define-surface.ts';
+import { Json, listOf, optional, Text, text, Whole } from '../../calls/schema.ts';
+import { overHost } from '../../open-port.ts';
+import { asks, CachePrefix, MODEL_ERRORS, Schema, Usage, Which } from './asks.ts';
 import { MEDIA_METHODS } from './media-methods.ts';
 import { AI } from './spellings.ts';
 
-const ChatMessage = Type.Object({
+const ChatMessage = {
   role: Type.Enum(['system', 'user', 'assistant', 'tool'] as const),
   content: Json,
   toolCalls: optional(Type.Array(Schema, { maxItems: 128 })),
   toolCallId: optional(Type.String({ maxLength: 256 })),
   name: optional(Type.String({ maxLength: 256 })),
-});
+};
 
 const Chat = {
   ...Which,
-  systemPrompt: optional(Type.String()),
-  messages: Type.Array(ChatMessage, { maxItems: 10_000 }),
+  systemPrompt: optional(Text),
+  messages: listOf(ChatMessage, 10_000),
   temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
   topP: optional(Type.Number({ minimum: 0, maximum: 1 })),
   maxTokens: optional(Type.Integer({ minimum: 1 })),
-  stopSequences: optional(Type.Array(Type.String(), { maxItems: 16 })),
-  seed: optional(Type.Integer()),
+  stopSequences: optional(Type.Array(Text, { maxItems: 16 })),
+  seed: optional(Whole),
   responseSchema: optional(Schema),
   ...CachePrefix,
 };
 
 const Answer = {
-  content: optional(Type.String()),
+  content: optional(Text),
   data: optional(Json),
   usage: Usage,
-  finishReason: optional(Type.String()),
-  model: optional(Type.String()),
+  finishReason: optional(Text),
+  model: optional(Text),
 };
 
 const METHODS = {
@@ -53,36 +48,19 @@ const METHODS = {
     'One turn of a model that may ask for tools: their calls are in `toolCalls`. The code runs them and asks again.',
     {
       ...Chat,
-      tools: Type.Array(
-        Type.Object({
-          name: text(256),
-          description: optional(Type.String()),
-          parameters: optional(Schema),
-        }),
-        { maxItems: 128 },
-      ),
+      tools: listOf({ name: text(256), description: optional(Text), parameters: optional(Schema) }, 128),
       toolChoice: optional(Json),
     },
-    {
-      ...Answer,
-      toolCalls: optional(
-        Type.Array(Type.Object({ id: Type.String(), name: Type.String(), arguments: Json })),
-      ),
-    },
+    { ...Answer, toolCalls: optional(listOf({ id: Text, name: Text, arguments: Json })) },
   ),
   ...MEDIA_METHODS,
 };
 
-type AiLiteral = Omit<SurfaceLiteral, 'journal' | 'methods'> & {
-  readonly journal: 'own';
-  readonly methods: typeof METHODS;
-};
-
 /** What the host does for these methods: it claims, asks and records. */
-export type ModelsPort = Implementation<AiLiteral>;
+export type ModelsPort = Implementation<{ journal: 'own'; methods: typeof METHODS }>;
 
 export const aiSurface = defineSurface({
-  ...namesOf('aiProviders'),
+  capability: 'aiProviders',
   summary:
     'Models of the providers that the tenant has. A call is recorded before its answer is seen, so a node that runs ' +
     'again never pays twice; what it may cost is reserved in the budget of the run before anything is sent.',
@@ -90,10 +68,7 @@ export const aiSurface = defineSurface({
   advertised: 'elsewhere',
   limits: {},
   errors: [
-    'provider_unavailable',
-    'provider_quota_exhausted',
-    'provider_not_supported',
-    'model_not_supported',
+    ...MODEL_ERRORS,
     'provider_policy_denied',
     'response_schema_invalid',
     'content_too_long',
@@ -112,11 +87,10 @@ export const aiSurface = defineSurface({
     'host_capability_missing',
   ],
   spellings: AI,
-  opens: async ({ models }) => ({
-    backends: [],
-    implement: () => (models ? implementModels(models) : null),
-  }),
+  opens: overHost('models', implementModels),
   methods: METHODS,
 });
 
-const implementModels = (models: ModelsPort): ImplementedSurface => aiSurface.implement(models);
+function implementModels(models: ModelsPort): ImplementedSurface {
+  return aiSurface.implement(models);
+}

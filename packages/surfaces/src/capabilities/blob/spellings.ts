@@ -4,8 +4,9 @@ import {
   fill,
   fromBase64,
   member,
+  type OwnSpelling,
   rename,
-  type Spelling,
+  sizeInBytes,
   TEXT_BYTES_MAX,
   textOf,
 } from '../../calls/spelling.ts';
@@ -16,31 +17,24 @@ const contentBase64 = member(
   ({ bytes }) => textOf(bytes, 'base64'),
 );
 
-const size = member('size', 'in bytes', ({ bytes }) =>
-  bytes instanceof Uint8Array ? bytes.byteLength : undefined,
-);
-
-export const BLOB: readonly Spelling[] = [
+export const BLOB: readonly OwnSpelling[] = [
   {
-    path: 'storage.blob.put',
-    to: 'blobStorage.put',
+    call: 'put',
     takes: [fromBase64('contentBase64', 'bytes')],
     gives: [also({ size: 'sizeBytes' }), member('key', 'as given', (_value, { input }) => input.key)],
   },
   {
-    path: 'storage.blob.get',
+    call: 'get',
     when: 'bucket',
-    to: 'blobStorage.get',
     gives: [
       member('found', 'true; a missing object is `blob_object_not_found`', () => true),
       contentBase64,
-      size,
+      sizeInBytes,
     ],
   },
-  { path: 'storage.blob.get', to: 'blobStorage.find', gives: [contentBase64, size] },
+  { call: 'get', to: 'find', gives: [contentBase64, sizeInBytes] },
   {
-    path: 'storage.blob.presign',
-    to: 'blobStorage.presign',
+    call: 'presign',
     takes: [
       rename({ ttlSeconds: 'expiresInSeconds', operation: 'method' }),
       fill({ expiresInSeconds: 900, method: 'GET' }),

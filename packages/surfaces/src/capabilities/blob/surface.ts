@@ -1,18 +1,11 @@
 /** `ctx.storage.blob`: objects in named buckets, and links to them. */
-
-import { OpenwopError } from '@gantry/protocol';
+import { isoTime, OpenwopError } from '@gantry/protocol';
 import { readS3Address } from '@gantry/store';
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
 import { notPure, type ReadCall } from '../../calls/surface-call.ts';
 import { type OpenSurface, type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import { type BlobPort, type BlobTarget, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
@@ -23,10 +16,11 @@ import { type HostedBlobs, hostedBlobs } from './hosted-blobs.ts';
 import { checkKey, contentTypeOf } from './names.ts';
 import { BLOB } from './spellings.ts';
 
-const optional = Type.Optional;
+const { optional } = s;
 /** The first one unless given. */
-const Bucket = optional(Name);
-const Target = { bucket: Bucket, key: Name };
+const Bucket = optional(s.Name);
+const Target = { bucket: Bucket, key: s.Name };
+const ContentType = optional(s.Text);
 
 /** For each tenant; on S3 the bucket bounds them. */
 const QUOTA_BYTES = 1_073_741_824;
@@ -64,7 +58,7 @@ const openBlobs: OpenSurface = async (deps, capability) => {
 };
 
 export const blobSurface = defineSurface({
-  ...namesOf('blobStorage'),
+  capability: 'blobStorage',
   spellings: BLOB,
   summary:
     'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
@@ -84,44 +78,36 @@ export const blobSurface = defineSurface({
   methods: {
     put: writes(
       'Keeps an object, in place of the one with the same key. `url` says where it is; it takes a link to get there.',
-      { ...Target, bytes: Bytes, contentType: optional(Type.String()) },
-      { url: Type.String(), sizeBytes: Type.Integer() },
+      { ...Target, bytes: s.Bytes, contentType: ContentType },
+      { url: s.Text, sizeBytes: s.Whole },
       { idempotent: true },
     ),
     get: reads(
       'The object; a missing one is `blob_object_not_found`. Without `bucket` it is `find`: the object in the first ' +
         'bucket, and for a missing one `{ found: false }`.',
       Target,
-      { bytes: Bytes, contentType: optional(Type.String()) },
+      { bytes: s.Bytes, contentType: ContentType },
     ),
     find: reads('The object, if there is one.', Target, {
-      found: Type.Boolean(),
-      bytes: optional(Bytes),
-      contentType: optional(Type.String()),
+      found: s.Flag,
+      bytes: optional(s.Bytes),
+      contentType: ContentType,
     }),
-    delete: writes('Removes an object.', Target, { deleted: Type.Boolean() }, { idempotent: true }),
+    delete: writes('Removes an object.', Target, { deleted: s.Flag }, { idempotent: true }),
     list: reads(
-      `Keys in byte order, page by page. ${PAGES}`,
-      {
-        bucket: Bucket,
-        prefix: optional(Prefix),
-        cursor: optional(Cursor),
-        limit: optional(PageLimit),
-      },
-      {
-        entries: Type.Array(Type.Object({ key: Type.String(), sizeBytes: Type.Integer() })),
-        nextCursor: optional(Type.String()),
-      },
+      `Keys in byte order, page by page. ${s.PAGES}`,
+      { bucket: Bucket, prefix: optional(s.Prefix), ...s.Paging },
+      { entries: s.listOf({ key: s.Text, sizeBytes: s.Whole }), ...s.Following },
     ),
     presign: reads(
       'A link that gets the object, or puts it, without a key, until it expires. A week is the longest. A node that ' +
         'is declared pure gets no link that puts.',
       {
         ...Target,
-        expiresInSeconds: Type.Integer({ minimum: 1, maximum: LINK_SECONDS_MAX }),
+        expiresInSeconds: s.whole(1, LINK_SECONDS_MAX),
         method: Type.Union([Type.Literal('GET'), Type.Literal('PUT')]),
       },
-      { url: Type.String(), expiresAt: Timestamp },
+      { url: s.Text, expiresAt: s.Timestamp },
       { needs: 'presign' },
     ),
   },
@@ -191,12 +177,9 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
         if (method === 'PUT' && call.caller.kind === 'node' && call.caller.effect === 'pure')
           throw notPure(call.caller, PUT_LINK);
         const url = await port.presign({ ...targetOf(input), method, seconds }, call);
-        return { url, expiresAt: new Date(call.now + seconds * 1_000).toISOString() };
+        return { url, expiresAt: isoTime(call.now + seconds * 1_000) };
       },
     },
-    {
-      journalOf: () => port.journal,
-      advertises: { buckets: buckets.map((name) => ({ name })) },
-    },
+    { journalOf: () => port.journal, advertises: { buckets: buckets.map((name) => ({ name })) } },
   );
 }

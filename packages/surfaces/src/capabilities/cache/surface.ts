@@ -1,58 +1,43 @@
 /** `ctx.storage.cache`: values that may be gone at any time. */
-import { OpenwopError } from '@gantry/protocol';
-import Type from 'typebox';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../../calls/schema.ts';
-import { fill, member, type Spelling } from '../../calls/spelling.ts';
-import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
+import { isoTime, OpenwopError } from '@gantry/protocol';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
+import { fill, member } from '../../calls/spelling.ts';
+import { type Over, opening, quotaPort } from '../../open-port.ts';
 import type { CachePort } from '../../ports/cache.ts';
-import { perTenant } from '../../quotas.ts';
 import { embeddedCache } from '../../sqlite/cache.ts';
+import { jsonBytes } from '../../text.ts';
 
-const optional = Type.Optional;
-const Target = { key: Name, namespace: optional(Namespace) };
-
-const SPELLINGS: readonly Spelling[] = [
-  {
-    path: 'storage.cache.get',
-    to: 'cache.get',
-    gives: [
-      member('hit', 'whether there is a value', (value) => 'value' in value),
-      member('ageMs', 'since it was put', ({ storedAt }, { now }) =>
-        typeof storedAt === 'string' ? Math.max(0, now - Date.parse(storedAt)) : undefined,
-      ),
-    ],
-  },
-  { path: 'storage.cache.put', to: 'cache.put', takes: [fill({ ttlSeconds: 3_600 })] },
-];
+const Target = { key: s.Name, namespace: s.optional(s.Namespace) };
 
 /** For each tenant. */
-const CAPACITY_BYTES = 64 * 1_048_576;
+const LIMITS = { quotaBytes: 64 * 1_048_576 };
 
-export const cachePort: PortLiteral<CachePort> = {
-  setting: 'cache',
-  embedded: ({ embedded, quotas }) =>
-    perTenant(quotas, 'cache', CAPACITY_BYTES, (capacityBytes) => embeddedCache(embedded, { capacityBytes })),
-  servers: onPostgres(async (database, { quotas }) => {
+const cachePort = quotaPort('cache', LIMITS, {
+  embedded: ({ embedded }, { quotaBytes: capacityBytes }) => embeddedCache(embedded, { capacityBytes }),
+  async postgres() {
     const { postgresCache } = await import('../../postgres/cache.ts');
-    return perTenant(quotas, 'cache', CAPACITY_BYTES, (capacityBytes) =>
-      postgresCache(database, { capacityBytes }),
-    );
-  }),
-};
+    return (database, { quotaBytes: capacityBytes }) => postgresCache(database, { capacityBytes });
+  },
+});
 
 export const cacheSurface = defineSurface({
-  ...namesOf('cache'),
-  spellings: SPELLINGS,
+  capability: 'cache',
+  spellings: [
+    {
+      call: 'get',
+      gives: [
+        member('hit', 'whether there is a value', (value) => 'value' in value),
+        member('ageMs', 'since it was put', ({ storedAt }, { now }) =>
+          typeof storedAt === 'string' ? Math.max(0, now - Date.parse(storedAt)) : undefined,
+        ),
+      ],
+    },
+    { call: 'put', takes: [fill({ ttlSeconds: 3_600 })] },
+  ],
   summary:
     'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
-    `ago leaves first. ${NAMESPACES}`,
+    `ago leaves first. ${s.NAMESPACES}`,
   journal: 'own',
   opens: opening(cachePort, implementCache),
   limits: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
@@ -60,20 +45,20 @@ export const cacheSurface = defineSurface({
   errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],
   methods: {
     get: reads('The value, or nothing.', Target, {
-      value: optional(Json),
-      storedAt: optional(Timestamp),
-      expiresAt: optional(Timestamp),
+      value: s.optional(s.Json),
+      storedAt: s.optional(s.Timestamp),
+      expiresAt: s.optional(s.Timestamp),
     }),
     put: writes(
       'Keeps a value for at most `ttlSeconds`.',
-      { ...Target, value: Json, ttlSeconds: Seconds },
-      { ok: Type.Literal(true) },
+      { ...Target, value: s.Json, ttlSeconds: s.Seconds },
+      s.Done,
     ),
-    delete: writes('Removes a value.', Target, { deleted: Type.Boolean() }),
+    delete: writes('Removes a value.', Target, { deleted: s.Flag }),
     evict: writes(
       'Removes a value, or without a key every value of the namespace.',
-      { key: optional(Name), namespace: optional(Namespace) },
-      { evicted: Type.Integer() },
+      { key: s.optional(s.Name), namespace: s.optional(s.Namespace) },
+      { evicted: s.Whole },
     ),
   },
 });
@@ -84,11 +69,11 @@ export function implementCache({ port }: Pick<Over<CachePort>, 'port'>): Impleme
       const entry = await port.get(targetOf(input), call);
       if (entry === null) return {};
       const { value, storedAt, expiresAt } = entry;
-      return { value, storedAt: timestamp(storedAt), expiresAt: timestamp(expiresAt) };
+      return { value, storedAt: isoTime(storedAt), expiresAt: isoTime(expiresAt) };
     },
     async put({ value, ttlSeconds, ...target }, call) {
       const expiresAt = call.now + lifetimeMs(ttlSeconds);
-      checkSize(value);
+      cacheSurface.check('maxValueBytes', jsonBytes(value));
       await port.put({ ...targetOf(target), value, expiresAt }, call);
       return { ok: true };
     },
@@ -103,17 +88,12 @@ export function implementCache({ port }: Pick<Over<CachePort>, 'port'>): Impleme
 /** The protocol bounds no key of the cache; no backend takes endless ones. */
 const KEY_BYTES_MAX = 1_024;
 
-const timestamp = (ms: number): string => new Date(ms).toISOString();
-
 function targetOf({ key, namespace = '' }: { key: string; namespace?: string }) {
   if (Buffer.byteLength(key) <= KEY_BYTES_MAX) return { key, namespace };
   throw new OpenwopError('validation_error', {
     message: `A cache key has at most ${KEY_BYTES_MAX} bytes; hash longer ones.`,
   });
 }
-
-const checkSize = (value: unknown): void =>
-  cacheSurface.check('maxValueBytes', Buffer.byteLength(JSON.stringify(value)));
 
 function lifetimeMs(ttlSeconds: number): number {
   cacheSurface.check('maxTtlSeconds', ttlSeconds);

@@ -4,17 +4,16 @@ import type { Cursors } from '../../calls/cursor.ts';
 import { fingerprintOf } from '../../calls/data.ts';
 import { pageSize } from '../../calls/schema.ts';
 import type { NumberedCall, PortRead } from '../../calls/surface-call.ts';
-import { onPostgres, type PortLiteral } from '../../open-port.ts';
+import { type PortLiteral, quotaPort } from '../../open-port.ts';
 import type { CollectionName, DocumentLimits, DocumentsPort, NewDocument } from '../../ports/documents.ts';
-import { perTenant } from '../../quotas.ts';
 import { embeddedDocuments } from '../../sqlite/documents.ts';
+import { jsonBytes } from '../../text.ts';
 import type { Filter, SortField } from './filter.ts';
 
 export const MATCHES_MAX = 10_000;
 const ID_BYTES_MAX = 256;
 
 const DOCUMENT_BYTES_MAX = 1_048_576;
-
 export const LIMITS: Omit<DocumentLimits, 'full'> = {
   documentsMax: 250_000,
   documentBytesMax: DOCUMENT_BYTES_MAX,
@@ -24,19 +23,11 @@ export const LIMITS: Omit<DocumentLimits, 'full'> = {
 };
 
 /** Tables and collections are two ports over one database. */
-export const documentsPort = (limits: DocumentLimits): PortLiteral<DocumentsPort> => ({
-  setting: 'documents',
-  embedded: ({ embedded, quotas }) =>
-    perTenant(quotas, 'documents', limits.quotaBytes, (quotaBytes) =>
-      embeddedDocuments(embedded, { ...limits, quotaBytes }),
-    ),
-  servers: onPostgres(async (database, { quotas }) => {
-    const { postgresDocuments } = await import('../../postgres/documents.ts');
-    return perTenant(quotas, 'documents', limits.quotaBytes, (quotaBytes) =>
-      postgresDocuments(database, { ...limits, quotaBytes }),
-    );
-  }),
-});
+export const documentsPort = (limits: DocumentLimits): PortLiteral<DocumentsPort> =>
+  quotaPort('documents', limits, {
+    embedded: ({ embedded }, own) => embeddedDocuments(embedded, own),
+    postgres: async () => (await import('../../postgres/documents.ts')).postgresDocuments,
+  });
 
 const refusal = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
 
@@ -56,7 +47,7 @@ export function withId(document: JsonObject, { id: invocation }: NumberedCall, p
 }
 
 function checkSize(document: JsonObject): void {
-  if (Buffer.byteLength(JSON.stringify(document)) > DOCUMENT_BYTES_MAX)
+  if (jsonBytes(document) > DOCUMENT_BYTES_MAX)
     throw refusal(
       `A row or document has at most ${DOCUMENT_BYTES_MAX} bytes. Put large values into blob storage.`,
     );

@@ -1,8 +1,9 @@
 /** Reads filters as packs write them. What is not listed here is refused by name. */
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { isObject } from '../../calls/data.ts';
+import { isPlainJson, isPlainText } from '../../calls/schema.ts';
+import { jsonBytes } from '../../text.ts';
 import { type Comparison, type Filter, isFieldName, type Path, type SortField } from './filter.ts';
-import { isPlainJson, isPlainText } from './plain.ts';
 
 const FILTER_LIMITS = {
   bytesMax: 65_536,
@@ -27,7 +28,7 @@ class Rejected extends Error {}
 /** Throws `code`. */
 export function parseFilter(filter: JsonObject, code: RejectedCode): Filter {
   return reading(code, () => {
-    if (Buffer.byteLength(JSON.stringify(filter)) > FILTER_LIMITS.bytesMax)
+    if (jsonBytes(filter) > FILTER_LIMITS.bytesMax)
       throw new Rejected(`A filter has at most ${FILTER_LIMITS.bytesMax} bytes.`);
     return new Reader().filter(filter, 0);
   });

@@ -8,9 +8,10 @@ import {
   fromBase64,
   isTooLongForText,
   member,
-  type Spelling,
+  type OwnSpelling,
   type Step,
   type StepFacts,
+  sizeInBytes,
   TEXT_BYTES_MAX,
   textOf,
   unused,
@@ -76,10 +77,9 @@ const encoding: Step = {
   adapt: (value) => value,
 };
 
-const FILES: readonly Spelling[] = [
+const FILES: readonly OwnSpelling[] = [
   {
-    path: 'fs.read',
-    to: 'fs.read',
+    call: 'read',
     takes: [encoding],
     gives: [
       member(
@@ -87,13 +87,12 @@ const FILES: readonly Spelling[] = [
         `\`bytes\` as \`encoding\` says, else base64, up to ${TEXT_BYTES_MAX} bytes; for more, read \`bytes\``,
         (value, { input }) => contentOf(value, input.encoding),
       ),
-      member('size', 'in bytes', ({ bytes }) => (bytes instanceof Uint8Array ? bytes.byteLength : undefined)),
+      sizeInBytes,
     ],
   },
   {
-    path: 'fs.write',
+    call: 'write',
     when: 'content',
-    to: 'fs.write',
     takes: [
       encoding,
       member(
@@ -107,17 +106,15 @@ const FILES: readonly Spelling[] = [
     gives: [also({ bytes: 'sizeBytes' })],
   },
   {
-    path: 'fs.stat',
-    to: 'fs.stat',
+    call: 'stat',
     gives: [
       member('exists', 'true; a missing file is `file_not_found`', () => true),
       also({ size: 'sizeBytes', mtime: 'modifiedAt' }),
     ],
   },
   {
-    path: 'fs.list',
+    call: 'list',
     when: 'path',
-    to: 'fs.list',
     takes: [
       member('prefix', '`path` as a folder', ({ path }) => folderOf(path), ['path']),
       fill({ recursive: false, includeHidden: false }),
@@ -127,26 +124,24 @@ const FILES: readonly Spelling[] = [
 
 const ofContent = unused('contentType', 'the content says itself what it is');
 
-const CONVERSIONS: readonly Spelling[] = [
-  ...(['image.resize', 'image.crop', 'image.formatConvert', 'pdf.extractText'] as const).map(
-    (name): Spelling => ({
-      path: `fs.${name}`,
-      when: 'contentBase64',
-      to: `fs.${name}`,
-      takes: [fromBase64('contentBase64', 'bytes'), ...(name === 'pdf.extractText' ? [] : [ofContent])],
-      gives: [answerInBase64],
-    }),
+const content = fromBase64('contentBase64', 'bytes');
+
+/** For calls that send their content so. */
+const inText = (call: string, gives: Step, takes: readonly Step[] = [content]): OwnSpelling => ({
+  call,
+  when: 'contentBase64',
+  takes,
+  gives: [gives],
+});
+
+const CONVERSIONS: readonly OwnSpelling[] = [
+  ...['image.resize', 'image.crop', 'image.formatConvert'].map((call) =>
+    inText(call, answerInBase64, [content, ofContent]),
   ),
+  inText('pdf.extractText', answerInBase64),
+  inText('pdf.split', partsInBase64),
   {
-    path: 'fs.pdf.split',
-    when: 'contentBase64',
-    to: 'fs.pdf.split',
-    takes: [fromBase64('contentBase64', 'bytes')],
-    gives: [partsInBase64],
-  },
-  {
-    path: 'fs.pdf.merge',
-    to: 'fs.pdf.merge',
+    call: 'pdf.merge',
     takes: [
       member('parts', 'each may be base64', ({ parts }) =>
         Array.isArray(parts)
@@ -167,7 +162,7 @@ const CONVERSIONS: readonly Spelling[] = [
 ];
 
 const inBytes = (entry: Data, facts: StepFacts): Data =>
-  isObject(entry) ? fromBase64('contentBase64', 'bytes').adapt(entry, facts) : entry;
+  isObject(entry) ? content.adapt(entry, facts) : entry;
 
 const entriesOf = ({ entries }: DataObject): readonly Data[] => (Array.isArray(entries) ? entries : []);
 
@@ -188,10 +183,9 @@ function refuseTooLong(contents: readonly Data[]): void {
   });
 }
 
-const ARCHIVES: readonly Spelling[] = [
+const ARCHIVES: readonly OwnSpelling[] = [
   {
-    path: 'fs.archive.create',
-    to: 'fs.archive.create',
+    call: 'archive.create',
     takes: [
       {
         says: '`contentBase64` (base64) of each entry → `bytes` (bytes)',
@@ -202,34 +196,26 @@ const ARCHIVES: readonly Spelling[] = [
       },
     ],
     gives: [
-      member('size', 'in bytes', ({ bytes }) => (bytes instanceof Uint8Array ? bytes.byteLength : undefined)),
+      sizeInBytes,
       {
         says: '`bytes` → `contentBase64` unless an entry came as `bytes`; with no entries, both',
         adapt: (value, { input }) => {
           const entries = entriesOf(input);
           if (entries.some(hasBytes)) return value;
           refuseTooLong([value]);
-          const inText = inBase64(value) as DataObject;
-          return entries.length === 0 ? { ...value, ...inText } : inText;
+          const encoded = inBase64(value) as DataObject;
+          return entries.length === 0 ? { ...value, ...encoded } : encoded;
         },
       },
     ],
   },
-  {
-    path: 'fs.archive.extract',
-    when: 'contentBase64',
-    to: 'fs.archive.extract',
-    takes: [fromBase64('contentBase64', 'bytes')],
-    gives: [
-      {
-        says: '`bytes` of each entry → `contentBase64`',
-        adapt: (value) => {
-          refuseTooLong(entriesOf(value));
-          return { ...value, entries: entriesOf(value).map(inBase64) };
-        },
-      },
-    ],
-  },
+  inText('archive.extract', {
+    says: '`bytes` of each entry → `contentBase64`',
+    adapt: (value) => {
+      refuseTooLong(entriesOf(value));
+      return { ...value, entries: entriesOf(value).map(inBase64) };
+    },
+  }),
 ];
 
-export const FS: readonly Spelling[] = [...FILES, ...CONVERSIONS, ...ARCHIVES];
+export const FS: readonly OwnSpelling[] = [...FILES, ...CONVERSIONS, ...ARCHIVES];

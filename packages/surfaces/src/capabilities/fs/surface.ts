@@ -1,19 +1,12 @@
 /** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
-
+import { isoTime } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import { Bytes, Cursor, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
 import { type Over, opening, type PortLiteral } from '../../open-port.ts';
-import type { FileEntry, FilesPort } from '../../ports/files.ts';
-import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../../ports/files.ts';
+import { FILE_BYTES_MAX, type FileEntry, type FilesPort, SANDBOX_ROOT } from '../../ports/files.ts';
 import { quotaOf } from '../../quotas.ts';
 import { contentTypeOf } from '../blob/names.ts';
 import { CONVERSIONS, implementConversions } from './conversions.ts';
@@ -21,15 +14,10 @@ import { type Converter, openConverter } from './convert/converter.ts';
 import { openFiles } from './files/open-files.ts';
 import { FS } from './spellings.ts';
 
-const optional = Type.Optional;
+const { optional } = s;
 /** Judged by the port, which has one code for all that is no plain path. */
-const Path = Type.String({ maxLength: 4_096 });
-const ContentType = optional(Type.String());
-const Listed = Type.Object({
-  path: Type.String(),
-  sizeBytes: Type.Integer(),
-  isDirectory: optional(Type.Boolean()),
-});
+const At = { path: Type.String({ maxLength: 4_096 }) };
+const ContentType = optional(s.Text);
 
 /** For each tenant. */
 const QUOTA_BYTES = 1_073_741_824;
@@ -41,7 +29,7 @@ const filesPort: PortLiteral<FilesPort> = {
 };
 
 export const fsSurface = defineSurface({
-  ...namesOf('fs'),
+  capability: 'fs',
   spellings: FS,
   summary:
     'Files in a folder of the workspace. Paths are relative to it, or begin with `sandboxRoot`; no path and no link ' +
@@ -66,45 +54,39 @@ export const fsSurface = defineSurface({
     'fs_quota_exhausted',
   ],
   methods: {
-    read: reads('The content of a file.', { path: Path }, { bytes: Bytes, contentType: ContentType }),
+    read: reads('The content of a file.', At, { bytes: s.Bytes, contentType: ContentType }),
     write: writes(
       'Writes a file as a whole and makes the folders on the way. `mode` is `overwrite` unless it is `create-only`, ' +
         'which refuses to replace, or `append`.',
       {
-        path: Path,
-        bytes: Bytes,
+        ...At,
+        bytes: s.Bytes,
         contentType: ContentType,
         mode: optional(Type.Enum(['overwrite', 'create-only', 'append'])),
       },
-      { path: Type.String(), sizeBytes: Type.Integer() },
+      { path: s.Text, sizeBytes: s.Whole },
     ),
-    delete: writes(
-      'Deletes a file, and the folders that it leaves empty.',
-      { path: Path },
-      { deleted: Type.Boolean() },
-    ),
-    stat: reads(
-      'Size and time of a file.',
-      { path: Path },
-      {
-        sizeBytes: Type.Integer(),
-        modifiedAt: Timestamp,
-        contentType: ContentType,
-        isDirectory: Type.Boolean(),
-      },
-    ),
+    delete: writes('Deletes a file, and the folders that it leaves empty.', At, { deleted: s.Flag }),
+    stat: reads('Size and time of a file.', At, {
+      sizeBytes: s.Whole,
+      modifiedAt: s.Timestamp,
+      contentType: ContentType,
+      isDirectory: s.Flag,
+    }),
     list: reads(
       'Files in the byte order of their paths, page by page: all whose path begins with `prefix`. Without ' +
         '`recursive` (true), what lies directly behind the prefix, with folders; without `includeHidden` (true), no ' +
-        `names that begin with a dot. ${PAGES}`,
+        `names that begin with a dot. ${s.PAGES}`,
       {
-        prefix: optional(Prefix),
-        cursor: optional(Cursor),
-        limit: optional(PageLimit),
-        recursive: optional(Type.Boolean()),
-        includeHidden: optional(Type.Boolean()),
+        prefix: optional(s.Prefix),
+        ...s.Paging,
+        recursive: optional(s.Flag),
+        includeHidden: optional(s.Flag),
       },
-      { entries: Type.Array(Listed), nextCursor: optional(Type.String()) },
+      {
+        entries: s.listOf({ path: s.Text, sizeBytes: s.Whole, isDirectory: optional(s.Flag) }),
+        ...s.Following,
+      },
     ),
     ...CONVERSIONS,
   },
@@ -128,11 +110,7 @@ export function implementFs({
       delete: ({ path }, { workspace, ...call }) => port.delete({ workspace, path }, call),
       async stat({ path }, { workspace, ...call }) {
         const { modifiedAt, contentType, ...facts } = await port.stat({ workspace, path }, call);
-        return {
-          ...facts,
-          modifiedAt: new Date(modifiedAt).toISOString(),
-          ...(contentType !== null && { contentType }),
-        };
+        return { ...facts, modifiedAt: isoTime(modifiedAt), ...(contentType !== null && { contentType }) };
       },
       async list({ prefix = '', recursive = true, includeHidden: hidden = true, ...asked }, call) {
         const { workspace, tenant } = call;

@@ -1,13 +1,12 @@
 /** `ctx.http`: requests to public servers, and `fetch` of packs that were granted the network. */
 import { type Egress, METHODS } from '@gantry/egress';
-import Type from 'typebox';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { acts, defineSurface, type ImplementedSurface } from '../../calls/define-surface.ts';
 import type { OpenSurface } from '../../open-port.ts';
 import type { HttpCredentials } from './credential.ts';
 import { exchange, HTTP_INPUT, HTTP_LIMITS, HTTP_OUTPUT, httpTool } from './exchange.ts';
 
 export const httpSurface = defineSurface({
-  ...namesOf('httpClient'),
+  capability: 'httpClient',
   summary:
     'Requests over https to public addresses; every address of a name is checked, also after a redirect. Nothing opens private ones. ' +
     'Each call stands in the log of the run, the ones that were refused too.',
@@ -30,19 +29,15 @@ export const httpSurface = defineSurface({
     'connector_unavailable',
   ],
   methods: {
-    safeFetch: {
-      effect: 'effect',
-      kind: 'response',
-      summary:
-        'As `fetch(url, init)`, with `method`, `headers`, `body`, `redirect` and `signal` of `init`. ' +
+    safeFetch: acts(
+      'As `fetch(url, init)`, with `method`, `headers`, `body`, `redirect` and `signal` of `init`. ' +
         '`credential: { ref }`, or `{{credential:REF}}` at the end of a header, sends a credential to its audiences. ' +
         'After a crash GET, HEAD and OPTIONS are repeated; another method fails with `effect_in_doubt` unless its answer ' +
         'was recorded.',
-      input: Type.Object(HTTP_INPUT),
-      output: Type.Object(HTTP_OUTPUT),
-      positional: ['url', 'init'],
-      tool: httpTool('http.safeFetch'),
-    },
+      HTTP_INPUT,
+      HTTP_OUTPUT,
+      { kind: 'response', positional: ['url', 'init'], tool: httpTool('http.safeFetch') },
+    ),
   },
 });
 
@@ -54,9 +49,7 @@ export function implementHttp(egress: Egress, credentials?: HttpCredentials): Im
         ssrfGuard: true,
         methods: [...METHODS],
         safeFetch: { supported: true },
-        ...(credentials && {
-          egressPolicy: { supported: true, decisions: [...credentials.decisions] },
-        }),
+        ...(credentials && { egressPolicy: { supported: true, decisions: [...credentials.decisions] } }),
       },
     },
   );
@@ -73,15 +66,11 @@ export const rawFetchSurface = defineSurface({
   limits: {},
   errors: ['ssrf_blocked', 'fetch_failed', 'effect_in_doubt', 'rate_limited'],
   methods: {
-    fetch: {
-      effect: 'effect',
+    fetch: acts('As `fetch(url, init)`.', HTTP_INPUT, HTTP_OUTPUT, {
       kind: 'response',
-      summary: 'As `fetch(url, init)`.',
-      input: Type.Object(HTTP_INPUT),
-      output: Type.Object(HTTP_OUTPUT),
       positional: ['url', 'init'],
       tool: httpTool('fetch'),
-    },
+    }),
   },
 });
 

@@ -1,81 +1,50 @@
 /** `ctx.storage.kv`: keys and values with time to live, counters and compare-and-swap. */
-import Type from 'typebox';
+import { isoTime } from '@gantry/protocol';
 import { pageByKey } from '../../calls/cursor.ts';
 import type { DataObject } from '../../calls/data.ts';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import {
-  Cursor,
-  Json,
-  Key,
-  NAMESPACES,
-  Namespace,
-  PAGES,
-  PageLimit,
-  Prefix,
-  Seconds,
-  Timestamp,
-} from '../../calls/schema.ts';
-import { isList, member, rename, type Spelling } from '../../calls/spelling.ts';
-import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
+import { isList, member, rename } from '../../calls/spelling.ts';
+import { type Over, opening, quotaPort } from '../../open-port.ts';
 import type { KvPort } from '../../ports/kv.ts';
-import { perTenant } from '../../quotas.ts';
 import { embeddedKv } from '../../sqlite/kv.ts';
+import { jsonBytes } from '../../text.ts';
 
-const optional = Type.Optional;
-const Target = { key: Key, namespace: optional(Namespace) };
+const Target = { key: s.Key, namespace: s.optional(s.Namespace) };
 
 const remainingMs = ({ expiresAt }: DataObject, now: number): number | null =>
   typeof expiresAt === 'string' ? Math.max(0, Date.parse(expiresAt) - now) : null;
 
-const SPELLINGS: readonly Spelling[] = [
-  {
-    path: 'storage.kv.get',
-    to: 'kvStorage.get',
-    gives: [
-      member('found', 'whether there is a value', (value) => 'value' in value),
-      member('ttlRemainingMs', 'null for one that stays', (value, { now }) => remainingMs(value, now)),
-    ],
-  },
-  { path: 'storage.kv.set', to: 'kvStorage.put' },
-  {
-    path: 'storage.kv.cas',
-    to: 'kvStorage.compareAndSwap',
-    takes: [rename({ expect: 'expectedValue', set: 'newValue' })],
-  },
-  {
-    path: 'storage.kv.list',
-    to: 'kvStorage.list',
-    gives: [
-      member('keys', 'the keys alone', ({ entries }) =>
-        isList(entries) ? entries.map((entry) => (entry as { key: string }).key) : undefined,
-      ),
-    ],
-  },
-];
-
 /** Of keys and values, for each tenant. */
-const QUOTA_BYTES = 256 * 1_048_576;
+const LIMITS = { quotaBytes: 256 * 1_048_576 };
 
-export const kvPort: PortLiteral<KvPort> = {
-  setting: 'kv',
-  embedded: ({ embedded, quotas }) =>
-    perTenant(quotas, 'kv', QUOTA_BYTES, (quotaBytes) => embeddedKv(embedded, { quotaBytes })),
-  servers: onPostgres(async (database, { quotas }) => {
-    const { postgresKv } = await import('../../postgres/kv.ts');
-    return perTenant(quotas, 'kv', QUOTA_BYTES, (quotaBytes) => postgresKv(database, { quotaBytes }));
-  }),
-};
+export const kvPort = quotaPort('kv', LIMITS, {
+  embedded: ({ embedded }, limits) => embeddedKv(embedded, limits),
+  postgres: async () => (await import('../../postgres/kv.ts')).postgresKv,
+});
 
 export const kvSurface = defineSurface({
-  ...namesOf('kvStorage'),
-  spellings: SPELLINGS,
-  summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
+  capability: 'kvStorage',
+  spellings: [
+    {
+      call: 'get',
+      gives: [
+        member('found', 'whether there is a value', (value) => 'value' in value),
+        member('ttlRemainingMs', 'null for one that stays', (value, { now }) => remainingMs(value, now)),
+      ],
+    },
+    { call: 'set', to: 'put' },
+    { call: 'cas', to: 'compareAndSwap', takes: [rename({ expect: 'expectedValue', set: 'newValue' })] },
+    {
+      call: 'list',
+      gives: [
+        member('keys', 'the keys alone', ({ entries }) =>
+          isList(entries) ? entries.map((entry) => (entry as { key: string }).key) : undefined,
+        ),
+      ],
+    },
+  ],
+  summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${s.NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
   journal: 'own',
   opens: opening(kvPort, implementKv),
   limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },
@@ -91,39 +60,31 @@ export const kvSurface = defineSurface({
   errors: ['kv_key_too_large', 'kv_value_too_large', 'kv_ttl_exceeds_max', 'kv_quota_exhausted'],
   methods: {
     get: reads('The value, or nothing when it is absent or expired.', Target, {
-      value: optional(Json),
-      expiresAt: optional(Timestamp),
+      value: s.optional(s.Json),
+      expiresAt: s.optional(s.Timestamp),
     }),
     put: writes(
       'Keeps a value, for `ttlSeconds` or for good.',
-      { ...Target, value: Json, ttlSeconds: optional(Seconds) },
-      { ok: Type.Literal(true), replaced: Type.Boolean() },
+      { ...Target, value: s.Json, ttlSeconds: s.optional(s.Seconds) },
+      { ...s.Done, replaced: s.Flag },
     ),
-    delete: writes('Removes a key.', Target, { deleted: Type.Boolean() }),
+    delete: writes('Removes a key.', Target, { deleted: s.Flag }),
     list: reads(
-      `Keys in byte order, page by page. ${PAGES}`,
-      {
-        namespace: optional(Namespace),
-        prefix: optional(Prefix),
-        cursor: optional(Cursor),
-        limit: optional(PageLimit),
-      },
-      {
-        entries: Type.Array(Type.Object({ key: Type.String() })),
-        nextCursor: optional(Type.String()),
-      },
+      `Keys in byte order, page by page. ${s.PAGES}`,
+      { namespace: s.optional(s.Namespace), prefix: s.optional(s.Prefix), ...s.Paging },
+      { entries: s.listOf({ key: s.Text }), ...s.Following },
     ),
     atomicIncrement: writes(
       'Adds `delta` (1) to a number, starting at 0. The time to live stays.',
-      { ...Target, delta: optional(Type.Number()) },
-      { value: Type.Number(), previous: Type.Number() },
+      { ...Target, delta: s.optional(s.Amount) },
+      { value: s.Amount, previous: s.Amount },
       { needs: 'atomicIncrement' },
     ),
     compareAndSwap: writes(
       'Writes `newValue` if the value equals `expectedValue` as JSON; none or null also stands for no value. ' +
         'The time to live stays.',
-      { ...Target, expectedValue: optional(Json), newValue: Json },
-      { swapped: Type.Boolean(), actual: optional(Json) },
+      { ...Target, expectedValue: s.optional(s.Json), newValue: s.Json },
+      { swapped: s.Flag, actual: s.optional(s.Json) },
       { needs: 'compareAndSwap' },
     ),
   },
@@ -134,10 +95,8 @@ export function implementKv({ port, cursors }: Over<KvPort>): ImplementedSurface
     async get(input, call) {
       const entry = await port.get(targetOf(input), call);
       if (entry === null) return {};
-      return {
-        value: entry.value,
-        ...(entry.expiresAt !== null && { expiresAt: timestamp(entry.expiresAt) }),
-      };
+      const { value, expiresAt } = entry;
+      return { value, ...(expiresAt !== null && { expiresAt: isoTime(expiresAt) }) };
     },
     async put({ value, ttlSeconds, ...target }, call) {
       const expiresAt = ttlSeconds === undefined ? null : call.now + lifetimeMs(ttlSeconds);
@@ -161,15 +120,12 @@ export function implementKv({ port, cursors }: Over<KvPort>): ImplementedSurface
   });
 }
 
-const timestamp = (ms: number): string => new Date(ms).toISOString();
-
 function targetOf({ key, namespace = '' }: { key: string; namespace?: string }) {
   kvSurface.check('maxKeyBytes', Buffer.byteLength(key));
   return { key, namespace };
 }
 
-const checkValue = (value: unknown): void =>
-  kvSurface.check('maxValueBytes', Buffer.byteLength(JSON.stringify(value)));
+const checkValue = (value: unknown): void => kvSurface.check('maxValueBytes', jsonBytes(value));
 
 function lifetimeMs(ttlSeconds: number): number {
   kvSurface.check('maxTtlSeconds', ttlSeconds);

@@ -1,13 +1,11 @@
 /** `ctx.messaging`: messages to people, sent by the connectors of the host. */
 import Type from 'typebox';
 import { fingerprintOf } from '../../calls/data.ts';
-import { defineSurface, type ImplementedSurface, namesOf, writes } from '../../calls/define-surface.ts';
+import { defineSurface, type ImplementedSurface, writes } from '../../calls/define-surface.ts';
+import { Flag, optional, Text, text } from '../../calls/schema.ts';
 import type { ChangeCall } from '../../calls/surface-call.ts';
-import type { OpenSurface } from '../../open-port.ts';
+import { overHost } from '../../open-port.ts';
 import type { EgressEnvelope, MessagesPort } from '../../ports/messages.ts';
-
-const optional = Type.Optional;
-const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 
 const Envelope = Type.Object({
   type: Type.Literal('chat.egress'),
@@ -24,44 +22,40 @@ const Envelope = Type.Object({
     media: optional(Type.Array(Type.Object({ kind: text(64), ref: text(2_048) }), { maxItems: 20 })),
   }),
   idempotencyKey: text(512),
-  mode: optional(Type.Object({ typing: optional(Type.Boolean()), draftStreaming: optional(Type.Boolean()) })),
-});
-
-const openMessaging: OpenSurface = async ({ messages }) => ({
-  implement: () => (messages ? implementMessaging(messages) : null),
-  backends: [],
+  mode: optional(Type.Object({ typing: optional(Flag), draftStreaming: optional(Flag) })),
 });
 
 export const messagingSurface = defineSurface({
-  ...namesOf('messaging'),
+  capability: 'messaging',
   summary:
     'Messages to people, sent by a connector that the operator has added (mail, Slack-style webhooks, HTTP). A message ' +
     'that was accepted is on disk and is sent with retries; `docs/messaging.md` has the connectors.',
   journal: 'change',
-  opens: openMessaging,
+  opens: overHost('messages', implementMessaging),
   limits: {},
   errors: ['connector_not_found', 'connector_disconnected', 'channel_unsupported'],
   methods: {
     dispatchEgressEnvelope: writes(
       'Hands a message to a connector. The same `idempotencyKey` gets the same `deliveryId`. `success` says that the ' +
         'message was accepted, not that it has arrived.',
-      { envelope: Envelope, connectorInstanceId: text(128), nodeId: optional(Type.String()) },
+      { envelope: Envelope, connectorInstanceId: text(128), nodeId: optional(Text) },
       {
-        success: Type.Boolean(),
-        deliveryId: optional(Type.String()),
-        platformMessageId: optional(Type.String()),
+        success: Flag,
+        deliveryId: optional(Text),
+        platformMessageId: optional(Text),
         durationMs: optional(Type.Number()),
-        error: optional(Type.String()),
+        error: optional(Text),
       },
     ),
   },
 });
 
-export const implementMessaging = (messages: MessagesPort): ImplementedSurface =>
-  messagingSurface.implement({
+function implementMessaging(messages: MessagesPort): ImplementedSurface {
+  return messagingSurface.implement({
     dispatchEgressEnvelope: ({ envelope, connectorInstanceId }, call) =>
       messages.dispatch(envelope, connectorInstanceId, sameForEveryKey(call, connectorInstanceId, envelope)),
   });
+}
 
 /** Published packs put the time into the key. A node that runs again sends the same message under another one. */
 function sameForEveryKey(call: ChangeCall, connector: string, envelope: EgressEnvelope): ChangeCall {

@@ -2,15 +2,9 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../../calls/cursor.ts';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../../calls/schema.ts';
-import { datasource, either, fill, type Spelling } from '../../calls/spelling.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
+import { datasource, either, fill, type OwnSpelling } from '../../calls/spelling.ts';
 import type { NumberedCall } from '../../calls/surface-call.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { opening } from '../../open-port.ts';
@@ -18,42 +12,30 @@ import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../..
 import { comparingIds, type Filter } from '../documents/filter.ts';
 import { documentsPort, findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseSort } from '../documents/parse-filter.ts';
-import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import { noDatasource } from '../sql/datasources.ts';
 import { parseUpdate, upserted } from './update.ts';
 
-const optional = Type.Optional;
+const { optional } = s;
 const DATASOURCE = 'primary';
-const Target = { datasourceId: optional(DatasourceId), collection: CollectionText };
-const Document = Type.Record(Type.String(), Type.Unknown());
-const Count = Type.Integer({ minimum: 0 });
+const Target = { datasourceId: optional(s.DatasourceId), collection: s.CollectionText };
+const Matching = { ...Target, filter: s.FilterObject };
+const ById = { ...Target, id: s.Name };
 const REJECTED = 'nosql_filter_rejected';
 
 export const NOSQL_LIMITS: DocumentLimits = { ...LIMITS, full: 'conflict' };
 
-const SPELLINGS: readonly Spelling[] = [
-  { path: 'db.nosql.find', to: 'nosql.query', takes: [datasource, fill({ filter: {} })] },
-  {
-    path: 'db.nosql.insert',
-    when: 'docs',
-    to: 'nosql.insertMany',
-    takes: [either('doc', 'docs'), datasource],
-  },
-  ...(['update', 'delete'] as const).map(
-    (verb): Spelling => ({
-      path: `db.nosql.${verb}`,
-      when: 'filter',
-      to: `nosql.${verb}Where`,
-      takes: [either('id', 'filter'), datasource],
-    }),
-  ),
+const SPELLINGS: readonly OwnSpelling[] = [
+  { call: 'find', to: 'query', takes: [datasource, fill({ filter: {} })] },
+  { call: 'insert', when: 'docs', to: 'insertMany', takes: [either('doc', 'docs'), datasource] },
+  { call: 'update', when: 'filter', to: 'updateWhere', takes: [either('id', 'filter'), datasource] },
+  { call: 'delete', when: 'filter', to: 'deleteWhere', takes: [either('id', 'filter'), datasource] },
   ...['insert', 'insertMany', 'get', 'query', 'update', 'updateWhere', 'delete', 'deleteWhere'].map(
-    (name): Spelling => ({ path: `db.nosql.${name}`, to: `nosql.${name}`, takes: [datasource] }),
+    (call) => ({ call, takes: [datasource] }),
   ),
 ];
 
 export const nosqlSurface = defineSurface({
-  ...namesOf('nosql'),
+  capability: 'nosql',
   spellings: SPELLINGS,
   summary:
     'Collections of JSON documents in a data source, `primary` unless said otherwise. Each tenant sees its own only. ' +
@@ -70,49 +52,33 @@ export const nosqlSurface = defineSurface({
   limits: {},
   errors: ['datasource_not_found', 'datasource_access_denied', REJECTED, 'not_found', 'conflict'],
   methods: {
-    insert: writes('Adds a document.', { ...Target, doc: PlainObject }, { id: Type.String() }),
+    insert: writes('Adds a document.', { ...Target, doc: s.PlainObject }, { id: s.Text }),
     insertMany: writes(
       'Adds documents, all or none.',
-      { ...Target, docs: Type.Array(PlainObject, { maxItems: 1_000 }) },
-      { inserted: Count, ids: Type.Array(Type.String()) },
+      { ...Target, docs: Type.Array(s.PlainObject, { maxItems: 1_000 }) },
+      { inserted: s.Count, ids: Type.Array(s.Text) },
     ),
-    get: reads('The document, or nothing.', { ...Target, id: Name }, { doc: optional(Document) }),
+    get: reads('The document, or nothing.', ById, { doc: optional(s.AnyObject) }),
     query: reads(
-      `Documents that match, in the order of insertion or by \`sort\` (\`{ name: 1, age: -1 }\`), page by page. ${PAGES} ` +
+      `Documents that match, in the order of insertion or by \`sort\` (\`{ name: 1, age: -1 }\`), page by page. ${s.PAGES} ` +
         '`projection` names the members to give (`1`) or to leave out (`0`). ' +
         `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
-      {
-        ...Target,
-        filter: FilterObject,
-        sort: optional(FilterObject),
-        projection: optional(FilterObject),
-        cursor: optional(Cursor),
-        limit: optional(PageLimit),
-      },
-      { docs: Type.Array(Document), nextCursor: optional(Type.String()) },
+      { ...Matching, sort: optional(s.FilterObject), projection: optional(s.FilterObject), ...s.Paging },
+      { docs: Type.Array(s.AnyObject), ...s.Following },
     ),
     update: writes(
       'Replaces the members of `patch` in one document; `x.y` is the member `y` of the object `x`.',
-      { ...Target, id: Name, patch: PlainObject },
-      { ok: Type.Literal(true) },
+      { ...ById, patch: s.PlainObject },
+      s.Done,
     ),
     updateWhere: writes(
       'Replaces the members of `update`, or of its `$set`, in all documents that match, inner ones by `x.y`. With ' +
         '`upsert`, where none does, one is inserted from the equalities of the filter and the update.',
-      {
-        ...Target,
-        filter: FilterObject,
-        update: PlainObject,
-        upsert: optional(Type.Boolean()),
-      },
-      { matched: Count, modified: Count },
+      { ...Matching, update: s.PlainObject, upsert: optional(s.Flag) },
+      { matched: s.Count, modified: s.Count },
     ),
-    delete: writes('Removes a document.', { ...Target, id: Name }, { deleted: Type.Boolean() }),
-    deleteWhere: writes(
-      'Removes all documents that match.',
-      { ...Target, filter: FilterObject },
-      { deleted: Count },
-    ),
+    delete: writes('Removes a document.', ById, { deleted: s.Flag }),
+    deleteWhere: writes('Removes all documents that match.', Matching, { deleted: s.Count }),
   },
 });
 
@@ -175,12 +141,7 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
       async query({ filter, sort = {}, projection = {}, cursor, limit, ...at }, call) {
         const port = portOf(at, call);
         const project = projected(projection);
-        const request = {
-          filter: filterOf(filter),
-          sort: parseSort(sort, REJECTED),
-          cursor,
-          limit,
-        };
+        const request = { filter: filterOf(filter), sort: parseSort(sort, REJECTED), cursor, limit };
         const { documents, next } = await findPage({ port, cursors }, targetOf(at), request, call);
         return { docs: documents.map(project), ...(next !== null && { nextCursor: next }) };
       },
@@ -192,13 +153,9 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
       async updateWhere({ filter: asked, update, upsert = false, ...at }, call) {
         const filter = filterOf(asked);
         const set = parseUpdate(update);
+        const added = () => newDocument(upserted(filter, set), call.invocation);
         const whenNone: WhenNone = upsert
-          ? {
-              do: 'insert',
-              ...newDocument(upserted(filter, set), call.invocation),
-              typed: false,
-              indexes: [],
-            }
+          ? { do: 'insert', ...added(), typed: false, indexes: [] }
           : { do: 'answer' };
         const change = { ...targetOf(at), filter, matchesMax: MATCHES_MAX, patch: patchOf(set), whenNone };
         const { matched, modified } = await portOf(at, call).patch(change, call);

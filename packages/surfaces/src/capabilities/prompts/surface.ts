@@ -1,6 +1,7 @@
 /** `ctx.promptLibrary`: the texts of prompts, by their names. */
-import Type from 'typebox';
-import { defineSurface, type ImplementedSurface, namesOf, reads } from '../../calls/define-surface.ts';
+import { defineSurface, type ImplementedSurface, reads } from '../../calls/define-surface.ts';
+import { optional, Text, text } from '../../calls/schema.ts';
+import { overHost } from '../../open-port.ts';
 
 export interface PromptsPort {
   /** `version` is the one that is named; without it the latest. */
@@ -15,34 +16,29 @@ export interface LibraryPrompt {
 }
 
 export const promptsSurface = defineSurface({
-  ...namesOf('promptLibrary'),
+  capability: 'promptLibrary',
   summary:
     'Prompts of the tenant, of installed packs and of the host. Variables are not filled in. A node that runs again and ' +
     'has written in between gets the version that it had.',
   journal: 'own',
   limits: {},
   errors: ['prompt_not_found', 'prompt_version_pinned', 'prompt_ref_ambiguous'],
-  opens: async ({ prompts }) => ({
-    backends: [],
-    implement: () => (prompts ? implementPrompts(prompts) : null),
-  }),
+  opens: overHost('prompts', implementPrompts),
   methods: {
     get: reads(
       'The prompt `id`, `id@version` or `prompt:id@version`; without a version the latest one.',
-      { promptId: Type.String({ minLength: 1, maxLength: 300 }) },
-      {
-        promptId: Type.String(),
-        systemPrompt: Type.String(),
-        version: Type.String(),
-        envelopeType: Type.Optional(Type.String()),
-      },
+      { promptId: text(300) },
+      { promptId: Text, systemPrompt: Text, version: Text, envelopeType: optional(Text) },
       { positional: ['promptId'] },
     ),
   },
 });
 
-const implementPrompts = (prompts: PromptsPort): ImplementedSurface =>
-  promptsSurface.implement({ get: ({ promptId }, { tenant }) => prompts.get(tenant, named(promptId)) });
+function implementPrompts(prompts: PromptsPort): ImplementedSurface {
+  return promptsSurface.implement({
+    get: ({ promptId }, { tenant }) => prompts.get(tenant, named(promptId)),
+  });
+}
 
 function named(promptId: string): { id: string; version?: string } {
   const [id = '', version] = promptId.replace(/^prompt:/, '').split('@', 2);

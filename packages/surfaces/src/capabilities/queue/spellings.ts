@@ -4,8 +4,8 @@ import {
   fill,
   isList,
   member,
+  type OwnSpelling,
   rename,
-  type Spelling,
   type Step,
   unused,
 } from '../../calls/spelling.ts';
@@ -20,47 +20,40 @@ const oneMessage: readonly Step[] = [
   ),
 ];
 
-const SETTLED = {
-  ack: [also({ acked: 'ok' })],
-  nack: [also({ nacked: 'ok' })],
-  deadLetter: [also({ routed: 'ok', deadLettered: 'ok', dlqSubject: 'deadLetterTopic' })],
-} as const;
+const SETTLED: readonly [call: string, gives: Step[]][] = [
+  ['ack', [also({ acked: 'ok' })]],
+  ['nack', [also({ nacked: 'ok' })]],
+  ['deadLetter', [also({ routed: 'ok', deadLettered: 'ok', dlqSubject: 'deadLetterTopic' })]],
+];
 
 const partitionKey = unused('partitionKey', 'a topic has one order');
 
-export const QUEUE: readonly Spelling[] = [
+export const QUEUE: readonly OwnSpelling[] = [
+  { call: 'publish', when: 'subject', takes: [rename({ subject: 'topic' }), partitionKey] },
+  { call: 'publish', takes: [partitionKey] },
   {
-    path: 'queueBus.publish',
+    call: 'consume',
     when: 'subject',
-    to: 'queueBus.publish',
-    takes: [rename({ subject: 'topic' }), partitionKey],
-  },
-  { path: 'queueBus.publish', to: 'queueBus.publish', takes: [partitionKey] },
-  {
-    path: 'queueBus.consume',
-    when: 'subject',
-    to: 'queueBus.consume',
     takes: [rename({ subject: 'topic' }), fill({ maxMessages: 1 })],
     gives: oneMessage,
   },
   {
-    path: 'queueBus.streamSubscribe',
+    call: 'streamSubscribe',
     when: 'stream',
-    to: 'queueBus.streamSubscribe',
     takes: [
       rename({ stream: 'topic' }),
       unused('consumerGroup', 'a subscription takes no messages from others'),
     ],
   },
   {
-    path: 'storage.queue.enqueue',
-    to: 'queueBus.publish',
+    call: 'ctx.storage.queue.enqueue',
+    to: 'publish',
     takes: [rename({ queue: 'topic' })],
     gives: [also({ jobId: 'messageId' })],
   },
   {
-    path: 'storage.queue.dequeue',
-    to: 'queueBus.consume',
+    call: 'ctx.storage.queue.dequeue',
+    to: 'consume',
     takes: [rename({ queue: 'topic', durationMs: 'visibilityMs' }), fill({ maxMessages: 1 })],
     gives: [
       member('found', 'whether there was one', (value) => firstMessage(value) !== undefined),
@@ -68,24 +61,19 @@ export const QUEUE: readonly Spelling[] = [
       member('payload', 'of the message', (value) => firstMessage(value)?.payload),
     ],
   },
-  ...(['ack', 'nack', 'deadLetter'] as const).map(
-    (verb): Spelling => ({
-      path: `queueBus.${verb}`,
-      when: 'messageId',
-      to: `queueBus.${verb}`,
-      takes: [
-        rename({ messageId: 'deliveryToken' }),
-        ...(verb === 'deadLetter' ? [fill({ reason: 'rejected' })] : []),
-      ],
-      gives: SETTLED[verb],
-    }),
-  ),
-  { path: 'queueBus.ack', to: 'queueBus.ack', gives: SETTLED.ack },
-  { path: 'queueBus.nack', to: 'queueBus.nack', gives: SETTLED.nack },
-  { path: 'queueBus.deadLetter', to: 'queueBus.deadLetter', gives: SETTLED.deadLetter },
+  ...SETTLED.map(([call, gives]) => ({
+    call,
+    when: 'messageId',
+    takes: [
+      rename({ messageId: 'deliveryToken' }),
+      ...(call === 'deadLetter' ? [fill({ reason: 'rejected' })] : []),
+    ],
+    gives,
+  })),
+  ...SETTLED.map(([call, gives]) => ({ call, gives })),
   {
-    path: 'queueBus.streamPublish',
-    to: 'queueBus.publish',
+    call: 'streamPublish',
+    to: 'publish',
     takes: [rename({ stream: 'topic', record: 'payload' }), partitionKey],
     gives: [also({ offset: 'messageId' })],
   },

@@ -1,14 +1,8 @@
 /** `ctx.queueBus`: topics with consumer groups, dead letters and streams. */
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import { Json, Name } from '../../calls/schema.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
 import type { PortRead, WriteCall } from '../../calls/surface-call.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { QueueDelivery, QueueOutcome, QueuePort, QueueSettled } from '../../ports/queue.ts';
@@ -37,10 +31,9 @@ export const Headers = Type.Refine(
 export const plainHeaders = (headers: Texts): Texts =>
   Object.fromEntries(Object.entries(headers).filter(isHeader));
 
-const optional = Type.Optional;
-const Settled = { ok: Type.Literal(true) };
-const Token = { deliveryToken: Type.String({ minLength: 1, maxLength: 2_048 }) };
-const Message = { messageId: Type.String(), payload: Json, headers: optional(Headers) };
+const { optional } = s;
+const Token = { deliveryToken: s.text(2_048) };
+const Message = { messageId: s.Text, payload: s.Json, headers: optional(Headers) };
 
 const VISIBILITY_MS = 30_000;
 const VISIBILITY_MS_MAX = 900_000;
@@ -56,7 +49,7 @@ export const queuePort: PortLiteral<QueuePort> = {
 };
 
 export const queueSurface = defineSurface({
-  ...namesOf('queueBus'),
+  capability: 'queueBus',
   spellings: QUEUE,
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own. A topic ' +
@@ -86,12 +79,12 @@ export const queueSurface = defineSurface({
     publish: writes(
       'Sends a message; with `delaySeconds` it is delivered no sooner.',
       {
-        topic: Name,
-        payload: Json,
+        topic: s.Name,
+        payload: s.Json,
         headers: optional(Headers),
         delaySeconds: optional(Type.Number({ minimum: 0, maximum: 86_400 })),
       },
-      { messageId: Type.String() },
+      { messageId: s.Text },
     ),
     consume: writes(
       `Takes up to \`maxMessages\` (${MESSAGES}, at most ${MESSAGES_MAX}) that are there, for \`visibilityMs\` ` +
@@ -99,40 +92,32 @@ export const queueSurface = defineSurface({
         'A new `consumerGroup` starts with the oldest message kept. With `maxDeliveries`, what was delivered to the group ' +
         'so often goes to `<topic>.dlq` instead; without it messages come again until they are settled.',
       {
-        topic: Name,
-        consumerGroup: optional(Name),
+        topic: s.Name,
+        consumerGroup: optional(s.Name),
         maxMessages: optional(Type.Integer({ minimum: 1 })),
-        visibilityMs: optional(Type.Integer({ minimum: 1, maximum: VISIBILITY_MS_MAX })),
-        waitMs: optional(Type.Integer({ minimum: 0 })),
-        maxDeliveries: optional(Type.Integer({ minimum: 1, maximum: DELIVERIES_MAX })),
+        visibilityMs: optional(s.whole(1, VISIBILITY_MS_MAX)),
+        waitMs: optional(s.Count),
+        maxDeliveries: optional(s.whole(1, DELIVERIES_MAX)),
       },
-      {
-        messages: Type.Array(
-          Type.Object({ ...Message, deliveryToken: Type.String(), deliveryCount: Type.Integer() }),
-        ),
-      },
+      { messages: s.listOf({ ...Message, deliveryToken: s.Text, deliveryCount: s.Whole }) },
     ),
-    ack: writes('Says that a message is done with: its group does not get it again.', Token, Settled),
+    ack: writes('Says that a message is done with: its group does not get it again.', Token, s.Done),
     nack: writes(
       'Gives a message back for another delivery. With `requeue: false` it is given up: its group does not get it again, ' +
         'and it goes to `<topic>.dlq`, which every topic has.',
-      { ...Token, requeue: optional(Type.Boolean()) },
-      { ...Settled, requeued: Type.Boolean() },
+      { ...Token, requeue: optional(s.Flag) },
+      { ...s.Done, requeued: s.Flag },
     ),
     deadLetter: writes(
       'Puts a message into `<topic>.dlq`, as `original` beside `deadLetterReason`.',
       { ...Token, reason: Type.String({ maxLength: 1_024 }) },
-      { ...Settled, deadLetterTopic: Type.String() },
+      { ...s.Done, deadLetterTopic: s.Text },
       { needs: 'deadLetter' },
     ),
     streamSubscribe: reads(
       'Messages as they come, first those that are kept with `fromBeginning`; other readers still get them. ' +
         'With `follow: false` it ends with what is there.',
-      {
-        topic: Name,
-        fromBeginning: optional(Type.Boolean()),
-        follow: optional(Type.Boolean()),
-      },
+      { topic: s.Name, fromBeginning: optional(s.Flag), follow: optional(s.Flag) },
       Message,
       { kind: 'stream', needs: 'stream' },
     ),
@@ -153,15 +138,8 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
       const { maxMessages = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs: asMuch = 0 } = asked;
       const [messagesMax, waitMs] = [Math.min(maxMessages, MESSAGES_MAX), Math.min(asMuch, WAIT_MS_MAX)];
       const { maxDeliveries: deliveriesMax } = asked;
-      const request = {
-        topic,
-        group,
-        messagesMax,
-        visibilityMs,
-        deliveriesMax,
-        waitMs,
-        signal: call.signal,
-      };
+      const { signal } = call;
+      const request = { topic, group, messagesMax, visibilityMs, deliveriesMax, waitMs, signal };
       const deliveries = await port.consume(request, call);
       if (deliveries.length === 0) await checkTopic(port, topic, call);
       return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };

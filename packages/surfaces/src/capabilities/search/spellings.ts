@@ -1,5 +1,5 @@
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
-import { either, isList, member, rename, type Spelling } from '../../calls/spelling.ts';
+import { either, isList, member, type OwnSpelling, rename } from '../../calls/spelling.ts';
 
 /** Texts, numbers and booleans as they are; of lists and objects the texts in them, one a line. */
 const fieldsOf = (document: DataObject): DataObject =>
@@ -18,11 +18,10 @@ const leavesOf = (value: Data): string[] =>
       ? Object.values(value).flatMap(leavesOf)
       : [String(value)];
 
-export const SEARCH: readonly Spelling[] = [
+export const SEARCH: readonly OwnSpelling[] = [
   {
-    path: 'db.search.index',
+    call: 'index',
     when: 'document',
-    to: 'searchIndex.index',
     takes: [
       either('document', 'docs'),
       member(
@@ -38,9 +37,8 @@ export const SEARCH: readonly Spelling[] = [
     gives: [member('indexed', 'whether it was', ({ indexed }) => indexed === 1)],
   },
   {
-    path: 'db.search.query',
+    call: 'query',
     when: 'query',
-    to: 'searchIndex.query',
     takes: [rename({ query: 'q', limit: 'k' })],
     gives: [
       member('totalHits', 'how many came back', ({ hits }) => (isList(hits) ? hits.length : undefined)),

@@ -2,21 +2,15 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { isObject } from '../../calls/data.ts';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
-import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
+import { type Over, opening, quotaPort } from '../../open-port.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../../ports/search.ts';
-import { perTenant } from '../../quotas.ts';
 import { embeddedSearch } from '../../sqlite/search.ts';
+import { jsonBytes } from '../../text.ts';
 import { EVERYTHING } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
-import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
 import { parseQuery, WORDS_MAX } from './parse-query.ts';
 import { SEARCH } from './spellings.ts';
 
@@ -32,29 +26,16 @@ const K_DEFAULT = 10;
 
 export const SEARCH_LIMITS: SearchLimits = { documentsMax: 1_000_000, indexesMax: 100, quotaBytes: 4 * GIB };
 
-export const searchPort: PortLiteral<SearchPort> = {
-  setting: 'search',
-  embedded: ({ retrieval, quotas }) =>
-    perTenant(quotas, 'search', SEARCH_LIMITS.quotaBytes, (quotaBytes) =>
-      embeddedSearch(retrieval, { ...SEARCH_LIMITS, quotaBytes }),
-    ),
+export const searchPort = quotaPort('search', SEARCH_LIMITS, {
   database: 'retrieval',
   folder: 'search',
-  servers: onPostgres(async (database, { quotas }) => {
-    const { postgresSearch } = await import('../../postgres/search.ts');
-    return perTenant(quotas, 'search', SEARCH_LIMITS.quotaBytes, (quotaBytes) =>
-      postgresSearch(database, { ...SEARCH_LIMITS, quotaBytes }),
-    );
-  }),
-};
-
-const optional = Type.Optional;
-const Id = CollectionText;
-const Count = Type.Integer({ minimum: 0 });
+  embedded: ({ retrieval }, limits) => embeddedSearch(retrieval, limits),
+  postgres: async () => (await import('../../postgres/search.ts')).postgresSearch,
+});
 
 const isField = ([name, value]: [string, unknown]): boolean =>
-  isPlainText(name) &&
-  (typeof value === 'string' ? isPlainText(value) : typeof value === 'boolean' || Number.isFinite(value));
+  s.isPlainText(name) &&
+  (typeof value === 'string' ? s.isPlainText(value) : typeof value === 'boolean' || Number.isFinite(value));
 
 const FieldsObject = Type.Refine(
   Type.Unsafe<Fields>({ type: 'object', description: 'an object of texts, numbers and booleans' }),
@@ -65,14 +46,10 @@ const FieldsObject = Type.Refine(
     'surrogate pairs',
 );
 
-const QueryText = Type.Refine(
-  Type.String({ maxLength: QUERY_CHARACTERS_MAX }),
-  isPlainText,
-  () => 'must be text without NUL and without half surrogate pairs',
-);
+const In = { index: s.CollectionText };
 
 export const searchSurface = defineSurface({
-  ...namesOf('searchIndex'),
+  capability: 'searchIndex',
   spellings: SEARCH,
   summary:
     'Full text, ranked by BM25. Each tenant sees its own indexes only. A query is words: a document needs one of ' +
@@ -88,30 +65,25 @@ export const searchSurface = defineSurface({
     index: writes(
       `Adds documents, or replaces those with the same ids, all or none: at most ${DOCUMENTS_IN_CALL_MAX}, each ` +
         `of at most ${DOCUMENT_BYTES_MAX} bytes, together ${CALL_BYTES_MAX}. The first makes the index.`,
-      {
-        index: CollectionText,
-        docs: Type.Array(Type.Object({ id: Id, fields: FieldsObject }), { maxItems: DOCUMENTS_IN_CALL_MAX }),
-      },
-      { indexed: Count },
+      { ...In, docs: s.listOf({ id: s.CollectionText, fields: FieldsObject }, DOCUMENTS_IN_CALL_MAX) },
+      { indexed: s.Count },
     ),
     query: reads(
       `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents, equal ones by their ids. A query of more than ` +
         `${WORDS_MAX} words, those of phrases counted, finds documents that hold it as it stands. What takes longer than ` +
         `${SCAN_MS_MAX / 1_000} s is ended.`,
       {
-        index: CollectionText,
-        q: QueryText,
-        k: optional(Type.Integer({ minimum: 1, maximum: K_MAX })),
-        filter: optional(FilterObject),
+        ...In,
+        q: s.plainText({ maxLength: QUERY_CHARACTERS_MAX }),
+        k: s.optional(s.whole(1, K_MAX)),
+        filter: s.optional(s.FilterObject),
       },
-      {
-        hits: Type.Array(Type.Object({ id: Type.String(), score: Type.Number(), fields: FieldsObject })),
-      },
+      { hits: s.listOf({ id: s.Text, score: s.Amount, fields: FieldsObject }) },
     ),
     delete: writes(
       'Removes documents by id.',
-      { index: CollectionText, ids: Type.Array(Id, { maxItems: 10_000 }) },
-      { deleted: Count },
+      { ...In, ids: Type.Array(s.CollectionText, { maxItems: 10_000 }) },
+      { deleted: s.Count },
     ),
   },
 });
@@ -135,7 +107,7 @@ export function implementSearch({ port }: Pick<Over<SearchPort>, 'port'>): Imple
 function checkSizes(docs: readonly SearchDocument[]): void {
   let total = 0;
   for (const { id, fields } of docs) {
-    const bytes = Buffer.byteLength(JSON.stringify(fields));
+    const bytes = jsonBytes(fields);
     if (bytes > DOCUMENT_BYTES_MAX)
       throw new OpenwopError('validation_error', {
         message: `The document "${id}" has more than ${DOCUMENT_BYTES_MAX} bytes. Index it in parts.`,

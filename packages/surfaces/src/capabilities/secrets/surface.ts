@@ -1,9 +1,10 @@
 /** `ctx.secrets.resolve`: the value of a credential, for code that has to send it itself. */
 import { CREDENTIAL_SCOPES } from '@gantry/protocol';
 import Type from 'typebox';
-import { defineSurface, type ImplementedSurface, namesOf, reads } from '../../calls/define-surface.ts';
-import { Timestamp } from '../../calls/schema.ts';
+import { defineSurface, type ImplementedSurface, reads } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
 import type { NodeFacts } from '../../calls/surface-call.ts';
+import { overHost } from '../../open-port.ts';
 
 /** The node that asks, and on whose behalf. */
 export type SecretReader = Pick<
@@ -20,7 +21,7 @@ export interface SecretsPort {
 }
 
 export const secretsSurface = defineSurface({
-  ...namesOf('secrets'),
+  capability: 'secrets',
   summary:
     'Values of credentials, for packs that call a service which the host does not call for them. Prefer ' +
     '`safeFetch(url, { credential: { ref } })`: then the code never has the value. A value is in no record, so a node ' +
@@ -37,22 +38,12 @@ export const secretsSurface = defineSurface({
     'connector_auth_expired',
     'connector_unavailable',
   ],
-  opens: async ({ secrets }) => ({
-    backends: [],
-    implement: () => (secrets ? implementSecrets(secrets) : null),
-  }),
+  opens: overHost('secrets', implementSecrets),
   methods: {
     resolve: reads(
       'The value of the credential `ref`. `purpose` says what for; it is kept with the run, the pack and the time.',
-      {
-        ref: Type.String({ minLength: 1, maxLength: 256 }),
-        purpose: Type.String({ minLength: 1, maxLength: 1_024, pattern: '\\S' }),
-      },
-      {
-        plaintext: Type.String(),
-        expiresAt: Type.Optional(Timestamp),
-        rotatedAt: Type.Optional(Timestamp),
-      },
+      { ref: s.text(256), purpose: Type.String({ minLength: 1, maxLength: 1_024, pattern: '\\S' }) },
+      { plaintext: s.Text, expiresAt: s.optional(s.Timestamp), rotatedAt: s.optional(s.Timestamp) },
       { unrecorded: true },
     ),
   },
@@ -70,12 +61,6 @@ function implementSecrets(secrets: SecretsPort): ImplementedSurface {
         return secrets.resolve({ tenant, workspace, principal, runId, nodeId, pack }, wanted);
       },
     },
-    {
-      advertises: {
-        scopes: ADVERTISED_SCOPES,
-        resolution: 'host-managed',
-        resolveInPack: 'supported',
-      },
-    },
+    { advertises: { scopes: ADVERTISED_SCOPES, resolution: 'host-managed', resolveInPack: 'supported' } },
   );
 }

@@ -3,24 +3,9 @@ import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { ServerError } from '../../backend-errors.ts';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import { Name } from '../../calls/schema.ts';
-import {
-  also,
-  datasource,
-  either,
-  fill,
-  isList,
-  member,
-  rename,
-  type Spelling,
-} from '../../calls/spelling.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
+import { also, datasource, either, fill, isList, member, rename } from '../../calls/spelling.ts';
 import {
   DATA_DIR,
   folderHealth,
@@ -45,40 +30,15 @@ const Params = Type.Refine(
   (value) => (Array.isArray(value) || isObject(value)) && Object.keys(value as object).length <= PARAMS_MAX,
   () => `must be an array, or an object for :name parameters, of at most ${PARAMS_MAX} values`,
 );
-const Statement = { sql: Type.String({ minLength: 1 }), params: Type.Optional(Params) };
-const Source = { datasourceId: Type.Optional(Name) };
+const Statement = { sql: Type.String({ minLength: 1 }), params: s.optional(Params) };
+const Source = { datasourceId: s.optional(s.Name) };
 const Rows = {
   rows: Type.Array(Type.Unsafe<DataObject>({ description: 'a row by its columns' })),
-  rowCount: Type.Integer(),
+  rowCount: s.Whole,
 };
-const Affected = { rowsAffected: Type.Integer() };
+const Affected = { rowsAffected: s.Whole };
 
 const noParams = fill({ params: [] });
-
-const SPELLINGS: readonly Spelling[] = [
-  { path: 'db.sql.query', when: 'tables', to: 'sql.queryTables', takes: [noParams] },
-  { path: 'db.sql.query', to: 'sql.query', takes: [datasource, noParams] },
-  {
-    path: 'db.sql.execute',
-    to: 'sql.execute',
-    takes: [datasource, noParams],
-    gives: [also({ affected: 'rowsAffected' })],
-  },
-  {
-    path: 'db.sql.transaction',
-    to: 'sql.transaction',
-    takes: [
-      datasource,
-      either('statements', 'operations'),
-      rename({ statements: 'operations' }),
-      member('operations', 'each with `params`, empty unless given', ({ operations }) =>
-        isList(operations)
-          ? operations.map((each) => (isObject(each) ? { params: [], ...each } : each))
-          : undefined,
-      ),
-    ],
-  },
-];
 
 /** Without a file of data sources there is `primary` alone. Rejects when the file is not valid. */
 export async function openSql(deps: OpenDeps): Promise<OpenedSurface> {
@@ -106,8 +66,25 @@ export async function openSql(deps: OpenDeps): Promise<OpenedSurface> {
 }
 
 export const sqlSurface = defineSurface({
-  ...namesOf('sql'),
-  spellings: SPELLINGS,
+  capability: 'sql',
+  spellings: [
+    { call: 'query', when: 'tables', to: 'queryTables', takes: [noParams] },
+    { call: 'query', takes: [datasource, noParams] },
+    { call: 'execute', takes: [datasource, noParams], gives: [also({ affected: 'rowsAffected' })] },
+    {
+      call: 'transaction',
+      takes: [
+        datasource,
+        either('statements', 'operations'),
+        rename({ statements: 'operations' }),
+        member('operations', 'each with `params`, empty unless given', ({ operations }) =>
+          isList(operations)
+            ? operations.map((each) => (isObject(each) ? { params: [], ...each } : each))
+            : undefined,
+        ),
+      ],
+    },
+  ],
   summary:
     'SQL on data sources of the tenant; `primary` is there unless the operator says otherwise. Values go through ' +
     '`params` only: text in a statement, or a number where rows are chosen or written, is refused. A list or an object ' +
@@ -149,7 +126,7 @@ export const sqlSurface = defineSurface({
         ...Source,
         operations: Type.Array(Type.Object(Statement), { minItems: 1, maxItems: OPERATIONS_MAX }),
       },
-      { committed: Type.Literal(true), results: Type.Array(Type.Object(Affected)) },
+      { committed: Type.Literal(true), results: s.listOf(Affected) },
       { needs: 'transactions' },
     ),
   },

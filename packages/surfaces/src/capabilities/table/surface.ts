@@ -1,15 +1,9 @@
 /** `ctx.storage.table`: rows with typed columns. */
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
-import { Cursor, Name, PAGES, PageLimit } from '../../calls/schema.ts';
-import { also, either, member, rename, type Spelling } from '../../calls/spelling.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
+import * as s from '../../calls/schema.ts';
+import { also, either, member, rename } from '../../calls/spelling.ts';
 import type { WriteCall } from '../../calls/surface-call.ts';
 import { type Over, opening } from '../../open-port.ts';
 import {
@@ -22,14 +16,19 @@ import { COLUMNS_MAX, type ColumnType, columnsIn } from '../documents/columns.ts
 import { comparingIds, EVERYTHING, type Filter, isEqual, isFieldName } from '../documents/filter.ts';
 import { documentsPort, findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseOrderBy } from '../documents/parse-filter.ts';
-import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import { checkColumns } from './check-columns.ts';
 
-const optional = Type.Optional;
-const Count = Type.Integer({ minimum: 0 });
-const Row = Type.Record(Type.String(), Type.Unknown());
+const { optional } = s;
 const ColumnName = Type.Refine(Type.String(), isFieldName, () => 'must be the name of a column');
-const At = { table: CollectionText, rowId: Name };
+const ColumnTypes = Type.Union([
+  Type.Literal('string'),
+  Type.Literal('number'),
+  Type.Literal('boolean'),
+  Type.Literal('json'),
+]);
+const In = { table: s.CollectionText };
+const At = { ...In, rowId: s.Name };
+const Matching = { ...In, filter: s.FilterObject };
 
 export const TABLE_LIMITS: DocumentLimits = {
   ...LIMITS,
@@ -37,33 +36,24 @@ export const TABLE_LIMITS: DocumentLimits = {
   absent: 'table_not_found',
 };
 
-const SPELLINGS: readonly Spelling[] = [
-  { path: 'storage.table.insert', to: 'tableStorage.insert', gives: [also({ id: 'rowId' })] },
-  {
-    path: 'storage.table.update',
-    when: 'filter',
-    to: 'tableStorage.updateWhere',
-    takes: [either('rowId', 'filter'), rename({ update: 'patch' })],
-  },
-  {
-    path: 'storage.table.delete',
-    when: 'filter',
-    to: 'tableStorage.deleteWhere',
-    takes: [either('rowId', 'filter')],
-  },
-  {
-    path: 'storage.table.upsert',
-    to: 'tableStorage.upsert',
-    gives: [
-      also({ id: 'rowId' }),
-      member('updated', 'the opposite of `inserted`', ({ inserted }) => inserted === false),
-    ],
-  },
-];
+const idToo = also({ id: 'rowId' });
 
 export const tableSurface = defineSurface({
-  ...namesOf('tableStorage'),
-  spellings: SPELLINGS,
+  capability: 'tableStorage',
+  spellings: [
+    { call: 'insert', gives: [idToo] },
+    {
+      call: 'update',
+      when: 'filter',
+      to: 'updateWhere',
+      takes: [either('rowId', 'filter'), rename({ update: 'patch' })],
+    },
+    { call: 'delete', when: 'filter', to: 'deleteWhere', takes: [either('rowId', 'filter')] },
+    {
+      call: 'upsert',
+      gives: [idToo, member('updated', 'the opposite of `inserted`', ({ inserted }) => inserted === false)],
+    },
+  ],
   summary:
     'Tables of rows with typed columns. Each tenant sees its own tables only. A row has an `id`, which is its ' +
     '`rowId`; one without gets a new one, a text. Columns are declared, or get the type of their first value. `insert` and ' +
@@ -79,68 +69,48 @@ export const tableSurface = defineSurface({
       'Declares the columns of a table; it then has no others. One that rows have made is closed so, if all of them ' +
         'fit. `id` needs no declaration. The type of a column is `string`, `number`, `boolean` or `json`. Equality on columns in `indexes` is answered without reading every row.',
       {
-        name: CollectionText,
-        schema: Type.Record(
-          Type.String(),
-          Type.Union([
-            Type.Literal('string'),
-            Type.Literal('number'),
-            Type.Literal('boolean'),
-            Type.Literal('json'),
-          ]),
-        ),
+        name: s.CollectionText,
+        schema: Type.Record(Type.String(), ColumnTypes),
         indexes: optional(Type.Array(ColumnName, { maxItems: INDEXES_MAX })),
       },
-      { ok: Type.Literal(true) },
+      s.Done,
     ),
     insert: writes(
       'Adds a row; the first one makes the table.',
-      { table: CollectionText, row: PlainObject },
-      { rowId: Type.String() },
+      { ...In, row: s.PlainObject },
+      { rowId: s.Text },
     ),
-    get: reads('The row, or nothing.', At, { row: optional(Row) }),
+    get: reads('The row, or nothing.', At, { row: optional(s.AnyObject) }),
     query: reads(
       'Rows that match, in the order of insertion or by `orderBy` (`name`, `-age` for backwards), page by page; ' +
-        `the last has no \`nextCursor\`. ${PAGES}`,
+        `the last has no \`nextCursor\`. ${s.PAGES}`,
       {
-        table: CollectionText,
-        filter: optional(FilterObject),
+        ...In,
+        filter: optional(s.FilterObject),
         orderBy: optional(Type.Array(Type.String(), { maxItems: 8 })),
-        cursor: optional(Type.Union([Cursor, Type.Null()])),
-        limit: optional(PageLimit),
+        ...s.Paging,
+        cursor: optional(Type.Union([s.Cursor, Type.Null()])),
       },
-      { rows: Type.Array(Row), nextCursor: optional(Type.String()) },
+      { rows: Type.Array(s.AnyObject), ...s.Following },
     ),
-    count: reads(
-      'How many rows match.',
-      { table: CollectionText, filter: optional(FilterObject) },
-      { count: Count },
-    ),
-    update: writes(
-      'Replaces the columns of `patch` in one row.',
-      { ...At, patch: PlainObject },
-      { ok: Type.Literal(true) },
-    ),
+    count: reads('How many rows match.', { ...In, filter: optional(s.FilterObject) }, { count: s.Count }),
+    update: writes('Replaces the columns of `patch` in one row.', { ...At, patch: s.PlainObject }, s.Done),
     updateWhere: writes(
       'Replaces the columns of `patch` in all rows that match.',
-      { table: CollectionText, filter: FilterObject, patch: PlainObject },
-      { updated: Count },
+      { ...Matching, patch: s.PlainObject },
+      { updated: s.Count },
     ),
     upsert: writes(
       'Changes the row that has the same values in `keyColumns` (`id`), or inserts one. The key columns are indexed.',
       {
-        table: CollectionText,
-        row: PlainObject,
+        ...In,
+        row: s.PlainObject,
         keyColumns: optional(Type.Array(ColumnName, { minItems: 1, maxItems: 8 })),
       },
-      { rowId: Type.String(), inserted: Type.Boolean() },
+      { rowId: s.Text, inserted: s.Flag },
     ),
-    delete: writes('Removes a row.', At, { deleted: Type.Boolean() }),
-    deleteWhere: writes(
-      'Removes all rows that match.',
-      { table: CollectionText, filter: FilterObject },
-      { deleted: Count },
-    ),
+    delete: writes('Removes a row.', At, { deleted: s.Flag }),
+    deleteWhere: writes('Removes all rows that match.', Matching, { deleted: s.Count }),
   },
 });
 

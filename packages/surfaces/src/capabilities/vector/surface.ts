@@ -2,32 +2,18 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { DataObject } from '../../calls/data.ts';
-import {
-  defineSurface,
-  type ImplementedSurface,
-  namesOf,
-  reads,
-  writes,
-} from '../../calls/define-surface.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
 import { floatsOf, numbersType } from '../../calls/packed-numbers.ts';
-import {
-  also,
-  either,
-  fill,
-  isList,
-  member,
-  rename,
-  type Spelling,
-  type Step,
-} from '../../calls/spelling.ts';
+import * as s from '../../calls/schema.ts';
+import { also, either, fill, isList, member, rename, type Step } from '../../calls/spelling.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { type OpenDeps, opening, type PortLiteral } from '../../open-port.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../../ports/vectors.ts';
 import { perTenant } from '../../quotas.ts';
 import { embeddedVectors } from '../../sqlite/vectors.ts';
+import { jsonBytes } from '../../text.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
-import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import { METRICS } from './metric.ts';
 
 const GIB = 1_073_741_824;
@@ -69,11 +55,10 @@ export const vectorsPort: PortLiteral<VectorsPort> = {
   servers: { postgres: onPostgres, postgresql: onPostgres },
 };
 
-const optional = Type.Optional;
-const Id = CollectionText;
-const Ids = Type.Array(Id, { maxItems: 10_000 });
+const { optional } = s;
+const In = { collection: s.CollectionText };
+const Ids = Type.Array(s.CollectionText, { maxItems: 10_000 });
 const Embedding = numbersType({ maxItems: DIMENSIONS_MAX, valueMax: VALUE_MAX });
-const Count = Type.Integer({ minimum: 0 });
 
 const toVectors = (from: string): Step =>
   member(
@@ -99,31 +84,23 @@ const hits: Step = {
     ),
 };
 
-const SPELLINGS: readonly Spelling[] = [
-  ...['records', 'items'].map(
-    (name): Spelling => ({
-      path: 'db.vector.upsert',
-      when: name,
-      to: 'vectorStore.upsert',
-      takes: [either('vectors', name), namespace, toVectors(name)],
-    }),
-  ),
-  {
-    path: 'db.vector.query',
-    when: 'vector',
-    to: 'vectorStore.query',
-    takes: [namespace, rename({ vector: 'embedding', topK: 'k' }), fill({ k: 10 })],
-    gives: [hits],
-  },
-  { path: 'db.vector.delete', when: 'filter', to: 'vectorStore.deleteWhere', takes: [namespace] },
-  ...['upsert', 'query', 'delete', 'deleteWhere'].map(
-    (name): Spelling => ({ path: `db.vector.${name}`, to: `vectorStore.${name}`, takes: [namespace] }),
-  ),
-];
-
 export const vectorSurface = defineSurface({
-  ...namesOf('vectorStore'),
-  spellings: SPELLINGS,
+  capability: 'vectorStore',
+  spellings: [
+    ...['records', 'items'].map((name) => ({
+      call: 'upsert',
+      when: name,
+      takes: [either('vectors', name), namespace, toVectors(name)],
+    })),
+    {
+      call: 'query',
+      when: 'vector',
+      takes: [namespace, rename({ vector: 'embedding', topK: 'k' }), fill({ k: 10 })],
+      gives: [hits],
+    },
+    { call: 'delete', when: 'filter', to: 'deleteWhere', takes: [namespace] },
+    ...['upsert', 'query', 'delete', 'deleteWhere'].map((call) => ({ call, takes: [namespace] })),
+  ],
   summary:
     `Collections of vectors with up to ${DIMENSIONS_MAX} numbers, and the nearest to a given one. Each tenant sees ` +
     'its own only. The first upsert makes a collection and fixes its dimensions and its metric: `cosine` unless ' +
@@ -139,41 +116,29 @@ export const vectorSurface = defineSurface({
       `Adds vectors, or replaces those with the same ids, all or none: at most ${VECTORS_IN_CALL_MAX}, each with ` +
         `at most ${METADATA_BYTES_MAX} bytes of metadata.`,
       {
-        collection: CollectionText,
-        vectors: Type.Array(Type.Object({ id: Id, embedding: Embedding, metadata: optional(PlainObject) }), {
-          maxItems: VECTORS_IN_CALL_MAX,
-        }),
+        ...In,
+        vectors: s.listOf(
+          { id: s.CollectionText, embedding: Embedding, metadata: optional(s.PlainObject) },
+          VECTORS_IN_CALL_MAX,
+        ),
         metric: optional(Type.Enum([...METRICS])),
       },
-      { upserted: Count },
+      { upserted: s.Count },
       { kind: 'numbers' },
     ),
     query: reads(
       `The \`k\` (up to ${K_MAX}) nearest vectors, the nearest first. What takes longer than ${SCAN_MS_MAX / 1_000} s is ` +
         'ended.',
-      {
-        collection: CollectionText,
-        embedding: Embedding,
-        k: Type.Integer({ minimum: 1, maximum: K_MAX }),
-        filter: optional(FilterObject),
-      },
-      {
-        matches: Type.Array(
-          Type.Object({
-            id: Type.String(),
-            score: Type.Number(),
-            metadata: optional(Type.Record(Type.String(), Type.Unknown())),
-          }),
-        ),
-      },
+      { ...In, embedding: Embedding, k: s.whole(1, K_MAX), filter: optional(s.FilterObject) },
+      { matches: s.listOf({ id: s.Text, score: s.Amount, metadata: optional(s.AnyObject) }) },
       { kind: 'numbers' },
     ),
-    delete: writes('Removes vectors by id.', { collection: CollectionText, ids: Ids }, { deleted: Count }),
+    delete: writes('Removes vectors by id.', { ...In, ids: Ids }, { deleted: s.Count }),
     deleteWhere: writes(
       `Removes vectors whose metadata match; with \`ids\`, only such of those. At most ${VECTOR_LIMITS.deletedMax} ` +
         'in one call: call it again until it answers 0.',
-      { collection: CollectionText, filter: FilterObject, ids: optional(Ids) },
-      { deleted: Count },
+      { ...In, filter: s.FilterObject, ids: optional(Ids) },
+      { deleted: s.Count },
     ),
   },
 });
@@ -211,7 +176,7 @@ const filterOf = (filter: JsonObject | undefined): Filter =>
 const shown = ({ id, score, metadata }: VectorMatch) => ({ id, score, ...(metadata && { metadata }) });
 
 function checkMetadata(id: string, metadata: JsonObject | null): void {
-  if (metadata === null || Buffer.byteLength(JSON.stringify(metadata)) <= METADATA_BYTES_MAX) return;
+  if (metadata === null || jsonBytes(metadata) <= METADATA_BYTES_MAX) return;
   throw new OpenwopError('validation_error', {
     message: `The metadata of "${id}" has more than ${METADATA_BYTES_MAX} bytes. Keep large texts elsewhere, by their id.`,
     details: { metadataBytesMax: METADATA_BYTES_MAX },
