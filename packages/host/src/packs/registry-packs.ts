@@ -136,7 +136,7 @@ async function resolved(wanted: Wanted, { registries, names }: Opened): Promise<
     const registry = registries.all.find((one) => one.url === url);
     if (!registry) throw new Error(`${name} was resolved from ${url}, which was not asked`);
     const entry = lock?.packs.find((one) => one.name === name && one.version === version);
-    const from = { registry, name, version, ...(entry && { lockedIntegrity: entry.integrity }) };
+    const from = { registry, name, version, lockedIntegrity: entry?.integrity };
     const integrity = entry?.integrity ?? record.integrity;
     const isLocked = entry !== undefined;
     return { name, version, integrity, isExact, isLocked, registry, fetch: () => fetchPack(from) };
@@ -227,8 +227,8 @@ async function fetchAll(
       isExact,
       isLocked,
       asUpload: unverified,
-      ...(served.signing && { signing: served.signing }),
-      ...(detachedSignature && { detachedSignature }),
+      signing: served.signing,
+      detachedSignature,
     };
     candidates.push({
       bytes,

@@ -13,13 +13,5 @@ export async function loadTrust(
     throw error instanceof TrustFileError ? new SettingsError(`GANTRY_TRUST: ${error.message}`) : error;
   });
   const { policy, keys = [], registries: trusted = [], sigstore, grants = {} } = file;
-  return {
-    policy,
-    registryPolicy: policy,
-    keys,
-    registries: trusted,
-    demands,
-    grants,
-    ...(sigstore && { sigstore }),
-  };
+  return { policy, registryPolicy: policy, keys, registries: trusted, demands, grants, sigstore };
 }

@@ -9,20 +9,17 @@ import {
   type Signing,
   type SigstoreTrust,
   sameRegistry,
+  signedPack,
   type TrustedKey,
+  type TrustFile,
   type TrustJudgement,
   type TrustPolicy,
 } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import type { StoredPack } from './pack-records.ts';
 
-export interface RegistryTrust {
-  readonly url: string;
-  /** Without it the policy of the file. */
-  readonly policy?: TrustPolicy;
-  /** Exactly these vouch for packs of the registry, beside the operator's; without it those that it serves. */
-  readonly keys?: readonly TrustedKey[];
-}
+/** Its policy is that of the file unless it has one; its keys, if given, are all that vouch for its packs. */
+type RegistryTrust = NonNullable<TrustFile['registries']>[number];
 
 export interface HostTrust {
   /** For archives that are handed over. */
@@ -31,7 +28,7 @@ export interface HostTrust {
   readonly registryPolicy: TrustPolicy;
   readonly keys: readonly TrustedKey[];
   readonly registries: readonly RegistryTrust[];
-  readonly sigstore?: SigstoreTrust;
+  readonly sigstore?: SigstoreTrust | undefined;
   /** What a signature has to cover in mode `verified`. */
   readonly demands: 'manifest' | 'files';
   /** What packs that the settings name may do, by name. */
@@ -53,8 +50,8 @@ export interface RegistryProof {
   readonly url: string;
   readonly record: RegistryRecord;
   /** What it says of the signature, where the manifest in the archive is silent. */
-  readonly signing?: Signing;
-  readonly detachedSignature?: Uint8Array;
+  readonly signing?: Signing | undefined;
+  readonly detachedSignature?: Uint8Array | undefined;
   /** The keys that vouch for packs of this registry. */
   readonly keys: readonly TrustedKey[];
   readonly advisories: readonly SecurityAdvisory[];
@@ -93,50 +90,28 @@ export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
   const { trust, origin, archive, manifest, now } = question;
   const { name, version } = manifest;
   const proof = origin.from === 'registry' ? origin.proof : undefined;
-  const signing = manifest.signing ?? proof?.signing;
-  const installed = origin.from === 'folder' ? undefined : installedOf(question.current);
-  const { manifestBytes, files } = archive;
-  const detached = proof?.detachedSignature;
   const policy = policyFor(trust, origin);
   const locked = proof?.isLocked ? [{ name, version, integrity: archive.integrity }] : [];
   const needsPins = policy.mode === 'pinned' || trust.demands === 'files';
+  const current = origin.from === 'folder' ? undefined : question.current?.record;
   const judgement = await judgeTrust({
-    pack: {
-      name,
-      version,
-      signing,
-      archive: question.bytes,
-      manifestBytes,
-      files,
-      ...(detached !== undefined && { detachedSignature: detached }),
-    },
+    pack: signedPack({ ...question, signing: proof?.signing, detachedSignature: proof?.detachedSignature }),
     policy,
     pins: [...locked, ...(needsPins ? await question.pins() : [])],
     demands: trust.demands,
     allowsOlder: question.allowsOlder || (proof?.isExact ?? false),
     isOwnFolder: origin.from === 'folder',
-    trust: { keys: keysFor(trust, origin), now, ...(trust.sigstore && { sigstore: trust.sigstore }) },
+    trust: { keys: keysFor(trust, origin), now, sigstore: trust.sigstore },
     advisories: proof?.advisories ?? [],
     isExact: proof?.isExact ?? true,
-    ...(proof && { record: proof.record }),
-    ...(installed && { installed }),
+    record: proof?.record,
+    installed: current && { ...current, level: current.trust },
   });
   if (judgement.trusted) return judgement;
   throw new OpenwopError(judgement.code, {
     message: `${judgement.message} ${judgement.next}`,
     details: { manifest: `${name}@${version}` },
   });
-}
-
-function installedOf(current: StoredPack | undefined) {
-  if (current === undefined) return;
-  const { version, trust: level, signedBy, covers } = current.record;
-  return {
-    version,
-    level,
-    ...(signedBy !== undefined && { signedBy }),
-    ...(covers !== undefined && { covers }),
-  };
 }
 
 function policyFor(trust: HostTrust, origin: Origin): TrustPolicy {

@@ -1,10 +1,9 @@
+import { given, isoTime } from '@gantry/protocol';
 import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Resolution, ResolvedPack } from '../resolve/resolve.ts';
 import { signatureToLock } from './lock-signature.ts';
 import { LOCKFILE_VERSION, type LockedPack, PackLock } from './lockfile.ts';
-
-const NOTHING_PUBLISHED = '1970-01-01T00:00:00.000Z';
 
 /**
  * The lockfile of a resolution. `generatedAt` is the newest publication in it and not the time of day, so that the
@@ -23,9 +22,9 @@ export async function lockOf(
     ...unknownOf(previous),
     lockfileVersion: LOCKFILE_VERSION,
     generatedAt: newest(resolution.packs),
-    ...(primary === undefined ? {} : { registry: primary.url }),
-    ...(fallbacks.length === 0 ? {} : { fallbackRegistries: fallbacks.map(({ url }) => url) }),
-    ...(Object.keys(resolution.overrides).length === 0 ? {} : { overrides: { ...resolution.overrides } }),
+    ...given({ registry: primary?.url }),
+    ...(fallbacks.length > 0 && { fallbackRegistries: fallbacks.map(({ url }) => url) }),
+    ...(Object.keys(resolution.overrides).length > 0 && { overrides: { ...resolution.overrides } }),
     packs,
   };
 }
@@ -43,16 +42,13 @@ async function lockedPack(pack: ResolvedPack, registry: Registry | undefined): P
     version,
     resolved: tarballUrl,
     integrity: record.integrity,
-    ...(signature === undefined ? {} : { signature }),
+    ...given({ signature }),
     dependencies: { ...dependencies },
     peerDependencies: { ...peerDependencies },
   };
 }
 
 function newest(packs: readonly ResolvedPack[]): string {
-  const times = packs
-    .map(({ record }) => Date.parse(record.publishedAt ?? ''))
-    .filter((time) => !Number.isNaN(time));
-  const last = times.reduce((latest, time) => Math.max(latest, time), 0);
-  return last === 0 ? NOTHING_PUBLISHED : new Date(last).toISOString();
+  const times = packs.map(({ record }) => Date.parse(record.publishedAt ?? '') || 0);
+  return isoTime(times.reduce((latest, time) => Math.max(latest, time), 0));
 }

@@ -34,36 +34,46 @@ export interface DocumentSource {
   packs?(): Promise<readonly string[]>;
 }
 
-export interface DocumentRegistryOptions {
+/** What the operator says of a registry. */
+export interface RegistryTerms {
+  /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
+  readonly roots?: readonly TrustedKey[] | undefined;
+  /** The registry that it is a copy of, whose addresses its documents may hold. */
+  readonly mirrorOf?: string | undefined;
+}
+
+interface DocumentRegistryOptions extends RegistryTerms {
   readonly url: string;
   readonly reach: Registry['reach'];
   readonly source: DocumentSource;
-  /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
-  readonly roots?: readonly TrustedKey[];
-  readonly mirrorOf?: string;
 }
 
 const KIB = 1024;
 const DOCUMENT_BYTES_MAX = 4 * KIB * KIB;
 /** Of a registry with some fifty thousand packs. */
 const REGISTRY_INDEX_BYTES_MAX = 64 * KIB * KIB;
-const MANIFEST_BYTES_MAX = 512 * KIB;
-const SIGNATURE_BYTES_MAX = 64 * KIB;
 const KEY_BYTES_MAX = 8 * KIB;
 const KEYS_MAX = 100;
 
-const DISCOVERY = ['/.well-known/openwop-registry', '/.well-known/openwop-registry.json'];
-const KEYCHAIN = '/v1/packs/{name}/-/keychain';
-const ADVISORIES = '/security/advisories.json';
+const place = (bytesMax: number, ...paths: readonly string[]) => ({ bytesMax, paths });
+
 /** Where the protocol puts them, for a registry whose discovery does not say. */
 const ENDPOINTS = {
-  registryIndex: ['/v1/index.json'],
-  packMetadata: ['/v1/packs/{name}', '/v1/packs/{name}/index.json'],
-  versionManifest: ['/v1/packs/{name}/-/{version}.json'],
-  versionTarball: ['/v1/packs/{name}/-/{version}.tgz'],
-  versionSignature: ['/v1/packs/{name}/-/{version}.sig'],
-} as const;
-type Endpoint = keyof typeof ENDPOINTS;
+  registryIndex: place(REGISTRY_INDEX_BYTES_MAX, '/v1/index.json'),
+  packMetadata: place(DOCUMENT_BYTES_MAX, '/v1/packs/{name}', '/v1/packs/{name}/index.json'),
+  versionManifest: place(512 * KIB, '/v1/packs/{name}/-/{version}.json'),
+  versionTarball: place(ARCHIVE_LIMITS.archiveBytesMax, '/v1/packs/{name}/-/{version}.tgz'),
+  versionSignature: place(64 * KIB, '/v1/packs/{name}/-/{version}.sig'),
+};
+const PLACES = {
+  ...ENDPOINTS,
+  discovery: place(DOCUMENT_BYTES_MAX, '/.well-known/openwop-registry', '/.well-known/openwop-registry.json'),
+  keychain: place(DOCUMENT_BYTES_MAX, '/v1/packs/{name}/-/keychain'),
+  advisories: place(DOCUMENT_BYTES_MAX, '/security/advisories.json'),
+};
+type Place = keyof typeof PLACES;
+
+const isEndpoint = (place: Place): place is keyof typeof ENDPOINTS => Object.hasOwn(ENDPOINTS, place);
 
 interface Asked {
   readonly name?: string;
@@ -73,74 +83,63 @@ interface Asked {
 /** A registry over its documents. Discovery and keys are read once; what failed is tried again. */
 export class DocumentRegistry implements CopyableRegistry {
   readonly url: string;
-  readonly mirrorOf?: string;
+  readonly mirrorOf: string | undefined;
   readonly reach: Registry['reach'];
   readonly #source: DocumentSource;
   readonly #roots: readonly TrustedKey[] | undefined;
   readonly #once = new Map<string, Promise<unknown>>();
 
-  constructor(options: DocumentRegistryOptions) {
-    this.url = options.url.replace(/\/+$/, '');
-    this.reach = options.reach;
-    this.#source = options.source;
-    this.#roots = options.roots;
-    if (options.mirrorOf !== undefined) this.mirrorOf = options.mirrorOf;
+  constructor({ url, reach, source, roots, mirrorOf }: DocumentRegistryOptions) {
+    this.url = url.replace(/\/+$/, '');
+    this.reach = reach;
+    this.mirrorOf = mirrorOf;
+    this.#source = source;
+    this.#roots = roots;
   }
 
   async list(): Promise<readonly string[]> {
     const lying = await this.#source.packs?.();
     if (lying !== undefined) return lying;
-    const bytes = await this.document({ of: 'registryIndex' });
+    const bytes = await this.#read('registryIndex');
     if (bytes === undefined) this.#notARegistry('it serves no index of its packs, /v1/index.json');
     return readPackNames(bytes) ?? this.#notARegistry('its index of packs is not readable');
   }
 
   async index(name: string): Promise<PackIndex | undefined> {
-    checkAsked(name);
-    const bytes = await this.document({ of: 'packMetadata', name });
+    const bytes = await this.#read('packMetadata', { name });
     if (bytes === undefined) return this.#listed(name);
     return readPackIndex(name, bytes) ?? this.#notARegistry(`its index of ${name} is not readable`);
   }
 
   async manifest(name: string, version: string): ReturnType<Registry['manifest']> {
-    checkAsked(name, version);
-    const bytes = await this.document({ of: 'versionManifest', name, version });
+    const bytes = await this.#read('versionManifest', { name, version });
     if (bytes === undefined) return undefined;
     const [path = ''] = await this.#paths('versionTarball', { name, version });
     return versionManifestOf({ name, version }, readServed(bytes), this.url + path);
   }
 
-  async archive(name: string, version: string): Promise<Uint8Array | undefined> {
-    checkAsked(name, version);
-    const { archiveBytesMax } = ARCHIVE_LIMITS;
-    return this.#fetched(this.#endpoint('versionTarball', { name, version }, archiveBytesMax));
+  archive(name: string, version: string): Promise<Uint8Array | undefined> {
+    return this.#fetch('versionTarball', { name, version });
   }
 
-  async signature(name: string, version: string): Promise<Uint8Array | undefined> {
-    checkAsked(name, version);
-    return this.#fetched(this.#endpoint('versionSignature', { name, version }, SIGNATURE_BYTES_MAX));
+  signature(name: string, version: string): Promise<Uint8Array | undefined> {
+    return this.#fetch('versionSignature', { name, version });
   }
 
   async keys(name: string, keyId?: string): Promise<readonly TrustedKey[]> {
-    checkAsked(name);
     const [listed, bytes] = await Promise.all([
       this.#listedKeys(name, keyId),
-      this.document({ of: 'keychain', name }),
+      this.#read('keychain', { name }),
     ]);
     const keychain =
       bytes && (readKeychain(bytes) ?? this.#notARegistry(`its keychain of ${name} is not readable`));
-    return trustedKeys(name, {
-      listed,
-      registryUrl: this.url,
-      ...(this.#roots === undefined ? {} : { roots: this.#roots }),
-      ...(keychain === undefined ? {} : { keychain }),
-    });
+    return trustedKeys(name, { listed, registryUrl: this.url, roots: this.#roots, keychain });
   }
 
   /** A feed that cannot be read in full is refused: to know less would look like being safe. */
   advisories(): Promise<readonly SecurityAdvisory[]> {
     return this.#remember('advisories', async () => {
-      const bytes = await this.document({ of: 'advisories' });
+      const bytes = await this.#read('advisories');
       if (bytes === undefined) return [];
       const { advisories, unreadable } = readAdvisories(jsonOf(bytes));
       if (unreadable > 0) this.#notARegistry(`${unreadable} of its security advisories are not readable`);
@@ -149,24 +148,12 @@ export class DocumentRegistry implements CopyableRegistry {
   }
 
   document(document: RegistryDocument): Promise<Uint8Array | undefined> {
-    switch (document.of) {
-      case 'discovery':
-        return this.#firstOf(DISCOVERY, DOCUMENT_BYTES_MAX);
-      case 'registryIndex':
-        return this.#endpoint('registryIndex', {}, REGISTRY_INDEX_BYTES_MAX);
-      case 'advisories':
-        return this.#source.read(ADVISORIES, DOCUMENT_BYTES_MAX);
-      case 'publicKey': {
-        const { url } = document;
-        return this.#remember(`key ${url}`, () => this.#source.read(this.#source.pathOf(url), KEY_BYTES_MAX));
-      }
-      case 'keychain':
-        return this.#source.read(filled(KEYCHAIN, document), DOCUMENT_BYTES_MAX);
-      case 'packMetadata':
-        return this.#endpoint('packMetadata', document, DOCUMENT_BYTES_MAX);
-      case 'versionManifest':
-        return this.#endpoint('versionManifest', document, MANIFEST_BYTES_MAX);
+    if (document.of === 'publicKey') {
+      const { url } = document;
+      return this.#remember(`key ${url}`, () => this.#source.read(this.#source.pathOf(url), KEY_BYTES_MAX));
     }
+    const { of, ...asked } = document;
+    return this.#read(of, asked);
   }
 
   async #listed(name: string): Promise<PackIndex | undefined> {
@@ -183,7 +170,7 @@ export class DocumentRegistry implements CopyableRegistry {
 
   #discovery(): Promise<Discovery> {
     return this.#remember('discovery', async () => {
-      const bytes = await this.document({ of: 'discovery' });
+      const bytes = await this.#read('discovery');
       if (bytes === undefined) return {};
       return readDiscovery(bytes) ?? this.#notARegistry('its discovery document is not readable');
     });
@@ -204,28 +191,28 @@ export class DocumentRegistry implements CopyableRegistry {
     return (await Promise.all(keys)).flat();
   }
 
-  async #paths(endpoint: Endpoint, asked: Asked): Promise<readonly string[]> {
-    const { endpoints = {} } = await this.#discovery();
-    const declared = endpoints[endpoint];
-    const templates = declared === undefined ? ENDPOINTS[endpoint] : [this.#source.pathOf(declared)];
-    return templates.map((template) => filled(template, asked));
+  async #paths(place: Place, { name, version }: Asked): Promise<readonly string[]> {
+    if (name !== undefined) checkAsked(name, version);
+    const declared = isEndpoint(place) ? (await this.#discovery()).endpoints?.[place] : undefined;
+    const templates = declared === undefined ? PLACES[place].paths : [this.#source.pathOf(declared)];
+    return templates.map((template) =>
+      template
+        .replaceAll('{name}', encodeURIComponent(name ?? ''))
+        .replaceAll('{version}', encodeURIComponent(version ?? '')),
+    );
   }
 
-  async #endpoint(endpoint: Endpoint, asked: Asked, bytesMax: number): Promise<Uint8Array | undefined> {
-    return this.#firstOf(await this.#paths(endpoint, asked), bytesMax);
-  }
-
-  async #firstOf(paths: readonly string[], bytesMax: number): Promise<Uint8Array | undefined> {
-    for (const path of paths) {
-      const bytes = await this.#source.read(path, bytesMax);
+  async #read(place: Place, asked: Asked = {}): Promise<Uint8Array | undefined> {
+    for (const path of await this.#paths(place, asked)) {
+      const bytes = await this.#source.read(path, PLACES[place].bytesMax);
       if (bytes !== undefined) return bytes;
     }
     return undefined;
   }
 
-  async #fetched(reading: Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+  async #fetch(place: Place, asked: Asked): Promise<Uint8Array | undefined> {
     try {
-      return await reading;
+      return await this.#read(place, asked);
     } catch (error) {
       if (!(error instanceof OpenwopError) || error.code !== 'pack_registry_unreachable') throw error;
       throw new OpenwopError('pack_fetch_failed', {
@@ -250,10 +237,4 @@ export class DocumentRegistry implements CopyableRegistry {
       details: { registry: this.url },
     });
   }
-}
-
-function filled(template: string, { name = '', version = '' }: Asked): string {
-  return template
-    .replaceAll('{name}', encodeURIComponent(name))
-    .replaceAll('{version}', encodeURIComponent(version));
 }

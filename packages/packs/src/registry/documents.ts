@@ -1,5 +1,5 @@
 /** The documents that registries serve, in all dialects that are in use, read into one shape each. */
-import { OpenwopError } from '@gantry/protocol';
+import { given, OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
@@ -81,7 +81,7 @@ type ServedManifest = Static<typeof Served>;
 
 const Template = Type.Optional(Type.String({ maxLength: 2048 }));
 const Discovery = Type.Object({
-  url: Type.Optional(Type.String({ maxLength: 2048 })),
+  url: Template,
   endpoints: Type.Optional(
     Type.Object({
       registryIndex: Template,
@@ -124,8 +124,9 @@ function reader<T extends TSchema>(schema: T): (bytes: Uint8Array) => Static<T> 
   };
 }
 
-export const readDiscovery: (bytes: Uint8Array) => Discovery | undefined = reader(Discovery);
-export const readKeychain: (bytes: Uint8Array) => Keychain | undefined = reader(Keychain);
+export const readDiscovery = reader(Discovery);
+export const readKeychain = reader(Keychain);
+export const readServed = reader(Served);
 const readIndex = reader(Index);
 const readRegistryIndex = reader(RegistryIndex);
 
@@ -146,16 +147,14 @@ export function readPackIndex(name: string, bytes: Uint8Array): PackIndex | unde
     name,
     // A version that cannot be ordered is left out.
     versions: listed.filter(({ version }) => isVersion(version)).map(indexedVersion),
-    ...(latest === undefined ? {} : { latest }),
+    ...given({ latest }),
   };
 }
 
 function indexedVersion(entry: Lifecycle & { version: string }): IndexedVersion {
   const integrity = entry.integrity ?? entry.tarballSha256;
-  return { version: entry.version, ...(integrity === undefined ? {} : { integrity }), ...standing(entry) };
+  return { version: entry.version, ...given({ integrity }), ...standing(entry) };
 }
-
-export const readServed: (bytes: Uint8Array) => ServedManifest | undefined = reader(Served);
 
 /** The served manifest of a version, or `pack_manifest_invalid` with what is wrong. */
 export function versionManifestOf(
@@ -183,7 +182,7 @@ export function versionManifestOf(
     version,
     tarballUrl,
     record: { integrity, ...standing(served) },
-    ...(served.signing === undefined ? {} : { signing: served.signing }),
+    ...given({ signing: served.signing }),
     dependencies,
     peerDependencies: served.peerDependencies ?? {},
     requires: served.runtime?.requires ?? [],
@@ -200,15 +199,8 @@ function standing(entry: Lifecycle): Omit<RegistryRecord, 'integrity'> {
   const isDeprecated =
     entry.deprecated === true || (deprecation !== undefined && deprecation.deprecated !== false);
   return {
-    ...(publishedAt === undefined ? {} : { publishedAt }),
-    ...(yanked ? { yanked: yankedReason === undefined ? {} : { reason: yankedReason } } : {}),
-    ...(isDeprecated
-      ? {
-          deprecated: {
-            ...(reason === undefined ? {} : { reason }),
-            ...(supersededBy === undefined ? {} : { supersededBy }),
-          },
-        }
-      : {}),
+    ...given({ publishedAt }),
+    ...(yanked && { yanked: given({ reason: yankedReason }) }),
+    ...(isDeprecated && { deprecated: given({ reason, supersededBy }) }),
   };
 }

@@ -6,6 +6,7 @@ import type { SecurityAdvisory } from '../trust/advisory.ts';
 import { integrityOf } from '../trust/integrity.ts';
 import { judgeTrust, type TrustJudgement, type TrustQuestion } from '../trust/judge-trust.ts';
 import { keyIdOf, type TrustedKey } from '../trust/keys.ts';
+import { signedPack } from '../trust/signature.ts';
 import type { Registry, VersionManifest } from './registry.ts';
 
 /** A version as it came from its registry: its bytes are the published ones and its manifest is sound. */
@@ -17,27 +18,23 @@ export interface FetchedPack {
   readonly archive: Archive;
   readonly manifest: PackManifest;
   readonly served: VersionManifest;
-  readonly detachedSignature?: Uint8Array;
+  readonly detachedSignature: Uint8Array | undefined;
   /** Keys that this registry vouches for; no other registry's keys count for the pack. */
   readonly keys: readonly TrustedKey[];
   readonly advisories: readonly SecurityAdvisory[];
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly registry: Registry;
   readonly name: string;
   readonly version: string;
   /** What a lockfile says the archive is; otherwise what the registry says. */
-  readonly lockedIntegrity?: string;
+  readonly lockedIntegrity?: string | undefined;
 }
 
 /** Fetches a version. Nothing of the archive is unpacked before its integrity is proved. */
-export async function fetchPack({
-  registry,
-  name,
-  version,
-  lockedIntegrity,
-}: FetchOptions): Promise<FetchedPack> {
+export async function fetchPack(options: FetchOptions): Promise<FetchedPack> {
+  const { registry, name, version, lockedIntegrity } = options;
   const served = await registry.manifest(name, version);
   if (served === undefined) throw gone(registry, name, version);
   const [bytes, detachedSignature, keys, advisories] = await Promise.all([
@@ -49,18 +46,9 @@ export async function fetchPack({
   if (bytes === undefined) throw gone(registry, name, version);
   checkIntegrity(`${name}@${version}`, bytes, served, lockedIntegrity);
   const archive = await readArchive(bytes);
-  return {
-    name,
-    version,
-    registry: registry.url,
-    bytes,
-    archive,
-    manifest: soundManifest(name, version, archive),
-    served,
-    ...(detachedSignature === undefined ? {} : { detachedSignature }),
-    keys,
-    advisories,
-  };
+  const manifest = soundManifest(name, version, archive);
+  const proof = { detachedSignature, keys, advisories };
+  return { name, version, registry: registry.url, bytes, archive, manifest, served, ...proof };
 }
 
 function signerOf({ signing }: VersionManifest): string | undefined {
@@ -70,28 +58,22 @@ function signerOf({ signing }: VersionManifest): string | undefined {
 
 /** The question whether a fetched pack may be installed, asked with the keys of its own registry. */
 export function judgeFetched(
-  { name, version, bytes, archive, manifest, served, detachedSignature, keys, advisories }: FetchedPack,
+  { bytes, archive, manifest, served, detachedSignature, keys, advisories }: FetchedPack,
   host: Pick<TrustQuestion, 'policy' | 'pins' | 'installed' | 'isExact'> &
     Omit<TrustQuestion['trust'], 'keys'>,
 ): Promise<TrustJudgement> {
-  const { policy, pins = [], installed, isExact, ...trust } = host;
+  const { policy, pins, installed, isExact, ...trust } = host;
+  const pack = signedPack({ bytes, archive, manifest, signing: served.signing, detachedSignature });
+  const { record } = served;
   return judgeTrust({
-    pack: {
-      name,
-      version,
-      signing: manifest.signing ?? served.signing,
-      archive: bytes,
-      manifestBytes: archive.manifestBytes,
-      files: archive.files,
-      ...(detachedSignature === undefined ? {} : { detachedSignature }),
-    },
-    record: served.record,
+    pack,
+    record,
     policy,
     pins,
+    installed,
+    isExact,
     trust: { ...trust, keys },
     advisories,
-    isExact,
-    ...(installed === undefined ? {} : { installed }),
   });
 }
 

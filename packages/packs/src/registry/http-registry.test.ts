@@ -15,9 +15,7 @@ import { resolvePacks } from '../resolve/resolve.ts';
 import { failsWith } from '../testing/locks.ts';
 import { acmeKey, NOW } from '../testing/signed-pack.ts';
 import { fetchPack, judgeFetched } from './fetch-pack.ts';
-import { openFolderRegistry } from './folder-registry.ts';
-import { openHttpRegistry } from './http-registry.ts';
-import { openRegistry } from './open-registry.ts';
+import { openFolderRegistry, openHttpRegistry, openRegistry } from './open-registry.ts';
 import { Registries } from './registries.ts';
 import type { Registry } from './registry.ts';
 import {

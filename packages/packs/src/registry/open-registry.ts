@@ -1,11 +1,20 @@
 /** Registries as users name them: `https://...`, a folder, `file://...`, or plain http on this machine. */
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
-import type { TrustedKey } from '../trust/keys.ts';
-import { openFolderRegistry } from './folder-registry.ts';
-import { openHttpRegistry } from './http-registry.ts';
-import type { CopyableRegistry } from './registry.ts';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import {
+  createEgressByPurpose,
+  type Egress,
+  type EgressByPurpose,
+  EgressError,
+  type EgressRequest,
+  type EgressTerms,
+} from '@gantry/egress';
+import { given, OpenwopError } from '@gantry/protocol';
+import { archiveError } from '../archive/limits.ts';
+import { DocumentRegistry, type DocumentSource, type RegistryTerms } from './document-registry.ts';
+import { readDiscovery } from './documents.ts';
+import { type CopyableRegistry, isPackName } from './registry.ts';
 
 const LOCAL_HTTP = /^http:\/\/(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?(\/|$)/;
 
@@ -42,30 +51,159 @@ function assertRegistry(name: string): void {
 
 export const isRegistryAddress = (name: string): boolean => /^https?:/.test(name);
 
-export interface OpenRegistryOptions {
+interface OpenRegistryOptions extends RegistryTerms {
   /** Where folders begin. */
   readonly cwd?: string;
-  readonly roots?: readonly TrustedKey[] | undefined;
-  /** The registry that this one is a copy of, where another server serves it. */
-  readonly mirrorOf?: string | undefined;
   /** Of a registry behind an address. */
   readonly key?: string | undefined;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** A registry is allowed by its exact origin; where it redirects is judged like any other address. */
   readonly egress?: EgressByPurpose;
 }
 
 export async function openRegistry(
   name: string,
-  options: OpenRegistryOptions = {},
+  { cwd = '.', egress = createEgressByPurpose(), ...terms }: OpenRegistryOptions = {},
 ): Promise<CopyableRegistry> {
-  const { cwd = '.', roots, mirrorOf, key, signal, egress = createEgressByPurpose() } = options;
   assertRegistry(name);
-  const keys = { ...(roots && { roots }), ...(mirrorOf !== undefined && { mirrorOf }) };
-  if (isRegistryAddress(name)) {
-    const sent = { ...(signal && { signal }), ...(key && { key }) };
-    return openHttpRegistry({ url: name, egress: egress.for('registry', [name]), ...sent, ...keys });
-  }
+  if (isRegistryAddress(name))
+    return openHttpRegistry({ url: name, egress: egress.for('registry', [name]), ...terms });
   const folder = name.startsWith('file:') ? fileURLToPath(name) : path.resolve(cwd, name);
-  return openFolderRegistry({ folder, ...keys });
+  return openFolderRegistry({ folder, ...terms });
+}
+
+interface HttpRegistryOptions extends RegistryTerms {
+  /** Base address; a `/v1` at its end is taken off, since paths bring it. */
+  readonly url: string;
+  readonly egress: Egress;
+  /** For private packs. Egress sends it to no other server, also when this one redirects there. */
+  readonly key?: string | undefined;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+/** Storage behind a registry is reached by redirects; each hop is judged by the egress policy. */
+const REDIRECTS_MAX = 3;
+const ABSENT: ReadonlySet<number> = new Set([404, 410]);
+
+/** A registry behind HTTP, reached through the egress guard. */
+export function openHttpRegistry(options: HttpRegistryOptions): CopyableRegistry {
+  const { url, egress, timeoutMs = TIMEOUT_MS, signal, key, roots, mirrorOf } = options;
+  const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
+  const headers = key ? { authorization: `Bearer ${key}` } : undefined;
+  const source = httpSource([base, mirrorOf ?? base], egress, given({ timeoutMs, signal, headers }));
+  return new DocumentRegistry({ url: base, reach: 'network', source, roots, mirrorOf });
+}
+
+const httpSource = (
+  [base, copied]: readonly [string, string],
+  egress: Egress,
+  terms: EgressTerms & Pick<EgressRequest, 'headers'>,
+): DocumentSource => ({
+  async read(path, bytesMax) {
+    const options = { ...terms, maxResponseBytes: bytesMax, redirects: REDIRECTS_MAX };
+    const { status, body } = await egress.request(base + path, options).catch((error: unknown) => {
+      if (error instanceof EgressError) throw unreachable(base, `is not reached: ${error.message}`);
+      throw error;
+    });
+    if (status === 200) return body;
+    if (ABSENT.has(status)) return undefined;
+    if (status === 401) throw unreachable(base, 'refuses the key. Check GANTRY_REGISTRY_KEY.');
+    throw unreachable(base, `answers ${status} for ${path}.`);
+  },
+
+  /**
+   * Only what lies under the registry's own address, or that of the registry it copies, is the registry. Templates keep their braces, so this
+   * compares text. A path from the root of the server may or may not repeat the path of the registry.
+   */
+  pathOf(address) {
+    const own = [base, copied].find((url) => address.startsWith(`${url}/`));
+    if (own !== undefined) return address.slice(own.length);
+    if (ELSEWHERE.test(address)) throw unreachable(base, `redirects to ${address}, which is another server.`);
+    const path = rooted(address);
+    const mount = new URL(base).pathname.replace(/\/$/, '');
+    return mount !== '' && path.startsWith(`${mount}/`) ? path.slice(mount.length) : path;
+  },
+});
+
+const unreachable = (registry: string, why: string): OpenwopError =>
+  new OpenwopError('pack_registry_unreachable', {
+    message: `The registry ${registry} ${why}`,
+    details: { registry },
+  });
+
+/** An address with a scheme or a server. */
+const ELSEWHERE = /^[a-z][a-z0-9+.-]*:|^\/\//i;
+const rooted = (address: string): string => (address.startsWith('/') ? address : `/${address}`);
+
+/** Where a static registry keeps its discovery document. */
+const DISCOVERY_FILE = '.well-known/openwop-registry.json';
+const PACKS_FOLDER = 'v1/packs';
+
+interface FolderRegistryOptions extends RegistryTerms {
+  /** The root of the tree or the folder above it. */
+  readonly folder: string;
+  /** What the registry is called; else what its discovery says, so that a mirror makes the same lockfile. */
+  readonly url?: string;
+}
+
+/** A registry as files: the tree that a static host would serve. For machines without a network, and for tests. */
+export async function openFolderRegistry(options: FolderRegistryOptions): Promise<CopyableRegistry> {
+  const { folder, url, roots, mirrorOf } = options;
+  const root = await rootOf(folder);
+  const discovery = await readOptional(path.join(root, DISCOVERY_FILE));
+  const declared = discovery && readDiscovery(discovery)?.url;
+  const source = folderSource(path.resolve(root), (declared ?? '').replace(/\/+$/, ''));
+  const named = declared && URL.canParse(declared) ? declared : pathToFileURL(root).href;
+  return new DocumentRegistry({ url: url ?? named, reach: 'local', source, roots, mirrorOf });
+}
+
+async function rootOf(folder: string): Promise<string> {
+  for (const root of [folder, path.join(folder, 'registry')])
+    if (await readOptional(path.join(root, DISCOVERY_FILE))) return root;
+  throw new OpenwopError('pack_registry_unreachable', {
+    message: `${folder} holds no registry tree: ${DISCOVERY_FILE} is missing.`,
+    details: { folder },
+  });
+}
+
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
+
+async function readOptional(file: string, bytesMax = Infinity): Promise<Buffer | undefined> {
+  try {
+    if ((await stat(file)).size > bytesMax)
+      throw archiveError('tarball_too_large', `${path.basename(file)} is too large.`);
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && MISSING.has(String(error.code))) return undefined;
+    throw error;
+  }
+}
+
+function folderSource(root: string, declaredUrl: string): DocumentSource {
+  return {
+    async read(address, bytesMax) {
+      const file = path.resolve(root, decodeURIComponent(address).replace(/^\/+/, ''));
+      if (!file.startsWith(root + path.sep)) return undefined;
+      // A static host serves `x.json` for `x`.
+      return (await readOptional(file, bytesMax)) ?? (await readOptional(`${file}.json`, bytesMax));
+    },
+
+    pathOf(address) {
+      if (declaredUrl !== '' && address.startsWith(`${declaredUrl}/`))
+        return address.slice(declaredUrl.length);
+      if (!ELSEWHERE.test(address)) return rooted(address);
+      throw new OpenwopError('pack_registry_unreachable', {
+        message: `The registry in this folder refers to ${address}, which is not in the folder.`,
+      });
+    },
+
+    packs: async () => (await readdir(path.join(root, PACKS_FOLDER))).filter(isPackName).sort(),
+
+    async versions(name) {
+      const files = await readdir(path.join(root, PACKS_FOLDER, name, '-')).catch(() => []);
+      return files.filter((file) => file.endsWith('.tgz')).map((file) => file.slice(0, -'.tgz'.length));
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { OpenwopError } from '@gantry/protocol';
+import { given, OpenwopError } from '@gantry/protocol';
 import { readPublicKey } from '../trust/ed25519.ts';
 import { judgeKeychain, type KeychainKey, permits, type TrustedKey } from '../trust/keys.ts';
 import type { Keychain } from './documents.ts';
@@ -7,8 +7,8 @@ export interface KeyVouching {
   /** What the registry's discovery lists. */
   readonly listed: readonly TrustedKey[];
   /** Keys that the operator gave for this registry; then its own word for keys counts no more. */
-  readonly roots?: readonly TrustedKey[];
-  readonly keychain?: Keychain;
+  readonly roots?: readonly TrustedKey[] | undefined;
+  readonly keychain?: Keychain | undefined;
   readonly registryUrl: string;
 }
 
@@ -43,7 +43,7 @@ export function trustedKeys(
       permittedNamespaces: root?.permittedNamespaces ?? before?.permittedNamespaces ?? namespaces,
       status: root?.status ?? 'active',
       validFrom: key.validFrom,
-      ...(key.validUntil === undefined ? {} : { validUntil: key.validUntil }),
+      ...given({ validUntil: key.validUntil }),
     });
   }
   return [...vouched.filter(({ keyId }) => !known.has(keyId)), ...known.values()];

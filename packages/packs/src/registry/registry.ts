@@ -41,7 +41,7 @@ export interface Registry {
   /** What lockfiles call it; no slash at the end. */
   readonly url: string;
   /** The registry that it is a copy of: addresses there are served from here. */
-  readonly mirrorOf?: string;
+  readonly mirrorOf?: string | undefined;
   /** Offline only `local` registries are asked. */
   readonly reach: 'local' | 'network';
   index(name: string): Promise<PackIndex | undefined>;

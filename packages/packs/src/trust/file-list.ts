@@ -58,7 +58,8 @@ export function withFileList(files: Files, pack: ListedPack): Map<string, Uint8A
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([path, digest]) => ({ path, ...digest }));
   const { name, version, keyId } = pack;
-  const list = { name, version, ...(keyId !== undefined && { keyId }), files: listed };
+  // A key that is undefined is left out of JSON.
+  const list = { name, version, keyId, files: listed };
   return others.set(FILE_LIST, Buffer.from(JSON.stringify(list)));
 }
 
@@ -85,7 +86,7 @@ export function fileListProblem({
   version,
   files,
   digests = digestsOf(files),
-}: ListedPack & { files: Files; digests?: FileDigests }): string | undefined {
+}: ListedPack & { files: Files; digests?: FileDigests | undefined }): string | undefined {
   const list = readList(files);
   if (list === undefined) return 'is missing or cannot be read';
   if (list.name !== name || list.version !== version) return `is of ${list.name}@${list.version}`;

@@ -24,21 +24,23 @@ export interface RegistryRecord {
 export interface TrustQuestion {
   readonly pack: Omit<SignedPack, 'publishedAt'>;
   /** Absent for an archive that an operator hands over. */
-  readonly record?: RegistryRecord;
+  readonly record?: RegistryRecord | undefined;
   readonly policy: TrustPolicy;
   /** Integrities that did not come from the server of the archive. */
-  readonly pins?: readonly PackPin[];
+  readonly pins?: readonly PackPin[] | undefined;
   /** What a signature has to cover in mode `verified`; the manifest without it. */
   readonly demands?: 'manifest' | 'files';
   readonly trust: Trust;
   readonly advisories: readonly SecurityAdvisory[];
   /** What an upgrade would replace. */
-  readonly installed?: {
-    readonly version: string;
-    readonly level: TrustLevel;
-    readonly signedBy?: string;
-    readonly covers?: SignatureCovers;
-  };
+  readonly installed?:
+    | {
+        readonly version: string;
+        readonly level: TrustLevel;
+        readonly signedBy?: string | undefined;
+        readonly covers?: SignatureCovers | undefined;
+      }
+    | undefined;
   /** An older version may take the place of a newer one. */
   readonly allowsOlder?: boolean;
   /** A folder in development that the operator named: it is not signed. */
@@ -68,8 +70,7 @@ type Refusal = TrustJudgement & { trusted: false };
 export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgement> {
   const { pack, record, trust } = question;
   const integrity = integrityOf(pack.archive);
-  const dated = record?.publishedAt === undefined ? pack : { ...pack, publishedAt: record.publishedAt };
-  const signature = await judgeSignature(dated, trust);
+  const signature = await judgeSignature({ ...pack, publishedAt: record?.publishedAt }, trust);
   const refusal = unproved(question, integrity, signature) ?? replaced(question, signature);
   if (refusal !== undefined) return refusal;
   const warned = warnings(question, integrity, signature);

@@ -1,6 +1,8 @@
 import { normalizePath } from '../archive/path.ts';
+import type { Archive } from '../archive/read-archive.ts';
 import { jsonOf } from '../json.ts';
 import type { Signing } from '../manifest/fields.ts';
+import type { PackManifest } from '../manifest/kinds.ts';
 import { readPublicKey, verifyEd25519 } from './ed25519.ts';
 import {
   detachedSigning,
@@ -28,15 +30,32 @@ export interface SignedPack {
   readonly manifestBytes: Uint8Array;
   readonly files: ReadonlyMap<string, Uint8Array>;
   /** Of every file of the archive, where `files` does not hold all of them. */
-  readonly digests?: FileDigests;
+  readonly digests?: FileDigests | undefined;
   /** The registry's `.sig`, which counts before a file in the archive. */
-  readonly detachedSignature?: Uint8Array;
-  readonly publishedAt?: string;
+  readonly detachedSignature?: Uint8Array | undefined;
+  readonly publishedAt?: string | undefined;
 }
+
+/** A pack whose archive was read whole. `signing` is what a registry says, where the manifest is silent. */
+export const signedPack = (read: {
+  readonly bytes: Uint8Array;
+  readonly archive: Archive;
+  readonly manifest: PackManifest;
+  readonly signing?: Signing | undefined;
+  readonly detachedSignature?: Uint8Array | undefined;
+}): SignedPack => ({
+  name: read.manifest.name,
+  version: read.manifest.version,
+  signing: read.manifest.signing ?? read.signing,
+  archive: read.bytes,
+  manifestBytes: read.archive.manifestBytes,
+  files: read.archive.files,
+  detachedSignature: read.detachedSignature,
+});
 
 export interface Trust {
   readonly keys: readonly TrustedKey[];
-  readonly sigstore?: SigstoreTrust;
+  readonly sigstore?: SigstoreTrust | undefined;
   readonly now: number;
 }
 
