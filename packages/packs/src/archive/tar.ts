@@ -1,6 +1,6 @@
 import { utf8Of } from '../json.ts';
 import { type ArchiveLimits, archiveError, MANIFEST_BYTES_MAX } from './limits.ts';
-import { Names } from './names.ts';
+import { Names } from './path.ts';
 
 const failed = (message: string, path?: string) => archiveError('tarball_tar_parse_failed', message, path);
 

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
+import { integrityOf } from '../trust/integrity.ts';
 import { type IgnoreRules, readIgnore } from './ignore.ts';
 import { ARCHIVE_LIMITS, archiveError } from './limits.ts';
-import { Names } from './names.ts';
+import { Names } from './path.ts';
 
 export interface WrittenArchive {
   readonly bytes: Buffer;
@@ -53,7 +53,7 @@ export async function archiveOf(files: ReadonlyMap<string, Uint8Array>): Promise
   tar.finalize();
   const bytes = await zip(await buffer(tar), { level: constants.Z_BEST_COMPRESSION });
   bytes[GZIP_OS_OFFSET] = GZIP_OS_UNKNOWN;
-  return { bytes, integrity: `sha256-${createHash('sha256').update(bytes).digest('base64')}`, paths };
+  return { bytes, integrity: integrityOf(bytes), paths };
 }
 
 async function packFiles(folder: string): Promise<string[]> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { errorEnvelope, type JsonObject } from '@gantry/protocol';
 import { PACK_KINDS, type PackKind } from '../manifest/kinds.ts';
-import { RUNTIME_REQUIREMENTS } from '../manifest/runtime.ts';
+import { RUNTIME_REQUIREMENTS } from '../manifest/node.ts';
 import { changed, manifestOf, manifests } from '../testing/manifests.ts';
 import { judgeInstall, refusalError } from './install-gate.ts';
 import type { HostOffer } from './peer-dependencies.ts';

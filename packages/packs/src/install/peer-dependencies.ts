@@ -1,8 +1,8 @@
 import { capabilityName, ERRORS, isKnownCapability, isPartOf } from '@gantry/protocol';
 import semver from 'semver';
 import type { PackKind, PackManifest } from '../manifest/kinds.ts';
+import type { RuntimeLanguage } from '../manifest/node.ts';
 import { nameProblem, type PeerWish, readWish, VALUE_PROBLEM } from '../manifest/peer-wish.ts';
-import type { RuntimeLanguage } from '../manifest/runtime.ts';
 
 /** What a host offers to packs, as its discovery says it. */
 export interface HostOffer {

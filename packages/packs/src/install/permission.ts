@@ -1,5 +1,5 @@
 import { SURFACE_NAMES } from '@gantry/protocol';
-import { covers, type RuntimeRequirement } from '../manifest/runtime.ts';
+import { covers, type RuntimeRequirement } from '../manifest/node.ts';
 
 /** What an operator reads before granting, in words that say what could go wrong. */
 const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {

@@ -32,29 +32,16 @@ export interface InstallPlan {
  * that a lockfile that does not fit is refused before the first byte.
  */
 export function installPlan(lock: PackLock, roots: readonly Root[], registries: Registries): InstallPlan {
-  const listed = new Map(lock.packs.map((entry) => [entry.name, entry]));
   const overrides = lock.overrides ?? {};
   refuseContradiction(lock.packs, overrides);
-  for (const root of roots) {
-    const entry = listed.get(root.name);
-    if (entry === undefined) throw incomplete(root.name, root.requestedBy);
-  }
-  const wanted = reached(roots, listed).map((entry) => ({
-    ...entry,
-    dependencies: entry.dependencies ?? {},
+  const steps = installOrder(reached(roots, lock.packs)).map((entry) => ({
+    name: entry.name,
+    version: entry.version,
+    registry: registryOf(entry, lock, registries),
+    entry,
+    warnings: roots.filter(({ name }) => name === entry.name).flatMap((root) => outside(root, entry.version)),
   }));
-  return {
-    overrides,
-    steps: installOrder(wanted).map((entry) => ({
-      name: entry.name,
-      version: entry.version,
-      registry: registryOf(entry, lock, registries),
-      entry,
-      warnings: roots
-        .filter(({ name }) => name === entry.name)
-        .flatMap((root) => outside(root, entry.version)),
-    })),
-  };
+  return { overrides, steps };
 }
 
 /** Fetches one step; `checkLocked` and the policy of trust judge it afterwards. */
@@ -126,28 +113,26 @@ const outside = ({ name, range, requestedBy }: Root, version: string): string[] 
     : [`The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${range.slice(0, 100)}.`];
 
 /** The entries that the roots lead to; each must be there in the version that its parents are pinned to. */
-function reached(roots: readonly Root[], listed: ReadonlyMap<string, LockedPack>): LockedPack[] {
-  const found = new Map<string, LockedPack>();
-  const queue = roots.map(({ name, requestedBy }) => ({
-    name,
-    requestedBy,
-    version: listed.get(name)?.version,
-  }));
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    const entry = listed.get(next.name);
-    if (entry === undefined) throw incomplete(next.name, next.requestedBy);
-    if (entry.version !== next.version)
+function reached(roots: readonly Root[], packs: readonly LockedPack[]): LockedPack[] {
+  const listed = new Map(packs.map((entry) => [entry.name, entry]));
+  const found = new Set<LockedPack>();
+  const queue: { name: string; requestedBy: string; version?: string }[] = [...roots];
+  // What is pushed meanwhile is visited too.
+  for (const { name, requestedBy, version: pin } of queue) {
+    const entry = listed.get(name);
+    if (entry === undefined) throw incomplete(name, requestedBy);
+    const { version, dependencies = {} } = entry;
+    if (pin !== undefined && pin !== version)
       throw new OpenwopError('pack_lockfile_invalid', {
-        message: `The lockfile lists ${entry.name}@${entry.version}, but pins it to ${next.version} for ${next.requestedBy}. Create the lockfile again.`,
-        details: { packName: entry.name, version: entry.version },
+        message: `The lockfile lists ${name}@${version}, but pins it to ${pin} for ${requestedBy}. Create the lockfile again.`,
+        details: { packName: name, version },
       });
-    if (found.has(entry.name)) continue;
-    found.set(entry.name, entry);
-    const requestedBy = `${entry.name}@${entry.version}`;
-    for (const [name, version] of Object.entries(entry.dependencies ?? {}))
-      queue.push({ name, version, requestedBy });
+    if (found.has(entry)) continue;
+    found.add(entry);
+    for (const [dependency, pinned] of Object.entries(dependencies))
+      queue.push({ name: dependency, version: pinned, requestedBy: `${name}@${version}` });
   }
-  return [...found.values()];
+  return [...found];
 }
 
 /** By its `resolved` address, else the lockfile's registry, else the first one here. */

@@ -2,34 +2,28 @@ import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check, Errors } from 'typebox/schema';
 import { isObject } from '../json.ts';
-import { strict } from '../manifest/fields.ts';
+import { matching, strict, text } from '../manifest/fields.ts';
 import { readJsonSource } from '../manifest/json-source.ts';
 
 export const LOCKFILE_NAME = 'pack-lock.json';
 export const LOCKFILE_VERSION = 1;
 
-const Version = Type.String({ minLength: 1, maxLength: 64 });
-const Versions = Type.Record(Type.String({ maxLength: 256 }), Version, { maxProperties: 10_000 });
-const Address = Type.String({ maxLength: 2048, pattern: '^[a-zA-Z][a-zA-Z0-9+.-]*:\\S+$' });
+const Version = text(64, 1);
+const Versions = Type.Record(text(256), Version, { maxProperties: 10_000 });
+const Address = matching('^[a-zA-Z][a-zA-Z0-9+.-]*:\\S+$', 2048);
 
 export const LockedPack = strict({
-  name: Type.String({
-    minLength: 3,
-    maxLength: 256,
-    pattern: '^(core|vendor|community|private|local)\\.[a-z0-9][a-zA-Z0-9._-]*$',
+  name: matching('^(core|vendor|community|private|local)\\.[a-z0-9][a-zA-Z0-9._-]*$', 256),
+  version: matching('^\\d+\\.\\d+\\.\\d+[0-9A-Za-z.+-]*$', 64),
+  'resolved?': Address,
+  integrity: matching('^sha256-[A-Za-z0-9+/]{43}=$'),
+  'signature?': strict({
+    algorithm: Type.Literal('ed25519'),
+    publicKey: text(4096, 1),
+    value: text(1024, 1),
   }),
-  version: Type.String({ minLength: 1, maxLength: 64, pattern: '^\\d+\\.\\d+\\.\\d+[0-9A-Za-z.+-]*$' }),
-  resolved: Type.Optional(Address),
-  integrity: Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' }),
-  signature: Type.Optional(
-    strict({
-      algorithm: Type.Literal('ed25519'),
-      publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
-      value: Type.String({ minLength: 1, maxLength: 1024 }),
-    }),
-  ),
-  dependencies: Type.Optional(Versions),
-  peerDependencies: Type.Optional(Versions),
+  'dependencies?': Versions,
+  'peerDependencies?': Versions,
 });
 export type LockedPack = Static<typeof LockedPack>;
 
@@ -62,10 +56,7 @@ export function readLock(text: string): PackLock {
   }
   if (!Check(PackLock, value)) {
     const [first] = Errors(PackLock, value)[1];
-    throw invalidAt(
-      first?.instancePath ?? '',
-      first === undefined ? 'It is not valid.' : `It ${first.message}.`,
-    );
+    throw invalidAt(first?.instancePath ?? '', `It ${first?.message ?? 'is not valid'}.`);
   }
   // One version for each pack: a second entry would leave open which one counts.
   const names = value.packs.map(({ name }) => name);

@@ -14,16 +14,23 @@ import { NodePackManifest } from './node.ts';
 const WorkflowChainPackManifest = manifestOf('workflow-chain', {
   chains: Type.Array(WorkflowChain, { minItems: 1, maxItems: 200 }),
 });
-/** By kind: the schema, and the members that hold what the kind is for, which no other kind may have. */
+/**
+ * By kind: the schema, and the members that hold what the kind is for, which no other kind may have. `ids` are those
+ * that list something, or hold the one thing, each with the member that is its id.
+ */
 export const PACK_KINDS = {
-  node: { schema: NodePackManifest, content: ['nodes', 'agents', 'runtime', 'connector'] },
-  'workflow-chain': { schema: WorkflowChainPackManifest, content: ['chains'] },
-  prompt: { schema: PromptPackManifest, content: ['prompts'] },
-  'artifact-type': { schema: ArtifactTypePackManifest, content: ['artifactTypes'] },
-  card: { schema: CardPackManifest, content: ['cards'] },
-  connection: { schema: ConnectionPackManifest, content: ['provider'] },
-  'frontend-plugin': { schema: FrontendPluginPackManifest, content: ['uiPlugins'] },
-  'form-content': { schema: FormContentPackManifest, content: ['templates'] },
+  node: {
+    schema: NodePackManifest,
+    ids: { nodes: 'typeId', agents: 'agentId' },
+    others: ['runtime', 'connector'],
+  },
+  'workflow-chain': { schema: WorkflowChainPackManifest, ids: { chains: 'chainId' }, others: [] },
+  prompt: { schema: PromptPackManifest, ids: { prompts: 'templateId' }, others: [] },
+  'artifact-type': { schema: ArtifactTypePackManifest, ids: { artifactTypes: 'artifactTypeId' }, others: [] },
+  card: { schema: CardPackManifest, ids: { cards: 'cardTypeId' }, others: [] },
+  connection: { schema: ConnectionPackManifest, ids: { provider: 'id' }, others: [] },
+  'frontend-plugin': { schema: FrontendPluginPackManifest, ids: { uiPlugins: 'pluginId' }, others: [] },
+  'form-content': { schema: FormContentPackManifest, ids: { templates: 'templateId' }, others: [] },
 } as const;
 export type PackKind = keyof typeof PACK_KINDS;
 
@@ -43,4 +50,4 @@ export const isPackKind = (kind: unknown): kind is PackKind =>
 export const kindOfContent = (member: string): PackKind | undefined =>
   Object.keys(PACK_KINDS)
     .filter(isPackKind)
-    .find((kind) => PACK_KINDS[kind].content.some((key) => key === member));
+    .find((kind) => [...Object.keys(PACK_KINDS[kind].ids), ...PACK_KINDS[kind].others].includes(member));

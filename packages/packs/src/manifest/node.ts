@@ -17,7 +17,6 @@ import {
   TypeId,
   text,
 } from './fields.ts';
-import { Runtime } from './runtime.ts';
 
 /** A prompt by its id, or with a library and overrides. */
 const PromptRef = Type.Union([Label, Data]);
@@ -48,6 +47,41 @@ const AgentManifest = strict({
 
 const CredentialScope = Type.Enum(['user', 'workspace', 'tenant']);
 const AtLeastOne = Type.Integer({ minimum: 1 });
+
+/**
+ * The closed vocabulary of `runtime.requires`. A token that came into the protocol later is refused: a host
+ * must not grant what it does not know.
+ */
+export const RUNTIME_REQUIREMENTS = [
+  'net.dns',
+  'net.outbound',
+  'crypto',
+  'subprocess',
+  'fs.read',
+  'fs.write',
+  'env.read',
+  'clock',
+] as const;
+const RuntimeRequirement = Type.Enum([...RUNTIME_REQUIREMENTS]);
+export type RuntimeRequirement = (typeof RUNTIME_REQUIREMENTS)[number];
+
+const RUNTIME_LANGUAGES = ['javascript', 'python', 'go', 'wasm', 'wasm-component', 'remote'] as const;
+export type RuntimeLanguage = (typeof RUNTIME_LANGUAGES)[number];
+
+const Pages = Type.Integer({ minimum: 0, maximum: 65_536 });
+
+const Runtime = strict({
+  language: Type.Enum([...RUNTIME_LANGUAGES]),
+  entry: text(2048, 1),
+  'format?': Type.Enum(['esm', 'cjs', 'wheel', 'binary', 'shared-library', 'wasm', 'wasm-component']),
+  'minRuntimeVersion?': text(64),
+  'requires?': set(RuntimeRequirement, 8),
+  'wasm?': strict({ abiVersion: AtLeastOne, 'memoryPagesInitial?': Pages, 'memoryPagesMax?': Pages }),
+});
+
+/** A grant covers itself and what a later vocabulary splits from it; a finer grant never covers its parent. */
+export const covers = (grant: string, requirement: string): boolean =>
+  requirement === grant || requirement.startsWith(`${grant}.`);
 
 const SecretRequirement = strict({
   id: Label,

@@ -113,19 +113,11 @@ function refused(
   return { kind: 'refused', issues: [{ path, ...position, message, code }] };
 }
 
+/** In lower case. */
 const SECRET_NAMES = new Set(
-  [
-    'clientSecret',
-    'client_secret',
-    'apiKey',
-    'api_key',
-    'token',
-    'accessToken',
-    'refreshToken',
-    'password',
-    'privateKey',
-    'secret',
-  ].map((name) => name.toLowerCase()),
+  'clientsecret client_secret apikey api_key token accesstoken refreshtoken password privatekey secret'.split(
+    ' ',
+  ),
 );
 
 /** The address of an endpoint, the one member that is called so and is no secret. */

@@ -9,9 +9,7 @@ import { at, type Findings, type Member, member, members, refuseDuplicates, text
 import { pointer } from './json-source.ts';
 
 export function checkChains(root: Member, findings: Findings): void {
-  const chains = members(root, 'chains');
-  refuseDuplicates(chains, 'chainId', findings);
-  for (const { path, value } of chains) {
+  for (const { path, value } of members(root, 'chains')) {
     const chain = attempt(() => readChain(value));
     // Schema errors are reported by the schema, member by member.
     if (chain instanceof OpenwopError) continue;
@@ -35,9 +33,7 @@ const placeholders = (template: string): string[] =>
   [...template.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '');
 
 export function checkPrompts(root: Member, findings: Findings): void {
-  const prompts = members(root, 'prompts');
-  refuseDuplicates(prompts, 'templateId', findings);
-  for (const prompt of prompts) {
+  for (const prompt of members(root, 'prompts')) {
     const declared = new Set(members(prompt, 'variables').map((variable) => text(variable, 'name')));
     for (const name of placeholders(text(prompt, 'text') ?? ''))
       if (!declared.has(name))
@@ -49,9 +45,7 @@ export function checkPrompts(root: Member, findings: Findings): void {
 }
 
 export function checkArtifactTypes(root: Member, findings: Findings): void {
-  const types = members(root, 'artifactTypes');
-  refuseDuplicates(types, 'artifactTypeId', findings);
-  for (const type of types) {
+  for (const type of members(root, 'artifactTypes')) {
     const schemas = ['schemaRef', 'schema'].filter((key) => Object.hasOwn(type.value, key));
     if (schemas.length !== 1) findings.refuse(type.path, 'An artifact type needs one schema: schemaRef.');
     for (const key of ['schema', 'title', 'export'])
@@ -63,9 +57,7 @@ export function checkArtifactTypes(root: Member, findings: Findings): void {
 }
 
 export function checkCards(root: Member, findings: Findings): void {
-  const cards = members(root, 'cards');
-  refuseDuplicates(cards, 'cardTypeId', findings);
-  for (const card of cards) {
+  for (const card of members(root, 'cards')) {
     refuseDuplicates(members(card, 'inputs'), 'id', findings);
     const prompt = member(card, 'prompt');
     const mapping = prompt && member(prompt, 'placeholderMapping');
@@ -81,15 +73,12 @@ export function checkCards(root: Member, findings: Findings): void {
 }
 
 export function checkForms(root: Member, findings: Findings): void {
-  const templates = members(root, 'templates');
-  refuseDuplicates(templates, 'templateId', findings, 'pack_kind_invalid');
-  for (const template of templates) refuseDuplicates(members(template, 'fields'), 'id', findings);
+  for (const template of members(root, 'templates'))
+    refuseDuplicates(members(template, 'fields'), 'id', findings);
 }
 
 export function checkPlugins(root: Member, findings: Findings): void {
-  const plugins = members(root, 'uiPlugins');
-  refuseDuplicates(plugins, 'pluginId', findings);
-  for (const plugin of plugins) {
+  for (const plugin of members(root, 'uiPlugins')) {
     const entry = text(plugin, 'entry');
     if (entry !== undefined && !isFilePath(entry))
       findings.refuse(at(plugin, 'entry'), 'It is not a path inside the pack.');

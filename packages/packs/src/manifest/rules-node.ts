@@ -1,6 +1,6 @@
 import { isFilePath } from '../archive/path.ts';
 import { own } from '../json.ts';
-import { at, type Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
+import { at, type Findings, type Member, member, members, text } from './issue.ts';
 import { pointer } from './json-source.ts';
 
 const CATEGORIES = new Set(['chat', 'control', 'data', 'canvas', 'coordination', 'integration']);
@@ -10,8 +10,6 @@ export function checkNodes(root: Member, findings: Findings): void {
   const agents = members(root, 'agents');
   if (nodes.length + agents.length === 0)
     findings.refuse('', 'A node pack needs at least one entry in nodes or agents.');
-  refuseDuplicates(nodes, 'typeId', findings);
-  refuseDuplicates(agents, 'agentId', findings);
   for (const node of nodes) checkNode(node, findings);
   for (const agent of agents) checkAgent(agent, text(root, 'name'), findings);
   checkRuntime(root, nodes.length > 0, findings);

@@ -1,10 +1,10 @@
-import { isKnownCapability, type JsonObject } from '@gantry/protocol';
+import { type ErrorCode, isKnownCapability, type JsonObject } from '@gantry/protocol';
 import semver from 'semver';
 import { isFilePath } from '../archive/path.ts';
 import { isObject, own } from '../json.ts';
-import { Findings, type Member, member, members, text } from './issue.ts';
+import { Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
 import { pointer } from './json-source.ts';
-import { isPackKind, kindOfContent, type PackKind } from './kinds.ts';
+import { isPackKind, kindOfContent, PACK_KINDS, type PackKind } from './kinds.ts';
 import { nameProblem, readWish, VALUE_PROBLEM } from './peer-wish.ts';
 import {
   checkArtifactTypes,
@@ -27,6 +27,8 @@ export function checkRules(manifest: JsonObject, kind: PackKind): Findings {
   checkContent(root, kind, findings);
   checkRanges(root, findings);
   checkPeers(root, findings);
+  for (const [list, id] of Object.entries(PACK_KINDS[kind].ids))
+    refuseDuplicates(members(root, list), id, findings, DUPLICATE_CODES[kind]);
   RULES[kind](root, findings);
   checkFileRefs(root, findings);
   return findings;
@@ -42,6 +44,9 @@ const RULES: Readonly<Record<PackKind, (root: Member, findings: Findings) => voi
   'frontend-plugin': checkPlugins,
   'form-content': checkForms,
 };
+
+/** Where it is not `invalid_manifest`. */
+const DUPLICATE_CODES: Partial<Record<PackKind, ErrorCode>> = { 'form-content': 'pack_kind_invalid' };
 
 /** The declared kind; undefined if it is unknown. */
 export function declaredKind(manifest: JsonObject): PackKind | undefined {

@@ -2,7 +2,7 @@ import { OpenwopError } from '@gantry/protocol';
 
 interface Dependent {
   readonly name: string;
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
 /** Dependencies first, otherwise by name. A cycle is `pack_dependency_cycle`. */

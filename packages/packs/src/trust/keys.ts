@@ -1,21 +1,19 @@
 import type { KeyObject } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { Frozen } from '../json.ts';
-import { strict } from '../manifest/fields.ts';
+import { Label, strict } from '../manifest/fields.ts';
 import { readPublicKey, verifyEd25519 } from './ed25519.ts';
-
-const Name = Type.String({ minLength: 1, maxLength: 256 });
 
 /** A key as a registry or an operator vouches for it. Keys inside an archive prove nothing by themselves. */
 export const TrustedKey = strict({
-  keyId: Name,
+  keyId: Label,
   /** PEM or base64, SPKI. */
   publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
   /** `a.b.*` is the prefix `a.b.`; anything else is one name. */
-  permittedNamespaces: Type.Array(Name, { minItems: 1, maxItems: 200 }),
+  permittedNamespaces: Type.Array(Label, { minItems: 1, maxItems: 200 }),
   status: Type.Enum(['active', 'retired', 'revoked']),
-  validFrom: Type.Optional(Name),
-  validUntil: Type.Optional(Name),
+  'validFrom?': Label,
+  'validUntil?': Label,
 });
 export type TrustedKey = Frozen<Static<typeof TrustedKey>>;
 

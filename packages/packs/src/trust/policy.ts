@@ -2,31 +2,30 @@ import type { ErrorCode } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static } from 'typebox';
 import type { Frozen } from '../json.ts';
-import { strict } from '../manifest/fields.ts';
+import { Label, matching, strict, text } from '../manifest/fields.ts';
 import { INTEGRITY } from './integrity.ts';
 import type { SignatureJudgement } from './signature.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 256 });
-const Version = Type.String({ minLength: 1, maxLength: 128 });
-const Integrity = Type.String({ pattern: INTEGRITY.source });
+const Version = text(128, 1);
+const Integrity = matching(INTEGRITY.source);
 const LISTED = { maxItems: 10_000 } as const;
 
-const PackPin = strict({ name: Name, version: Version, integrity: Integrity });
+const PackPin = strict({ name: Label, version: Version, integrity: Integrity });
 export type PackPin = Frozen<Static<typeof PackPin>>;
 
 const AllowedPack = strict({
-  name: Name,
+  name: Label,
   /** A range; any version without it. */
-  versions: Type.Optional(Version),
+  'versions?': Version,
   /** Nails the archive itself. */
-  integrity: Type.Optional(Integrity),
+  'integrity?': Integrity,
 });
 
 export const POLICIES = {
   allowlist: strict({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, LISTED) }),
   pinned: strict({ mode: Type.Literal('pinned'), pins: Type.Array(PackPin, LISTED) }),
   /** `pins` vouch for the content of archives whose signature covers the manifest alone. */
-  verified: strict({ mode: Type.Literal('verified'), pins: Type.Optional(Type.Array(PackPin, LISTED)) }),
+  verified: strict({ mode: Type.Literal('verified'), 'pins?': Type.Array(PackPin, LISTED) }),
   /** Development only. Even here a wrong signature or integrity is refused. */
   open: strict({ mode: Type.Literal('open') }),
 } as const;

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
-import { strict } from '../manifest/fields.ts';
+import { Label, strict, text } from '../manifest/fields.ts';
 import { schemaSentence } from '../manifest/issue.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
-import { RUNTIME_REQUIREMENTS } from '../manifest/runtime.ts';
+import { RUNTIME_REQUIREMENTS } from '../manifest/node.ts';
 import { readPublicKey } from './ed25519.ts';
 import { TrustedKey } from './keys.ts';
 import { POLICIES, type TrustPolicy } from './policy.ts';
@@ -17,34 +17,33 @@ const ISSUES_MAX = 10;
 /** Starting programs is refused whatever anyone grants. */
 const GRANTABLE = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
 
-const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Keys = Type.Array(TrustedKey, { maxItems: 1_000 });
 
 /** Only the mode is judged here: an error in the rest should be about the mode that was meant. */
 const Policy = Type.Unsafe<TrustPolicy>(Type.Object({ mode: Type.Enum(Object.keys(POLICIES)) }));
 
 const Registry = strict({
-  url: Type.String({ minLength: 1, maxLength: 2048 }),
-  policy: Type.Optional(Policy),
-  keys: Type.Optional(Keys),
+  url: text(2048, 1),
+  'policy?': Policy,
+  'keys?': Keys,
 });
 const Signer = strict({
-  issuer: Name,
-  subject: Name,
+  issuer: Label,
+  subject: Label,
   permittedNamespaces: TrustedKey.properties.permittedNamespaces,
 });
 const Sigstore = strict({
   trustedRoot: Type.Record(Type.String(), Type.Unknown()),
   signers: Type.Array(Signer, { minItems: 1, maxItems: 200 }),
 });
-const Grants = Type.Record(Name, Type.Array(Type.Enum([...GRANTABLE]), { maxItems: 50 }));
+const Grants = Type.Record(Label, Type.Array(Type.Enum([...GRANTABLE]), { maxItems: 50 }));
 
 const TrustFile = strict({
   policy: Policy,
-  keys: Type.Optional(Keys),
-  registries: Type.Optional(Type.Array(Registry, { maxItems: 20 })),
-  sigstore: Type.Optional(Sigstore),
-  grants: Type.Optional(Grants),
+  'keys?': Keys,
+  'registries?': Type.Array(Registry, { maxItems: 20 }),
+  'sigstore?': Sigstore,
+  'grants?': Grants,
 });
 export type TrustFile = Static<typeof TrustFile>;
 

@@ -1,49 +1,45 @@
 import { EdgeCondition, lazyValidator, OpenwopError, TriggerRule } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { boundsIssue } from '../json.ts';
-import { Data, strict, TypeId, Version } from '../manifest/fields.ts';
+import { Data, Label as Id, strict, TypeId, text, Version } from '../manifest/fields.ts';
+import { Capability } from '../manifest/node.ts';
 
-const Id = Type.String({ minLength: 1, maxLength: 256 });
 /** Open: what a newer protocol adds to an inverse action is carried, not dropped. */
 const NodeCompensation = Type.Object({ nodeTypeId: TypeId, inputMapping: Type.Optional(Data) });
 
 export const FragmentNode = strict({
   id: Id,
   typeId: TypeId,
-  name: Type.Optional(Type.String({ maxLength: 256 })),
-  position: Type.Optional(strict({ x: Type.Optional(Type.Number()), y: Type.Optional(Type.Number()) })),
-  config: Type.Optional(Data),
-  inputs: Type.Optional(Data),
-  compensation: Type.Optional(NodeCompensation),
-  irreversibleEffect: Type.Optional(Type.Boolean()),
+  'name?': text(256),
+  'position?': strict({ 'x?': Type.Number(), 'y?': Type.Number() }),
+  'config?': Data,
+  'inputs?': Data,
+  'compensation?': NodeCompensation,
+  'irreversibleEffect?': Type.Boolean(),
 });
 export type FragmentNode = Static<typeof FragmentNode>;
 
 /** `from` and `to` are `node` or `node.port`. Older manifests write a condition as a bare expression. */
 export const FragmentEdge = strict({
-  from: Type.String({ minLength: 1, maxLength: 512 }),
-  to: Type.String({ minLength: 1, maxLength: 512 }),
-  condition: Type.Optional(Type.Union([EdgeCondition, Type.String({ minLength: 1 })])),
-  triggerRule: Type.Optional(TriggerRule),
+  from: text(512, 1),
+  to: text(512, 1),
+  'condition?': Type.Union([EdgeCondition, Type.String({ minLength: 1 })]),
+  'triggerRule?': TriggerRule,
 });
 export type FragmentEdge = Static<typeof FragmentEdge>;
 
 /** A sibling by its `chainId`, or a chain of another pack. */
-export const SubChainRef = Type.Union([
-  Id,
-  strict({ packName: Id, chainId: TypeId, version: Type.String({ minLength: 1, maxLength: 128 }) }),
-]);
+export const SubChainRef = Type.Union([Id, strict({ packName: Id, chainId: TypeId, version: text(128, 1) })]);
 export type SubChainRef = Static<typeof SubChainRef>;
 
 const ProducedVariable = strict({
   name: Id,
   producedBy: Id,
   type: Type.Enum(['string', 'number', 'integer', 'boolean', 'object', 'array']),
-  description: Type.Optional(Type.String({ maxLength: 1024 })),
+  'description?': text(1024),
 });
 
-export const ChainCapability = Type.Enum(['streamable', 'cacheable', 'side-effectful', 'mcp-exportable']);
-export type ChainCapability = Static<typeof ChainCapability>;
+export type ChainCapability = Static<typeof Capability>;
 
 const ChainOutput = strict({ type: Type.String(), description: Type.String() });
 
@@ -51,19 +47,19 @@ const ChainOutput = strict({ type: Type.String(), description: Type.String() });
 export const WorkflowChain = strict({
   chainId: TypeId,
   version: Version,
-  label: Type.String({ minLength: 1, maxLength: 256 }),
-  description: Type.String({ maxLength: 4096 }),
+  label: Id,
+  description: text(4096),
   parameters: Data,
   dag: strict({
     nodes: Type.Array(FragmentNode, { minItems: 1, maxItems: 500 }),
-    edges: Type.Optional(Type.Array(FragmentEdge, { maxItems: 2000 })),
+    'edges?': Type.Array(FragmentEdge, { maxItems: 2000 }),
   }),
-  outputs: Type.Optional(Type.Record(Type.String(), ChainOutput)),
-  capabilities: Type.Optional(Type.Array(ChainCapability, { uniqueItems: true, maxItems: 4 })),
-  internal: Type.Optional(Type.Boolean()),
-  subChains: Type.Optional(Type.Array(strict({ ref: SubChainRef }), { maxItems: 50 })),
-  producedVariables: Type.Optional(Type.Array(ProducedVariable, { maxItems: 200 })),
-  compensation: Type.Optional(Data),
+  'outputs?': Type.Record(Type.String(), ChainOutput),
+  'capabilities?': Type.Array(Capability, { uniqueItems: true, maxItems: 4 }),
+  'internal?': Type.Boolean(),
+  'subChains?': Type.Array(strict({ ref: SubChainRef }), { maxItems: 50 }),
+  'producedVariables?': Type.Array(ProducedVariable, { maxItems: 200 }),
+  'compensation?': Data,
 });
 export type WorkflowChain = Static<typeof WorkflowChain>;
 
