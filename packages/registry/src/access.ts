@@ -1,5 +1,5 @@
 /** Access rules of the registry's routes. */
-import { type AccessRules, type Caller, liveTenant } from '@gantry/http';
+import { type AccessRules, type Caller, type HOST_ADMIN, liveTenant } from '@gantry/http';
 import { OpenwopError, type Scope } from '@gantry/protocol';
 import type { CatalogueName } from './catalogue/catalogue.ts';
 
@@ -33,7 +33,7 @@ export const PACK_ACCESS: AccessRules = {
 };
 
 /** For routes that check their address before the scope. */
-export function refuseMissingScope({ scopes }: Caller, scope: Scope): void {
+export function refuseMissingScope({ scopes }: Caller, scope: Scope | typeof HOST_ADMIN): void {
   if (!scopes.has(scope)) throw new OpenwopError('forbidden', { details: { scopeRequired: scope } });
 }
 

@@ -1,5 +1,5 @@
 /** Wires the registry, which runs standalone (`main.ts`) or mounted in a host. */
-import { type AccessRules, type Api, callerOf } from '@gantry/http';
+import { type AccessRules, type Api, callerOf, knownCaller } from '@gantry/http';
 import { ARCHIVE_LIMITS, type ArchiveLimits, type SigstoreTrust } from '@gantry/packs';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -19,7 +19,6 @@ import { Publisher } from './publish/publish.ts';
 import { keychainRoutes } from './routes/keychain.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
 import { packReadRoutes } from './routes/packs.ts';
-import { guardPrivateReplies } from './routes/private-replies.ts';
 import { publishRoute } from './routes/publish.ts';
 import { createReads, READ_ACCESS, readRoutes, siteRoutes } from './routes/read-routes.ts';
 import type { ArchiveStorage } from './storage/storage.ts';
@@ -142,6 +141,20 @@ export function createRegistry(options: RegistryOptions): Registry {
     ...createRuntime({ store, storage, catalogues, claims, sweep, log }),
     sweep,
   };
+}
+
+/** Whatever the routes of `app` answer: what a key shows stays out of shared caches and of pages from elsewhere. */
+function guardPrivateReplies(app: Api): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const varies = reply.getHeader('vary');
+    void reply.header('vary', varies === undefined ? 'Authorization' : `${varies}, Authorization`);
+    if (knownCaller(request) !== null)
+      void reply
+        .removeHeader('access-control-allow-origin')
+        .removeHeader('access-control-expose-headers')
+        .header('cache-control', 'private, no-cache');
+    done(null, payload);
+  });
 }
 
 const profileOf = (policy: RegistryOptions['policy'], scopes: readonly string[]) => ({

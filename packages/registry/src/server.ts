@@ -14,7 +14,7 @@ import {
   randomBytes,
 } from '@gantry/http';
 import { type ArchiveLimits, readTrustFile, type SigstoreTrust, TrustFileError } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { given, OpenwopError } from '@gantry/protocol';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import { type Logger, pino } from 'pino';
 import Type from 'typebox';
@@ -74,14 +74,13 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
     storage,
     now,
     log,
-    ...(limits !== undefined && { limits }),
-    ...(arrival !== undefined && { arrival }),
+    ...given({ limits, arrival }),
     policy: {
       name: settings.name,
       acceptsUnsigned: settings.acceptsUnsigned,
       acceptsPrivate: settings.acceptsPrivate,
       testNamespace: settings.testSeams,
-      ...(sigstore && { sigstore }),
+      ...given({ sigstore }),
       publicUrl: () => settings.publicUrl ?? url,
     },
   });

@@ -1,4 +1,5 @@
 /** Entries of the store, as the registry keeps them. */
+import { given } from '@gantry/protocol';
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 
 /** All entries of a kind, or those with this `ref`, read page by page. */
@@ -10,8 +11,7 @@ export async function readEntries(
   for (let beforeId: string | undefined; ; ) {
     const found = await store.entries.list(kind, tenant, {
       limit: page,
-      ...(ref !== undefined && { ref }),
-      ...(beforeId !== undefined && { beforeId }),
+      ...given({ ref, beforeId }),
     });
     entries.push(...found);
     beforeId = found.at(-1)?.id;

@@ -1,3 +1,5 @@
+import type { CatalogueView } from './reader.ts';
+
 interface Remembered<T> {
   readonly revision: number;
   readonly value: Promise<T>;
@@ -57,4 +59,15 @@ export class RevisionCache<T> {
       this.#forget(key);
     }
   }
+}
+
+/** Readers without a key share one view, and so do operators; the others are a view per tenant. */
+const VIEWS_MAX = 16;
+
+/** Derives a value once per view and revision of the catalogue; concurrent callers share it. */
+export function byRevision<T>(
+  derive: (view: CatalogueView) => T | Promise<T>,
+): (view: CatalogueView) => Promise<T> {
+  const made = new RevisionCache<T>(VIEWS_MAX, () => 1);
+  return (view) => made.get(view.reader.id, view.revision, async () => derive(view));
 }

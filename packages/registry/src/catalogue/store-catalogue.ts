@@ -3,14 +3,13 @@ import type { Readable } from 'node:stream';
 import type { ArchiveLimits } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
+import { fileIn } from '../publish/inspect-archive.ts';
 import type { ArchiveStorage } from '../storage/storage.ts';
-import { fileIn } from './archive-file.ts';
 import type { Catalogue, CatalogueName, PackSummary, PublishedVersion } from './catalogue.ts';
 import type { Change, ChangeLog, Proposal } from './change-log.ts';
 import { putEntry, readEntries } from './entries.ts';
-import { newestFirst } from './order.ts';
 import { RevisionCache } from './revision-cache.ts';
-import { summaryOf } from './summary.ts';
+import { newestFirst, summaryOf } from './summary.ts';
 import {
   putVersion,
   readVersions,

@@ -1,23 +1,24 @@
-import type { PackKind } from '@gantry/packs';
-import type { JsonObject } from '@gantry/protocol';
+import { PACK_KINDS } from '@gantry/packs';
+import { given, type JsonObject } from '@gantry/protocol';
+import semver from 'semver';
 import { listAt, member, objectsAt, textAt } from '../json-values.ts';
 import type { ConnectorFacet, PackSummary, PublishedVersion } from './catalogue.ts';
-import { latestOf } from './order.ts';
 
-/** By kind: the manifest members that list its contents, and the member with the id. */
-const IDS: Readonly<Record<PackKind, readonly (readonly [list: string, id: string])[]>> = {
-  node: [
-    ['nodes', 'typeId'],
-    ['agents', 'agentId'],
-  ],
-  'workflow-chain': [['chains', 'chainId']],
-  prompt: [['prompts', 'templateId']],
-  'artifact-type': [['artifactTypes', 'artifactTypeId']],
-  card: [['cards', 'cardTypeId']],
-  connection: [['provider', 'id']],
-  'frontend-plugin': [['uiPlugins', 'pluginId']],
-  'form-content': [['templates', 'templateId']],
-};
+/** Newest first. Build metadata counts too, so that the order is total. */
+export const newestFirst = (versions: readonly PublishedVersion[]): PublishedVersion[] =>
+  versions.toSorted((left, right) => semver.compareBuild(right.version, left.version));
+
+/**
+ * The version to use when none is named: releases before prereleases, deprecated ones last, a yanked one only if
+ * there is no other. Expects the newest first.
+ */
+export function latestOf(versions: readonly PublishedVersion[]): PublishedVersion | undefined {
+  const offered = versions.filter(({ yank }) => yank === undefined);
+  const released = offered.filter(({ version }) => semver.prerelease(version) === null);
+  return (
+    released.find(({ deprecation }) => deprecation === undefined) ?? released[0] ?? offered[0] ?? versions[0]
+  );
+}
 
 /** The ids in a list; a single object counts as a list of one. */
 const idsIn = (manifest: JsonObject, list: string, id: string): string[] => {
@@ -27,7 +28,7 @@ const idsIn = (manifest: JsonObject, list: string, id: string): string[] => {
 
 /** Ids of node types and agents, chains, templates, cards, artifact types, or of the provider. */
 const typeIdsOf = ({ kind, manifest }: Pick<PublishedVersion, 'kind' | 'manifest'>): string[] =>
-  IDS[kind].flatMap(([list, id]) => idsIn(manifest, list, id));
+  Object.entries(PACK_KINDS[kind].ids).flatMap(([list, id]) => idsIn(manifest, list, id));
 
 export const nodeTypeIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'nodes', 'typeId');
 export const agentIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'agents', 'agentId');
@@ -41,7 +42,7 @@ export function connectorOf(manifest: JsonObject): ConnectorFacet | undefined {
   return {
     id,
     displayName: textAt(connector, 'displayName') ?? id,
-    ...(authType !== undefined && { authType }),
+    ...given({ authType }),
     actions: objectsAt(connector, 'actions').map((action) => {
       const typeId = textAt(action, 'typeId') ?? '';
       return { typeId, displayName: textAt(action, 'displayName') ?? typeId };

@@ -26,20 +26,10 @@ export interface SigningKeyEntry {
   readonly validUntil?: string;
 }
 
-interface NamespaceAssignment {
-  readonly namespace: string;
-  readonly owner: string;
-  readonly signingKeyId?: string;
-  readonly claimedAt: string;
-  readonly contact?: string;
-}
-
 /** Which keys may sign which names, of those that a reader sees. */
 export interface KeyDirectory {
-  signingKeys(reader: Reader): readonly SigningKeyEntry[] | Promise<readonly SigningKeyEntry[]>;
-  namespaceAssignments(
-    reader: Reader,
-  ): readonly NamespaceAssignment[] | Promise<readonly NamespaceAssignment[]>;
+  signingKeys(reader: Reader): readonly SigningKeyEntry[];
+  namespaceAssignments(reader: Reader): readonly object[];
 }
 
 const ENDPOINTS = {
@@ -58,7 +48,7 @@ const ENDPOINTS = {
   advisories: '/security/advisories.json',
 } as const;
 
-export async function describeRegistry(profile: RegistryProfile, directory: KeyDirectory, reader: Reader) {
+export function describeRegistry(profile: RegistryProfile, directory: KeyDirectory, reader: Reader) {
   return {
     registryVersion: REGISTRY_VERSION,
     protocolVersion: '1.0',
@@ -80,7 +70,7 @@ export async function describeRegistry(profile: RegistryProfile, directory: KeyD
       publishUrl: `${profile.publicUrl}${ENDPOINTS.versionTarball}`,
     },
     lifecycle: { yankSupported: true, deprecateSupported: true, keyRotationSupported: true },
-    signingKeys: await directory.signingKeys(reader),
-    namespaceAssignments: await directory.namespaceAssignments(reader),
+    signingKeys: directory.signingKeys(reader),
+    namespaceAssignments: directory.namespaceAssignments(reader),
   };
 }

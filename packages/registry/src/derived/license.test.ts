@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { licensesOf } from './license.ts';
+import { licensesOf } from './sbom.ts';
 
 test('only identifiers of SPDX are called so', () => {
   assert.deepEqual(licensesOf('MIT'), [{ license: { id: 'MIT' } }]);

@@ -1,8 +1,7 @@
 /** Bills of materials in CycloneDX 1.6. */
-import type { Json, JsonObject } from '@gantry/protocol';
+import { given, type Json, type JsonObject } from '@gantry/protocol';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
 import { entriesAt } from '../json-values.ts';
-import { licensesOf } from './license.ts';
 
 const HEAD = { bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 } as const;
 const TOOLS = { components: [{ type: 'application', name: 'gantry-registry' }] } as const;
@@ -38,9 +37,11 @@ function componentOf(version: PublishedVersion): JsonObject {
     type: 'library',
     name,
     version: version.version,
-    ...(description !== undefined && { description }),
-    ...(author !== undefined && { authors: [{ name: author }] }),
-    ...(license !== undefined && { licenses: licensesOf(license) }),
+    ...given({
+      description,
+      authors: author === undefined ? author : [{ name: author }],
+      licenses: license === undefined ? license : licensesOf(license),
+    }),
     hashes: hashesOf(version),
     purl: packageUrl(name, version.version),
     ...(references.length > 0 && { externalReferences: references }),
@@ -98,4 +99,19 @@ export async function registrySbom(
     },
     components,
   };
+}
+
+/** Identifiers that packs use in practice. Validators refuse an `id` that SPDX does not list; others become names. */
+const SPDX_IDS = new Set(
+  `0BSD AGPL-3.0-only AGPL-3.0-or-later Apache-2.0 Artistic-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0
+  CC-BY-4.0 CC-BY-SA-4.0 CC0-1.0 EPL-2.0 EUPL-1.2 GPL-2.0-only GPL-2.0-or-later GPL-3.0-only
+  GPL-3.0-or-later ISC LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0-only LGPL-3.0-or-later MIT MIT-0
+  MPL-2.0 Python-2.0 Unlicense Zlib`.split(/\s+/),
+);
+
+/** A licence as CycloneDX wants it: an SPDX identifier, an expression of such, or a plain name. */
+export function licensesOf(license: string): JsonObject[] {
+  const parts = license.split(/ (?:OR|AND) /);
+  if (!parts.every((part) => SPDX_IDS.has(part))) return [{ license: { name: license } }];
+  return parts.length === 1 ? [{ license: { id: license } }] : [{ expression: license }];
 }

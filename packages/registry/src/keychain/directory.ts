@@ -1,4 +1,5 @@
 import { isValidAt } from '@gantry/packs';
+import { given } from '@gantry/protocol';
 import type { Reader } from '../catalogue/reader.ts';
 import type { KeyDirectory, SigningKeyEntry } from '../derived/discovery.ts';
 import { type Claim, trustedKey } from './claim.ts';
@@ -19,21 +20,14 @@ export function createKeyDirectory(claims: Claims, now: () => number): KeyDirect
           status:
             key.rotatedTo === undefined && isValidAt(trustedKey(claim, key), now()) ? 'active' : 'retired',
           validFrom: key.validFrom,
-          ...(key.validUntil !== undefined && { validUntil: key.validUntil }),
+          ...given({ validUntil: key.validUntil }),
         })),
       );
     },
     namespaceAssignments(reader) {
-      return seenBy(reader).map(({ namespace, owner, keys, claimedAt, contact }) => {
-        const signingKeyId = keys.at(-1)?.kid;
-        return {
-          namespace,
-          owner,
-          claimedAt,
-          ...(signingKeyId !== undefined && { signingKeyId }),
-          ...(contact !== undefined && { contact }),
-        };
-      });
+      return seenBy(reader).map(({ namespace, owner, keys, claimedAt, contact }) =>
+        given({ namespace, owner, claimedAt, signingKeyId: keys.at(-1)?.kid, contact }),
+      );
     },
   };
 }

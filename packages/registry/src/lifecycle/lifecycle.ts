@@ -1,5 +1,5 @@
 /** Changes to a version after it was published, as pure functions of its state. */
-import { OpenwopError } from '@gantry/protocol';
+import { given, isoTime, OpenwopError } from '@gantry/protocol';
 import type { Deprecation, PublishedVersion, Yank } from '../catalogue/catalogue.ts';
 import type { VersionDecision } from '../catalogue/store-catalogue.ts';
 import type { VersionState } from '../catalogue/version-entry.ts';
@@ -20,8 +20,6 @@ const publishedOf = (state: VersionState | undefined): PublishedVersion => {
   if (state?.state === 'published') return state.published;
   throw new OpenwopError('not_found', { message: 'The version is not published.' });
 };
-
-const timeOf = (now: number): string => new Date(now).toISOString();
 
 const keep = (published: PublishedVersion): Marked => ({ kind: 'keep', result: published });
 
@@ -47,8 +45,8 @@ export const deprecate =
     if (before?.reason === reason && before.supersededBy === supersededBy) return keep(published);
     const deprecation: Deprecation = {
       reason,
-      ...(supersededBy !== undefined && { supersededBy }),
-      deprecatedAt: before?.deprecatedAt ?? timeOf(now),
+      ...given({ supersededBy }),
+      deprecatedAt: before?.deprecatedAt ?? isoTime(now),
       deprecatedBy: before?.deprecatedBy ?? by,
     };
     return write('deprecated', { ...published, deprecation });
@@ -72,8 +70,8 @@ export const yank =
     // The first reason stays; an advisory may follow
     if (before && (advisoryUrl === undefined || before.advisoryUrl === advisoryUrl)) return keep(published);
     const mark: Yank = {
-      ...(before ?? { reason, yankedAt: timeOf(now), yankedBy: by }),
-      ...(advisoryUrl !== undefined && { advisoryUrl }),
+      ...(before ?? { reason, yankedAt: isoTime(now), yankedBy: by }),
+      ...given({ advisoryUrl }),
     };
     return write('yanked', { ...published, yank: mark });
   };
@@ -85,7 +83,7 @@ export const revertYank =
     const published = publishedOf(state);
     const { yank: before, ...rest } = published;
     if (before === undefined) return keep(published);
-    const reverted = { ...before, revertedAt: timeOf(now), revertedBy: by };
+    const reverted = { ...before, revertedAt: isoTime(now), revertedBy: by };
     return write('yank-reverted', { ...rest, revertedYanks: [...published.revertedYanks, reverted] });
   };
 
@@ -102,7 +100,7 @@ export const unpublish =
     return {
       kind: 'write',
       type: 'unpublished',
-      state: { state: 'unpublished', integrity, unpublishedAt: timeOf(now), unpublishedBy: by },
+      state: { state: 'unpublished', integrity, unpublishedAt: isoTime(now), unpublishedBy: by },
       result: undefined,
     };
   };

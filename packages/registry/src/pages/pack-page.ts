@@ -1,24 +1,22 @@
 import type { PackKind } from '@gantry/packs';
 import { listAt, shorten, textAt } from '../json-values.ts';
-import { chainsSection } from './content-chain.ts';
-import { connectorSection } from './content-connector.ts';
 import {
   artifactTypesSection,
   cardsSection,
+  chainsSection,
   formsSection,
   pluginsSection,
   promptsSection,
   providerSection,
 } from './content-declarative.ts';
-import { agentsSection, nodesSection } from './content-node.ts';
+import { agentsSection, connectorSection, nodesSection } from './content-node.ts';
 import { dependenciesSection, facts, versionsSection } from './facts.ts';
 import { breakable, type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { codeSpans, markdown } from './markdown.ts';
 import { kindMark, stateMarks, trustMark } from './marks.ts';
-import { notices } from './notices.ts';
 import { permissionsSection } from './permissions.ts';
-import { provenanceSection, trustSection } from './trust.ts';
+import { notices, provenanceSection, trustSection } from './trust.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 /** The contents of a pack, by its kind. */

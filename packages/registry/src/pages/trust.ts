@@ -1,6 +1,7 @@
-/** Signature and provenance of a version. */
+/** What to know before a version is used: warnings, signature and provenance. */
 import type { SignatureCovers } from '@gantry/packs';
-import { type Html, html } from './html.ts';
+import { shorten } from '../json-values.ts';
+import { type Html, html, link, packPath } from './html.ts';
 import { day, trustMark } from './marks.ts';
 import type { PackView } from './view.ts';
 
@@ -45,4 +46,37 @@ export function provenanceSection({ version }: PackView): Html {
 ${userAgent !== undefined && html`<div><dt>With</dt><dd>${userAgent}</dd></div>`}
 <div><dt>Build</dt><dd>${build === undefined ? 'No build information.' : html`As stated by the publisher, not verified.<pre tabindex="0"><code>${JSON.stringify(build, null, 2).slice(0, 4_000)}</code></pre>`}</dd></div>
 </dl></section>`;
+}
+
+/** Warnings at the top of the page. */
+export function notices(view: PackView): Html {
+  return html`${view.advisories.map((advisory) => {
+    const fixed = advisory.affected.find(
+      ({ packName, fixedIn }) => packName === view.version.name && fixedIn !== undefined,
+    )?.fixedIn;
+    return html`<aside class="notice bad" aria-label="Security advisory">
+<p><strong>${advisory.id}, ${advisory.severity}.</strong> ${advisory.summary}</p>
+<p>${fixed === undefined ? 'No version fixes it yet.' : html`Fixed in <a href="${packPath(view.version.name, fixed)}">${fixed}</a>.`} ${advisory.advisoryUrl !== undefined && link(advisory.advisoryUrl, 'Read the advisory')}</p></aside>`;
+  })}${yanked(view)}${deprecated(view)}${older(view)}`;
+}
+
+function yanked({ version: { yank } }: PackView): Html {
+  if (yank === undefined) return html``;
+  return html`<aside class="notice bad" aria-label="Withdrawn"><p><strong>This version was withdrawn</strong> on ${day(yank.yankedAt)}. ${shorten(yank.reason, 500)}</p>
+${yank.advisoryUrl !== undefined && html`<p>${link(yank.advisoryUrl, 'Why')}</p>`}</aside>`;
+}
+
+function deprecated({ version: { deprecation } }: PackView): Html {
+  if (deprecation === undefined) return html``;
+  const { supersededBy } = deprecation;
+  return html`<aside class="notice warn" aria-label="Deprecated"><p><strong>Deprecated</strong> since ${day(deprecation.deprecatedAt)}. ${shorten(deprecation.reason, 500)}</p>
+${supersededBy !== undefined && html`<p>Use <a href="${successor(supersededBy)}">${supersededBy}</a> instead.</p>`}</aside>`;
+}
+
+/** The text may be a name, `name@version` or prose; only the name is linked. */
+const successor = (text: string): string => packPath(text.split('@', 1)[0] ?? text);
+
+function older({ version, summary }: PackView): Html {
+  if (version.version === summary.latest) return html``;
+  return html`<aside class="notice" aria-label="Another version"><p>This is version ${version.version}. The version to install is <a href="${packPath(version.name)}">${summary.latest}</a>.</p></aside>`;
 }

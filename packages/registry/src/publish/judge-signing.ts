@@ -12,9 +12,9 @@ import {
   type SigstoreTrust,
   type TrustedKey,
 } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
-import { fileIn } from '../catalogue/archive-file.ts';
+import { given, OpenwopError } from '@gantry/protocol';
 import type { PublishedVersion, SigningMethod } from '../catalogue/catalogue.ts';
+import { fileIn } from '../publish/inspect-archive.ts';
 import type { SpooledArchive } from '../storage/storage.ts';
 import type { Inspection } from './inspect-archive.ts';
 
@@ -58,9 +58,10 @@ export async function judgeSigning(question: SigningQuestion): Promise<JudgedSig
   const signature = question.detached ?? (await signatureIn(question, signing));
   const judged = await stateOf(question, signing, signature);
   const ref = signing.keyId ?? signing.publicKeyRef;
+  const keyId = ref === undefined ? undefined : keyIdOf(ref);
   return {
-    signing: { method, ...(ref !== undefined && { keyId: keyIdOf(ref) }), ...judged },
-    ...(signature !== undefined && { signature: signature.toString('base64') }),
+    signing: { method, ...given({ keyId }), ...judged },
+    ...given({ signature: signature?.toString('base64') }),
   };
 }
 
@@ -112,9 +113,9 @@ async function stateOf(
       // Ed25519 needs the whole message in memory. Only this method signs the archive, and archives are bounded.
       archive: signing.method === 'ed25519' ? await buffer(archive.read()) : new Uint8Array(),
       files: new Map([...listing, ...signatures]),
-      ...(signature !== undefined && { detachedSignature: signature }),
+      detachedSignature: signature,
     },
-    { keys, now, ...(sigstore && { sigstore }) },
+    { keys, now, sigstore },
   );
   switch (judgement.state) {
     case 'verified': {

@@ -10,7 +10,7 @@
 import { type Caller, HOST_ADMIN, liveTenant } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import type { ArchiveLimits, SigstoreTrust } from '@gantry/packs';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, isoTime, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { refuseMissingScope, refuseTestKey } from '../access.ts';
 import type { Provenance, PublishedVersion } from '../catalogue/catalogue.ts';
 import type { StoreCatalogue, VersionAddress, VersionDecision } from '../catalogue/store-catalogue.ts';
@@ -184,10 +184,9 @@ export class Publisher {
   async #provenance({ caller, userAgent, build }: PublishRequest): Promise<Provenance> {
     const { keyName, now } = this.#options;
     return {
-      publishedAt: new Date(now()).toISOString(),
+      publishedAt: isoTime(now()),
       publishedBy: { keyId: caller.keyId, name: await keyName(caller) },
-      ...(userAgent !== undefined && { userAgent: userAgent.slice(0, 256) }),
-      ...(build !== undefined && { build }),
+      ...given({ userAgent: userAgent?.slice(0, 256), build }),
     };
   }
 }

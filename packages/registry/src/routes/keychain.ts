@@ -1,7 +1,7 @@
 /** Claims of namespaces, and their keys. */
 import { type Api, type Caller, callerOf, HOST_ADMIN, liveTenant } from '@gantry/http';
 import { type Keychain, readPublicKey } from '@gantry/packs';
-import { closedObject, OpenwopError } from '@gantry/protocol';
+import { closedObject, given, isoTime, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { refuseTestKey } from '../access.ts';
 import type { Reader, ReaderOf } from '../catalogue/reader.ts';
@@ -149,21 +149,12 @@ const operatorOnly = (message: string): OpenwopError =>
 
 function claimRequest(caller: Caller, body: ClaimBody, now: number) {
   const { namespace, owner = liveTenant(caller.tenant), publishers = [], contact, signingKey } = body;
-  const { keyId, publicKey, validFrom = new Date(now).toISOString(), validUntil } = signingKey ?? {};
-  return {
-    namespace,
-    owner,
-    publishers,
-    ...(contact !== undefined && { contact }),
-    ...(keyId !== undefined &&
-      publicKey !== undefined && {
-        key: {
-          kid: keyId,
-          algorithm: 'ed25519',
-          publicKey,
-          validFrom,
-          ...(validUntil !== undefined && { validUntil }),
-        },
-      }),
+  const key = signingKey && {
+    kid: signingKey.keyId,
+    algorithm: 'ed25519',
+    publicKey: signingKey.publicKey,
+    validFrom: signingKey.validFrom ?? isoTime(now),
+    ...given({ validUntil: signingKey.validUntil }),
   };
+  return { namespace, owner, publishers, ...given({ contact, key }) };
 }

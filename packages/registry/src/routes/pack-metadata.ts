@@ -1,8 +1,8 @@
 /** The documents about a pack and a version. */
-import type { JsonObject } from '@gantry/protocol';
+import { given, type JsonObject } from '@gantry/protocol';
 import type { CatalogueName, PublishedVersion } from '../catalogue/catalogue.ts';
-import { latestOf } from '../catalogue/order.ts';
-import { agentIdsOf, nodeTypeIdsOf, summaryOf } from '../catalogue/summary.ts';
+import { agentIdsOf, latestOf, nodeTypeIdsOf, summaryOf } from '../catalogue/summary.ts';
+import { textAt } from '../json-values.ts';
 
 /** `.sig` is served for signed versions that are not yanked. */
 export const hasSignature = ({ signature, yank }: PublishedVersion): boolean =>
@@ -32,21 +32,14 @@ function versionEntry(catalogue: CatalogueName, publicUrl: string, published: Pu
     publishedAt: provenance.publishedAt,
     signed: signing.method !== 'none',
     signingMethod: signing.method,
-    ...(signing.keyId !== undefined && { signingKeyId: signing.keyId }),
     verification: signing.state,
-    ...(signing.covers !== undefined && { signatureCovers: signing.covers }),
+    ...given({ signingKeyId: signing.keyId, signatureCovers: signing.covers }),
     publishedTypeIds: nodeTypeIdsOf(manifest),
     publishedAgentIds: agentIdsOf(manifest),
     ...lifecycleOf(published),
     revertedYanks: published.revertedYanks,
   };
 }
-
-/** Links as in the manifest, unchecked. */
-const linksOf = ({ manifest }: PublishedVersion) => ({
-  ...(typeof manifest.homepage === 'string' && { homepage: manifest.homepage }),
-  ...(typeof manifest.repository === 'string' && { repository: manifest.repository }),
-});
 
 /** Expects the newest first, and at least one. */
 export function packMetadata(
@@ -58,10 +51,12 @@ export function packMetadata(
   const summary = summaryOf(versions);
   if (latest === undefined || summary === undefined)
     throw new Error('a pack without versions has no metadata');
+  const text = (key: string) => textAt(latest.manifest, key);
   const { versionCount: _, publishedAt: __, yanked: ___, ...facts } = summary;
   return {
     ...facts,
-    ...linksOf(latest),
+    // Links as in the manifest, unchecked.
+    ...given({ homepage: text('homepage'), repository: text('repository') }),
     publishedTypeIds: nodeTypeIdsOf(latest.manifest),
     publishedAgentIds: agentIdsOf(latest.manifest),
     versions: Object.fromEntries(
@@ -82,11 +77,13 @@ export function versionManifest(catalogue: CatalogueName, published: PublishedVe
     tarballUrl: paths.tarball,
     ...(hasSignature(published) && { signatureUrl: paths.signature }),
     deprecated: deprecation !== undefined,
-    ...(deprecation !== undefined && { deprecationReason: deprecation.reason }),
-    ...(deprecation?.supersededBy !== undefined && { supersededBy: deprecation.supersededBy }),
     yanked: yank !== undefined,
-    ...(yank !== undefined && { yankedReason: yank.reason }),
-    ...(yank?.advisoryUrl !== undefined && { advisoryUrl: yank.advisoryUrl }),
+    ...given({
+      deprecationReason: deprecation?.reason,
+      supersededBy: deprecation?.supersededBy,
+      yankedReason: yank?.reason,
+      advisoryUrl: yank?.advisoryUrl,
+    }),
   };
 }
 

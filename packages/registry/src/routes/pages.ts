@@ -16,8 +16,7 @@ import { CONTENT_SECURITY_POLICY, ICON, missingPage, STYLE, STYLE_PATH } from '.
 import { readPackFiles } from '../pages/pack-files.ts';
 import { packPage } from '../pages/pack-page.ts';
 import { searchPage } from '../pages/search-page.ts';
-import type { ReadDeps } from './read-deps.ts';
-import { QUERY_CHARS_MAX } from './search.ts';
+import { QUERY_CHARS_MAX, type ReadDeps } from './read-routes.ts';
 
 const RESULTS = 20;
 const PAGE_SECONDS = 60;
@@ -141,9 +140,9 @@ async function packDocument(
     catalogue.versions(version.name),
     readPackFiles(catalogue, version),
   ]);
-  const signingKey = (await directory.signingKeys(catalogue.reader)).find(
-    ({ keyId }) => keyId === version.signing.keyId,
-  );
+  const signingKey = directory
+    .signingKeys(catalogue.reader)
+    .find(({ keyId }) => keyId === version.signing.keyId);
   return pageOf(packPage({ profile, summary, version, versions, files, signingKey, advisories }));
 }
 

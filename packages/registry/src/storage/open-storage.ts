@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { given } from '@gantry/protocol';
 import { readS3Address, type S3Address } from '@gantry/store';
 import { openFolderStorage } from './folder-storage.ts';
 import { openS3Storage } from './s3-storage.ts';
@@ -13,7 +14,7 @@ export function readStorageSetting(text: string, endpoint: string | undefined): 
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(text)) return { kind: 'folder', folder: text };
   if (!text.startsWith('s3://') || !URL.canParse(text)) return undefined;
   try {
-    return { kind: 's3', ...readS3Address(new URL(text)), ...(endpoint !== undefined && { endpoint }) };
+    return { kind: 's3', ...readS3Address(new URL(text)), ...given({ endpoint }) };
   } catch {
     return undefined;
   }

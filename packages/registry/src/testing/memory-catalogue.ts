@@ -2,8 +2,7 @@
 import { readArchive } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import type { Catalogue, PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
-import { newestFirst } from '../catalogue/order.ts';
-import { summaryOf } from '../catalogue/summary.ts';
+import { newestFirst, summaryOf } from '../catalogue/summary.ts';
 
 export const PUBLISHED_AT = '2026-05-01T12:00:00.000Z';
 
