@@ -7,6 +7,10 @@ import type { CommitGroup, EntryKey, RunHead, Write } from './port.ts';
 /** PostgreSQL has no NUL in text; half a surrogate pair has no UTF-8, so two such keys would become one. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
+/** Whether a row may have these texts: one that cannot be stored is nowhere. */
+export const areStorable = (...texts: readonly (string | undefined)[]): boolean =>
+  texts.every((text) => text === undefined || isStorable(text));
+
 /** Throws before anything is written: texts must be storable, events dense from where the write says. */
 export function checkGroups(groups: readonly CommitGroup[]): void {
   for (const group of groups) for (const write of group) checkWrite(write);

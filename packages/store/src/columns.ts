@@ -1,48 +1,89 @@
-/** Columns by the names of the port's records, the same in both dialects. */
+/** The rows of the port as columns: described once for both dialects, for statements that read and that write them. */
 import { textColumn } from './blob.ts';
 
-export const RUN_COLUMNS = `
-  run_id as "runId", tenant, workspace, principal, workflow_id as "workflowId", workflow_hash as "workflowHash",
-  scope_id as "scopeId", created_at as "createdAt", ${textColumn('runs', 'request')}, status, owner,
-  wake_at as "wakeAt", ended_at as "endedAt", next_seq as "nextSeq"
-`;
+/** A `blob` is a text that may be stored as a blob. */
+type ColumnType = 'text' | 'bigint' | 'integer' | 'boolean' | 'blob';
 
-export const EVENT_COLUMNS = `
-  sequence, type, at, node_id as "nodeId", causation_id as "causationId",
-  ${textColumn('events', 'payload')}, ${textColumn('events', 'sealed')}
-`;
+/** Columns have the names of the members, in snake case. */
+export interface Table {
+  readonly name: string;
+  readonly members: readonly (readonly [member: string, type: ColumnType])[];
+}
 
-export const SNAPSHOT_COLUMNS = `next_seq as "nextSeq", ${textColumn('snapshots', 'state')}`;
+/** `runs (runId text, nextSeq integer)`. */
+function table(description: string): Table {
+  const [name = '', members = ''] = description.trim().slice(0, -1).split(' (');
+  return {
+    name,
+    members: members.split(',').map((each) => {
+      const [member = '', type = ''] = each.trim().split(' ');
+      return [member, type as ColumnType];
+    }),
+  };
+}
 
-export const IDEMPOTENCY_COLUMNS = `
-  tenant, operation, key, digest, status, ${textColumn('idempotency', 'body')}, expires_at as "expiresAt"
-`;
+export const columnOf = (member: string): string =>
+  member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export const INVOCATION_COLUMNS = `
-  invocation_id as "invocationId", tenant, run_id as "runId", node_id as "nodeId",
-  ${textColumn('invocations', 'outcome')}, claimed_at as "claimedAt", claim_id as "claimId",
-  events_pending as "eventsPending"
-`;
+/** The beginning of an insert, with all columns. */
+export const insertInto = ({ name, members }: Table): string =>
+  `insert into ${name} (${members.map(([member]) => columnOf(member)).join(', ')})`;
 
-export const DEFINITION_COLUMNS = textColumn('definitions', 'body');
+/** What a select lists, with the members as names. `at rest`: a large text stays a reference. */
+const listed = ({ name, members }: Table, texts: 'whole' | 'at rest' = 'whole', except = ''): string =>
+  members
+    .filter(([member]) => member !== except)
+    .map(([member, type]) => {
+      const column = columnOf(member);
+      if (type === 'blob' && texts === 'whole') return textColumn(name, column);
+      return column === member ? `${name}.${column}` : `${name}.${column} as "${member}"`;
+    })
+    .join(', ');
 
-const ENTRY_FACTS = `
-  entries.kind, entries.tenant, entries.id, workspace, ref, version, due_at as "dueAt", expires_at as "expiresAt",
-  created_at as "createdAt"
-`;
+export const RUNS = table(`
+  runs (runId text, tenant text, workspace text, principal text, workflowId text, workflowHash text, scopeId text,
+    createdAt bigint, request blob, status text, owner bigint, wakeAt bigint, endedAt bigint, nextSeq integer)
+`);
+export const EVENTS = table(`
+  events (runId text, sequence integer, type text, at bigint, nodeId text, causationId text, payload blob, sealed blob)
+`);
+export const SNAPSHOTS = table('snapshots (runId text, nextSeq integer, state blob)');
+export const IDEMPOTENCY = table(`
+  idempotency (tenant text, operation text, key text, digest text, status integer, body blob, expiresAt bigint)
+`);
+export const INVOCATIONS = table(`
+  invocations (tenant text, invocationId text, runId text, nodeId text, outcome blob, claimedAt bigint, claimId text,
+    eventsPending boolean)
+`);
+export const DEFINITIONS = table('definitions (hash text, body blob)');
+export const WORKFLOWS = table(`
+  workflows (tenant text, workflowId text, hash text, version text, name text, registeredAt bigint)
+`);
+export const KEYS = table(`
+  keys (keyId text, tenant text, name text, hash text, scopes text, createdAt bigint, expiresAt bigint, revokedAt bigint)
+`);
+export const ENTRIES = table(`
+  entries (kind text, tenant text, id text, version bigint, workspace text, ref text, dueAt bigint, expiresAt bigint,
+    createdAt bigint, runId text, body blob)
+`);
+export const ENTRY_INDEX = table(`
+  entry_index (kind text, tenant text, name text, value text, id text, isUnique boolean)
+`);
+export const COUNTERS = table(`
+  counters (kind text, tenant text, id text, value bigint, runId text, expiresAt bigint)
+`);
+export const FEED = table(`
+  feed (kind text, tenant text, workspace text, id text, version bigint, op text, actor text, at bigint)
+`);
 
-export const ENTRY_COLUMNS = `${ENTRY_FACTS}, ${textColumn('entries', 'body')}`;
-
-/** A large body is a reference. */
-export const ENTRY_COLUMNS_AT_REST = `${ENTRY_FACTS}, entries.body`;
-
-export const FEED_COLUMNS = 'number, kind, tenant, workspace, id, version, op, actor, at';
-
-export const WORKFLOW_COLUMNS = `
-  tenant, workflow_id as "workflowId", hash, version, name, registered_at as "registeredAt"
-`;
-
-export const KEY_COLUMNS = `
-  key_id as "keyId", tenant, name, hash, scopes, created_at as "createdAt", expires_at as "expiresAt",
-  revoked_at as "revokedAt"
-`;
+export const RUN_COLUMNS = listed(RUNS);
+export const EVENT_COLUMNS = listed(EVENTS, 'whole', 'runId');
+export const SNAPSHOT_COLUMNS = listed(SNAPSHOTS, 'whole', 'runId');
+export const IDEMPOTENCY_COLUMNS = listed(IDEMPOTENCY);
+export const INVOCATION_COLUMNS = listed(INVOCATIONS);
+export const DEFINITION_COLUMNS = listed(DEFINITIONS);
+export const WORKFLOW_COLUMNS = listed(WORKFLOWS);
+export const KEY_COLUMNS = listed(KEYS);
+export const ENTRY_COLUMNS = listed(ENTRIES, 'whole', 'runId');
+export const ENTRY_COLUMNS_AT_REST = listed(ENTRIES, 'at rest', 'runId');
+export const FEED_COLUMNS = `feed.number, ${listed(FEED)}`;

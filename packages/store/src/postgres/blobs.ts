@@ -1,6 +1,6 @@
 import { atRest, hashOf, referenceTo } from '../blob.ts';
 import { endUploads, type Uploads } from './body-parts.ts';
-import { rowsJson, type Tx } from './sql.ts';
+import { rowsAs, type Tx } from './sql.ts';
 
 /** What one transaction keeps and lets go of. */
 export interface BlobChanges {
@@ -70,7 +70,7 @@ async function insertBlobs(
   `;
   await tx`
     insert into blob_uses (holder, hash)
-    select holder, hash from json_to_recordset(${rowsJson(uses)}::text::json) as r (holder text, hash text)
+    select holder, hash from ${rowsAs(tx, 'r', uses, 'holder text, hash text')}
     on conflict do nothing
   `;
   const uploads = new Set(blobs.map(({ upload }) => upload));

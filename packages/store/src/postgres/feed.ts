@@ -7,11 +7,11 @@
  *     or has its lock: a commit becomes visible before its locks are released.
  */
 import { isStorable } from '../check.ts';
-import { FEED_COLUMNS } from '../columns.ts';
+import { FEED, FEED_COLUMNS } from '../columns.ts';
 import { entryKey, versionAfter } from '../entry.ts';
 import { FEED_KEPT_MS, type FeedReads, type FeedRow, type Write } from '../port.ts';
 import type { EntryState } from './decide.ts';
-import { type Queryable, rowsJson, type Sql, type Tx } from './sql.ts';
+import { insert, type Queryable, type Sql, type Tx } from './sql.ts';
 
 /** The keys of the locks: this in the upper bits, a number of the feed in the lower 40. */
 const LOCK_CLASS = 7_070_418;
@@ -30,13 +30,7 @@ export async function writeFeed(
   await tx`
     select pg_advisory_xact_lock_shared((${LOCK_CLASS}::bigint << ${NUMBER_BITS}::int) + ${lastNumber(tx)})
   `;
-  await tx`
-    insert into feed (kind, tenant, workspace, id, version, op, actor, at)
-    select kind, tenant, workspace, id, version, op, actor, at
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
-      kind text, tenant text, workspace text, id text, version bigint, op text, actor text, at bigint
-    )
-  `;
+  await insert(tx, FEED, rows);
 }
 
 function feedRows(

@@ -2,8 +2,9 @@
  * Reads and locks what the groups of a batch compare against, in one order, so that batches seldom deadlock.
  * `lateral` looks up each key by itself: a join may be planned as a scan of the whole table.
  */
+import { columnOf } from '../columns.ts';
 import { entryKey } from '../entry.ts';
-import type { CommitGroup, EntryKey, InvocationRecord, RunRow, Write } from '../port.ts';
+import type { CommitGroup, EntryKey, IdempotencyRecord, InvocationRecord, RunRow, Write } from '../port.ts';
 import {
   countKey,
   type EntryState,
@@ -14,7 +15,7 @@ import {
   uniqueKey,
   uniquesOf,
 } from './decide.ts';
-import { rowsJson, type Tx } from './sql.ts';
+import { rowsAs, type Tx } from './sql.ts';
 
 /** `newRuns: 'presumed'`: ids of new runs are not looked up. One that is taken shows at the insert. */
 export async function lockKnown(
@@ -58,76 +59,90 @@ async function lockRuns(
   return new Map(rows.map(({ runId, ...state }) => [runId, state]));
 }
 
-async function lockIdempotency(tx: Tx, writes: readonly Write[]): Promise<Known['idempotency']> {
-  const records = writes.flatMap((write) => (write.kind === 'idempotency' ? [write.record] : []));
-  if (records.length === 0) return new Map();
-  const rows = await tx<{ tenant: string; operation: string; key: string; expiresAt: number }[]>`
+interface Lookup {
+  /** Members that are the key. */
+  readonly key: readonly string[];
+  /** What is read, and of which rows if not of all that have the key. */
+  readonly columns: string;
+  readonly where?: string;
+  /** How the rows are locked. */
+  readonly lock?: 'for update';
+}
+
+/** Each key is looked up once, in their order. */
+async function lookUp<Row extends object>(
+  tx: Tx,
+  table: string,
+  { key, columns, where = '', lock }: Lookup,
+  wanted: readonly object[],
+): Promise<Row[]> {
+  if (wanted.length === 0) return [];
+  const members = key.map((member) => `"${member}"`);
+  const keys = tx.unsafe(members.join(', '));
+  return tx<Row[]>`
     select found.*
     from (
-      select distinct tenant, operation, key
-      from json_to_recordset(${rowsJson(records)}::text::json) as r (tenant text, operation text, key text)
-      order by tenant, operation, key
+      select distinct ${keys}
+      from ${rowsAs(tx, 'r', wanted, members.map((member) => `${member} text`).join(', '))}
+      order by ${keys}
     ) as wanted
     cross join lateral (
-      select tenant, operation, key, expires_at as "expiresAt"
-      from idempotency
-      where (tenant, operation, key) = (wanted.tenant, wanted.operation, wanted.key)
-      for update
+      select ${tx.unsafe(columns)}
+      from ${tx.unsafe(table)}
+      where (${tx.unsafe(key.map(columnOf).join(', '))}) = (${tx.unsafe(members.map((member) => `wanted.${member}`).join(', '))})
+        ${tx.unsafe(where)}
+      ${tx.unsafe(lock ?? '')}
     ) as found
   `;
+}
+
+async function lockIdempotency(tx: Tx, writes: readonly Write[]): Promise<Known['idempotency']> {
+  const wanted = writes.flatMap((write) => (write.kind === 'idempotency' ? [keyIn(write.record)] : []));
+  const key = ['tenant', 'operation', 'key'];
+  const columns = 'tenant, operation, key, expires_at as "expiresAt"';
+  const rows = await lookUp<IdempotencyRecord>(
+    tx,
+    'idempotency',
+    { key, columns, lock: 'for update' },
+    wanted,
+  );
   return new Map(rows.map((row) => [idempotencyKey(row), row.expiresAt]));
 }
+
+/** Without the body, which has no business in a lookup. */
+const keyIn = ({ tenant, operation, key }: IdempotencyRecord) => ({ tenant, operation, key });
 
 async function lockInvocations(tx: Tx, writes: readonly Write[]): Promise<Known['invocations']> {
   const wanted = writes.flatMap((write): Pick<InvocationRecord, 'tenant' | 'invocationId'>[] => {
     if (write.kind === 'claimInvocation') return [write.record];
     return write.kind === 'settleInvocation' || write.kind === 'tellInvocation' ? [write] : [];
   });
-  if (wanted.length === 0) return new Map();
-  const rows = await tx<{ tenant: string; invocationId: string; state: InvocationState }[]>`
-    select found.*
-    from (
-      select distinct tenant, "invocationId"
-      from json_to_recordset(${rowsJson(wanted)}::text::json) as r (tenant text, "invocationId" text)
-      order by tenant, "invocationId"
-    ) as wanted
-    cross join lateral (
-      select tenant, invocation_id as "invocationId",
-        case when outcome is null then 'claimed' when events_pending then 'pending' else 'settled' end as state
-      from invocations
-      where (tenant, invocation_id) = (wanted.tenant, wanted."invocationId")
-      for update
-    ) as found
-  `;
+  const key = ['tenant', 'invocationId'];
+  const columns = `tenant, invocation_id as "invocationId",
+    case when outcome is null then 'claimed' when events_pending then 'pending' else 'settled' end as state`;
+  const rows = await lookUp<InvocationRecord & { state: InvocationState }>(
+    tx,
+    'invocations',
+    { key, columns, lock: 'for update' },
+    wanted,
+  );
   return new Map(rows.map((row) => [invocationKey(row), row.state]));
 }
+
+const ENTRY_KEY = ['kind', 'tenant', 'id'];
 
 async function lockEntries(tx: Tx, writes: readonly Write[]): Promise<Known['entries']> {
   const wanted = writes.flatMap((write): EntryKey[] => {
     if (write.kind === 'deleteEntry' || write.kind === 'expectEntry') return [write.key];
     return write.kind === 'putEntry' ? [keyOf(write.entry)] : [];
   });
-  if (wanted.length === 0) return new Map();
-  const rows = await tx<(EntryKey & EntryState)[]>`
-    select found.*
-    from (${sortedKeys(tx, wanted)}) as wanted
-    cross join lateral (
-      select kind, tenant, id, version, workspace
-      from entries
-      where (kind, tenant, id) = (wanted.kind, wanted.tenant, wanted.id)
-      for update
-    ) as found
-  `;
+  const columns = 'kind, tenant, id, version, workspace';
+  const lookup = { key: ENTRY_KEY, columns, lock: 'for update' } as const;
+  const rows = await lookUp<EntryKey & EntryState>(tx, 'entries', lookup, wanted);
   return new Map(rows.map((row) => [entryKey(row), row]));
 }
 
-const sortedKeys = (tx: Tx, keys: readonly EntryKey[]) => tx`
-  select distinct kind, tenant, id
-  from json_to_recordset(${rowsJson(keys)}::text::json) as r (kind text, tenant text, id text)
-  order by kind, tenant, id
-`;
-
-/** Without the body, which has no business in a lookup. */
+/** Likewise. */
 const keyOf = ({ kind, tenant, id }: EntryKey): EntryKey => ({ kind, tenant, id });
 
 /** Entries of a kind and tenant with a limit are created by one transaction at a time, so that none passes it. */
@@ -143,7 +158,7 @@ async function lockCounts(tx: Tx, writes: readonly Write[]): Promise<Known['coun
   const wanted = [...limited.values()].map(({ kind, tenant }) => ({ kind, tenant }));
   const rows = await tx<{ kind: string; tenant: string; count: number }[]>`
     select wanted.kind, wanted.tenant, found.count
-    from json_to_recordset(${rowsJson(wanted)}::text::json) as wanted (kind text, tenant text)
+    from ${rowsAs(tx, 'wanted', wanted, 'kind text, tenant text')}
     cross join lateral (
       select count(*) from entries where (kind, tenant) = (wanted.kind, wanted.tenant)
     ) as found
@@ -157,33 +172,16 @@ const LIMIT_LOCKS = 7_070_418_002;
 /** A value that is taken meanwhile shows at the insert. */
 async function readUniques(tx: Tx, writes: readonly Write[]): Promise<Known['uniques']> {
   const wanted = writes.flatMap((write) => (write.kind === 'putEntry' ? uniquesOf(write.entry) : []));
-  if (wanted.length === 0) return new Map();
-  const rows = await tx<(EntryKey & { name: string; value: string })[]>`
-    select found.*
-    from json_to_recordset(${rowsJson(wanted)}::text::json)
-      as wanted (kind text, tenant text, name text, value text)
-    cross join lateral (
-      select kind, tenant, name, value, id
-      from entry_index
-      where (kind, tenant, name, value) = (wanted.kind, wanted.tenant, wanted.name, wanted.value) and is_unique
-    ) as found
-  `;
+  const key = ['kind', 'tenant', 'name', 'value'];
+  const lookup = { key, columns: 'kind, tenant, name, value, id', where: 'and is_unique' };
+  const rows = await lookUp<EntryKey & { name: string; value: string }>(tx, 'entry_index', lookup, wanted);
   return new Map(rows.map((row) => [uniqueKey(row), entryKey(row)]));
 }
 
 async function lockCounters(tx: Tx, writes: readonly Write[]): Promise<Known['counters']> {
   const wanted = writes.flatMap((write) => (write.kind === 'adjust' ? [write.key] : []));
-  if (wanted.length === 0) return new Map();
-  const rows = await tx<(EntryKey & { value: number })[]>`
-    select found.*
-    from (${sortedKeys(tx, wanted)}) as wanted
-    cross join lateral (
-      select kind, tenant, id, value
-      from counters
-      where (kind, tenant, id) = (wanted.kind, wanted.tenant, wanted.id)
-      for update
-    ) as found
-  `;
+  const lookup = { key: ENTRY_KEY, columns: 'kind, tenant, id, value', lock: 'for update' } as const;
+  const rows = await lookUp<EntryKey & { value: number }>(tx, 'counters', lookup, wanted);
   return new Map(rows.map((row) => [entryKey(row), row.value]));
 }
 

@@ -1,4 +1,5 @@
 import { openPostgres, type Sql, type Tx } from '@gantry/postgres';
+import { insertInto, type Table } from '../columns.ts';
 import { isTransient } from './errors.ts';
 
 export type { Sql, Tx } from '@gantry/postgres';
@@ -56,5 +57,34 @@ async function repeated<T>(attemptIt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Many rows as one parameter, for `json_to_recordset`. */
-export const rowsJson = (rows: readonly object[]): string => JSON.stringify(rows);
+/** What a query finds, as a list of its own. */
+export const rowsOf = async <Row>(query: PromiseLike<readonly Row[]>): Promise<Row[]> => [...(await query)];
+
+export const rowOf = async <Row>(query: PromiseLike<readonly Row[]>): Promise<Row | null> =>
+  (await query)[0] ?? null;
+
+/** Many rows as one parameter. `types` as in `tenant text, "runId" text`; other members of the rows are left out. */
+export const rowsAs = (sql: Queryable, name: string, rows: readonly object[], types: string) =>
+  sql`json_to_recordset(${JSON.stringify(rows)}::text::json) as ${sql.unsafe(`${name} (${types})`)}`;
+
+/** The types of a table's members, for `rowsAs`. */
+export const typesOf = ({ members }: Table): string =>
+  members.map(([member, type]) => `"${member}" ${type === 'blob' ? 'text' : type}`).join(', ');
+
+/** Answers how many were inserted. `end`: in which order, and what to do about rows that are there. */
+export async function insert(tx: Tx, table: Table, rows: readonly object[], end = ''): Promise<number> {
+  if (rows.length === 0) return 0;
+  const { count } = await tx`
+    ${tx.unsafe(insertInto(table))}
+    select ${tx.unsafe(table.members.map(([member]) => `"${member}"`).join(', '))}
+    from ${rowsAs(tx, 'r', rows, typesOf(table))}
+    ${tx.unsafe(end)}
+  `;
+  return count;
+}
+
+/** Rows that must be new: one that another transaction has inserted meanwhile has all of it done again. */
+export async function insertNew(tx: Tx, table: Table, rows: readonly object[], order: string): Promise<void> {
+  const count = await insert(tx, table, rows, `order by ${order} on conflict do nothing`);
+  if (count !== rows.length) throw new Raced();
+}

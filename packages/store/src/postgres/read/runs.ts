@@ -1,31 +1,58 @@
 import type { StoredEvent } from '@gantry/protocol';
 import { RUN_STATUSES } from '@gantry/protocol/run-status';
-import { isStorable } from '../../check.ts';
+import { areStorable } from '../../check.ts';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import type { LoadedRun, RunFilter, RunReads, RunRow, RunSnapshotRecord } from '../../port.ts';
-import type { Queryable, Sql } from '../sql.ts';
+import { type Queryable, rowOf, rowsOf, type Sql } from '../sql.ts';
 
 export const runReads = (sql: Sql): RunReads => ({
   row: (tenant, runId) => row(sql, tenant, runId),
   load: (tenant, runId) => load(sql, tenant, runId),
-  events: (...page) => events(sql, ...page),
-  list: (tenant, filter) => list(sql, tenant, filter),
-  activeInScope: (tenant, scopeId) => activeInScope(sql, tenant, scopeId),
+  async events(tenant, runId, fromSequence, limit, bytesMax) {
+    if (!areStorable(tenant, runId)) return [];
+    const page = sql<StoredEvent[]>`
+      select ${sql.unsafe(EVENT_COLUMNS)}
+      from events
+      where run_id = ${runId}
+        and sequence >= ${fromSequence}
+        and exists (select 1 from runs where run_id = ${runId} and tenant = ${tenant})
+      order by sequence
+      limit ${limit}
+    `;
+    if (bytesMax === undefined) return rowsOf(page);
+    return rowsOf(sql<StoredEvent[]>`
+      select sequence, type, at, "nodeId", "causationId", payload, sealed
+      from (
+        select *, sum(octet_length(payload) + octet_length(coalesce(sealed, ''))) over (order by sequence) as bytes
+        from (${page}) as page
+      ) as sized
+      where bytes <= ${bytesMax} or sequence = ${fromSequence}
+      order by sequence
+    `);
+  },
+  async list(tenant, filter) {
+    if (!areStorable(tenant, filter.beforeRunId, filter.workflowId)) return [];
+    return rowsOf(listQuery(sql, tenant, filter));
+  },
+  async activeInScope(tenant, scopeId) {
+    if (!areStorable(tenant, scopeId)) return null;
+    const [found] = await activeInScopeQuery(sql, tenant, scopeId);
+    return found?.runId ?? null;
+  },
   highestId: async () =>
     (await sql<[{ runId: string | null }]>`select max(run_id) as "runId" from runs`)[0].runId,
 });
 
 async function row(sql: Queryable, tenant: string, runId: string): Promise<RunRow | null> {
-  if (![tenant, runId].every(isStorable)) return null;
-  const [found] = await sql<RunRow[]>`
+  if (!areStorable(tenant, runId)) return null;
+  return rowOf(sql<RunRow[]>`
     select ${sql.unsafe(RUN_COLUMNS)} from runs where run_id = ${runId} and tenant = ${tenant}
-  `;
-  return found ?? null;
+  `);
 }
 
 /** One snapshot of the database, so that row, snapshot and tail are of the same moment; asked for together. */
 async function load(sql: Sql, tenant: string, runId: string): Promise<LoadedRun | null> {
-  if (![tenant, runId].every(isStorable)) return null;
+  if (!areStorable(tenant, runId)) return null;
   return sql.begin('isolation level repeatable read read only', async (tx): Promise<LoadedRun | null> => {
     const [found, [snapshot], tail] = await Promise.all([
       row(tx, tenant, runId),
@@ -41,43 +68,6 @@ async function load(sql: Sql, tenant: string, runId: string): Promise<LoadedRun 
     ]);
     return found && { row: found, snapshot: snapshot ?? null, tail: [...tail] };
   });
-}
-
-async function events(
-  sql: Queryable,
-  tenant: string,
-  runId: string,
-  fromSequence: number,
-  limit: number,
-  bytesMax?: number,
-): Promise<StoredEvent[]> {
-  if (![tenant, runId].every(isStorable)) return [];
-  const page = sql<StoredEvent[]>`
-    select ${sql.unsafe(EVENT_COLUMNS)}
-    from events
-    where run_id = ${runId}
-      and sequence >= ${fromSequence}
-      and exists (select 1 from runs where run_id = ${runId} and tenant = ${tenant})
-    order by sequence
-    limit ${limit}
-  `;
-  if (bytesMax === undefined) return [...(await page)];
-  const rows = await sql<StoredEvent[]>`
-    select sequence, type, at, "nodeId", "causationId", payload, sealed
-    from (
-      select *, sum(octet_length(payload) + octet_length(coalesce(sealed, ''))) over (order by sequence) as bytes
-      from (${page}) as page
-    ) as sized
-    where bytes <= ${bytesMax} or sequence = ${fromSequence}
-    order by sequence
-  `;
-  return [...rows];
-}
-
-async function list(sql: Sql, tenant: string, filter: RunFilter): Promise<RunRow[]> {
-  const { beforeRunId, workflowId } = filter;
-  if (![tenant, beforeRunId ?? '', workflowId ?? ''].every(isStorable)) return [];
-  return [...(await listQuery(sql, tenant, filter))];
 }
 
 /** As in SQLite: a page is read from where it starts; without a status the ranges of all statuses are merged. */
@@ -99,18 +89,11 @@ export function listQuery(sql: Queryable, tenant: string, filter: RunFilter) {
   return sql<RunRow[]>`select * from (${merged}) as runs ${page}`;
 }
 
-async function activeInScope(sql: Sql, tenant: string, scopeId: string): Promise<string | null> {
-  if (![tenant, scopeId].every(isStorable)) return null;
-  const [found] = await activeInScopeQuery(sql, tenant, scopeId);
-  return found?.runId ?? null;
-}
-
-export function activeInScopeQuery(sql: Queryable, tenant: string, scopeId: string) {
-  return sql<{ runId: string }[]>`
+export const activeInScopeQuery = (sql: Queryable, tenant: string, scopeId: string) =>
+  sql<{ runId: string }[]>`
     select run_id as "runId"
     from runs
     where tenant = ${tenant} and scope_id = ${scopeId} and ended_at is null
     order by run_id
     limit 1
   `;
-}

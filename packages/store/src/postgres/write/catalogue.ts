@@ -1,7 +1,8 @@
 import { holder } from '../../blob.ts';
+import { DEFINITIONS, KEYS } from '../../columns.ts';
 import type { KeyRecord, WorkflowRecord, Write } from '../../port.ts';
 import type { BlobChanges } from '../blobs.ts';
-import { rowsJson, type Tx } from '../sql.ts';
+import { insert, type Tx } from '../sql.ts';
 
 export async function writeCatalogue(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
   await putDefinitions(tx, won, blobs);
@@ -16,14 +17,8 @@ async function putDefinitions(tx: Tx, won: readonly Write[], blobs: BlobChanges)
   for (const write of won) {
     if (write.kind === 'putDefinition' && !bodies.has(write.hash)) bodies.set(write.hash, write.body);
   }
-  if (bodies.size === 0) return;
   const rows = [...bodies].map(([hash, body]) => ({ hash, body: blobs.put(holder.definition(hash), body) }));
-  await tx`
-    insert into definitions (hash, body)
-    select hash, body from json_to_recordset(${rowsJson(rows)}::text::json) as r (hash text, body text)
-    order by hash
-    on conflict do nothing
-  `;
+  await insert(tx, DEFINITIONS, rows, 'order by hash on conflict do nothing');
 }
 
 async function writeContents(tx: Tx, won: readonly Write[]): Promise<void> {
@@ -53,18 +48,13 @@ const putWorkflow = (tx: Tx, { tenant, workflowId, hash, version, name, register
 async function putKeys(tx: Tx, won: readonly Write[]): Promise<void> {
   const latest = new Map<string, KeyRecord>();
   for (const write of won) if (write.kind === 'putKey') latest.set(write.record.keyId, write.record);
-  if (latest.size === 0) return;
   const rows = [...latest.values()].map((record) => ({ ...record, scopes: JSON.stringify(record.scopes) }));
-  await tx`
-    insert into keys (key_id, tenant, name, hash, scopes, created_at, expires_at, revoked_at)
-    select "keyId", tenant, name, hash, scopes, "createdAt", "expiresAt", "revokedAt"
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
-      "keyId" text, tenant text, name text, hash text, scopes text, "createdAt" bigint, "expiresAt" bigint,
-      "revokedAt" bigint
-    )
-    order by "keyId"
-    on conflict (key_id) do update
+  await insert(
+    tx,
+    KEYS,
+    rows,
+    `order by "keyId" on conflict (key_id) do update
     set tenant = excluded.tenant, name = excluded.name, hash = excluded.hash, scopes = excluded.scopes,
-      created_at = excluded.created_at, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at
-  `;
+      created_at = excluded.created_at, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`,
+  );
 }

@@ -1,10 +1,11 @@
 import { holder } from '../../blob.ts';
 import type { PutInParts } from '../../body-parts.ts';
+import { COUNTERS, ENTRIES, ENTRY_INDEX } from '../../columns.ts';
 import { entryKey, storedEntry, versionAfter } from '../../entry.ts';
 import type { Entry, EntryKey, Write } from '../../port.ts';
 import type { BlobChanges } from '../blobs.ts';
 import type { Known } from '../decide.ts';
-import { Raced, rowsJson, type Tx } from '../sql.ts';
+import { insert, insertNew, rowsAs, type Tx, typesOf } from '../sql.ts';
 
 type EntryWrite = Extract<Write, { kind: 'putEntry' | 'deleteEntry' | 'expectEntry' }>;
 type Put = Extract<Write, { kind: 'putEntry' }>;
@@ -39,9 +40,9 @@ export async function writeEntries(
     else if (exists && write.kind === 'deleteEntry') deletes.push(keyOf(write));
     else if (!exists && write.kind === 'expectEntry') placeholders.push(keyOf(write));
   }
-  await insertEntries(tx, [...inserts, ...placeholders.map(placeholder)]);
+  await insertNew(tx, ENTRIES, [...inserts, ...placeholders.map(placeholder)], 'kind, tenant, id');
   await updateEntries(tx, updates);
-  await deleteEntries(tx, [...deletes, ...placeholders]);
+  await deleteFrom(tx, 'entries', [...deletes, ...placeholders]);
   await deleteIndex(tx, [...updates, ...deletes]);
   await insertIndex(
     tx,
@@ -72,37 +73,16 @@ const placeholder = (key: EntryKey): Row => ({
   body: '',
 });
 
-const ROW = `
-  kind text, tenant text, id text, workspace text, ref text, version bigint, "dueAt" bigint, "expiresAt" bigint,
-  "createdAt" bigint, "runId" text, body text
-`;
-const COLUMNS = 'kind, tenant, id, workspace, ref, version, due_at, expires_at, created_at, run_id, body';
-const VALUES = 'kind, tenant, id, workspace, ref, version, "dueAt", "expiresAt", "createdAt", "runId", body';
-
-async function insertEntries(tx: Tx, rows: readonly Row[]): Promise<void> {
-  if (rows.length === 0) return;
-  const inserted = await tx`
-    insert into entries (${tx.unsafe(COLUMNS)})
-    select ${tx.unsafe(VALUES)}
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (${tx.unsafe(ROW)})
-    order by kind, tenant, id
-    on conflict do nothing
-  `;
-  if (inserted.count !== rows.length) throw new Raced();
-}
-
 async function updateEntries(tx: Tx, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
     update entries
     set workspace = r.workspace, ref = r.ref, version = r.version, due_at = r."dueAt", expires_at = r."expiresAt",
       created_at = r."createdAt", run_id = r."runId", body = r.body
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (${tx.unsafe(ROW)})
+    from ${rowsAs(tx, 'r', rows, typesOf(ENTRIES))}
     where entries.kind = r.kind and entries.tenant = r.tenant and entries.id = r.id
   `;
 }
-
-const deleteEntries = (tx: Tx, keys: readonly EntryKey[]) => deleteFrom(tx, 'entries', keys);
 
 /** Of entries that are replaced or deleted. */
 export const deleteIndex = (tx: Tx, keys: readonly EntryKey[]) => deleteFrom(tx, 'entry_index', keys);
@@ -114,7 +94,7 @@ async function deleteFrom(tx: Tx, table: string, keys: readonly EntryKey[]): Pro
     delete from ${tx(table)}
     where (kind, tenant, id) in (
       select kind, tenant, id
-      from json_to_recordset(${rowsJson(wanted)}::text::json) as r (kind text, tenant text, id text)
+      from ${rowsAs(tx, 'r', wanted, 'kind text, tenant text, id text')}
     )
   `;
 }
@@ -122,21 +102,11 @@ async function deleteFrom(tx: Tx, table: string, keys: readonly EntryKey[]): Pro
 async function insertIndex(tx: Tx, puts: readonly Put[]): Promise<void> {
   const rows = puts.flatMap(({ entry: { kind, tenant, id, index = [] } }) => {
     const values = new Map(index.map((each) => [JSON.stringify([each.name, each.value]), each]));
-    return [...values.values()].map(({ name, value, unique = false }) => {
-      return { kind, tenant, id, name, value, unique };
+    return [...values.values()].map(({ name, value, unique: isUnique = false }) => {
+      return { kind, tenant, id, name, value, isUnique };
     });
   });
-  if (rows.length === 0) return;
-  const inserted = await tx`
-    insert into entry_index (kind, tenant, name, value, id, is_unique)
-    select kind, tenant, name, value, id, "unique"
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
-      kind text, tenant text, name text, value text, id text, "unique" boolean
-    )
-    order by kind, tenant, name, value, id
-    on conflict do nothing
-  `;
-  if (inserted.count !== rows.length) throw new Raced();
+  await insertNew(tx, ENTRY_INDEX, rows, 'kind, tenant, name, value, id');
 }
 
 /** `stored` are the counters that had a row, locked by this transaction. */
@@ -151,21 +121,12 @@ export async function writeCounters(
     if (write.kind !== 'adjust') continue;
     const key = entryKey(write.key);
     const { runId = null, expiresAt = null } = write;
-    changed.set(key, { ...write.key, value: counters.get(key) ?? 0, run_id: runId, expires_at: expiresAt });
+    changed.set(key, { ...write.key, value: counters.get(key) ?? 0, runId, expiresAt });
   }
   const isStored = ([key]: [string, unknown]): boolean => stored.has(key);
-  const put = (rows: readonly object[], onConflict: string) => tx`
-    insert into counters (kind, tenant, id, value, run_id, expires_at)
-    select kind, tenant, id, value, run_id, expires_at
-    from json_to_recordset(${rowsJson(rows)}::text::json)
-      as r (kind text, tenant text, id text, value bigint, run_id text, expires_at bigint)
-    order by kind, tenant, id
-    on conflict (kind, tenant, id) ${tx.unsafe(onConflict)}
-  `;
   const updates = [...changed].filter(isStored).map(([, row]) => row);
   const inserts = [...changed].filter((each) => !isStored(each)).map(([, row]) => row);
-  if (updates.length > 0) await put(updates, 'do update set value = excluded.value');
-  if (inserts.length === 0) return;
-  const { count } = await put(inserts, 'do nothing');
-  if (count !== inserts.length) throw new Raced();
+  const replace = 'on conflict (kind, tenant, id) do update set value = excluded.value';
+  await insert(tx, COUNTERS, updates, `order by kind, tenant, id ${replace}`);
+  await insertNew(tx, COUNTERS, inserts, 'kind, tenant, id');
 }

@@ -1,8 +1,9 @@
 import { holder } from '../../blob.ts';
+import { IDEMPOTENCY, INVOCATIONS } from '../../columns.ts';
 import type { IdempotencyRecord, Write } from '../../port.ts';
 import type { BlobChanges } from '../blobs.ts';
 import { idempotencyKey } from '../decide.ts';
-import { Raced, rowsJson, type Tx } from '../sql.ts';
+import { insertNew, rowsAs, type Tx } from '../sql.ts';
 
 /** `replaced` are the keys with an expired record, locked by this transaction. */
 export async function writeIdempotency(
@@ -25,21 +26,11 @@ export async function writeIdempotency(
     delete from idempotency
     where (tenant, operation, key) in (
       select tenant, operation, key
-      from json_to_recordset(${rowsJson(rows)}::text::json)
-        as r (tenant text, operation text, key text, replaced boolean)
+      from ${rowsAs(tx, 'r', rows, 'tenant text, operation text, key text, replaced boolean')}
       where replaced
     )
   `;
-  const inserted = await tx`
-    insert into idempotency (tenant, operation, key, digest, status, body, expires_at)
-    select tenant, operation, key, digest, status, body, "expiresAt"
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
-      tenant text, operation text, key text, digest text, status integer, body text, "expiresAt" bigint
-    )
-    order by tenant, operation, key
-    on conflict do nothing
-  `;
-  if (inserted.count !== rows.length) throw new Raced();
+  await insertNew(tx, IDEMPOTENCY, rows, 'tenant, operation, key');
 }
 
 export async function writeInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
@@ -50,7 +41,6 @@ export async function writeInvocations(tx: Tx, won: readonly Write[], blobs: Blo
 
 async function claimInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
   const records = won.flatMap((write) => (write.kind === 'claimInvocation' ? [write.record] : []));
-  if (records.length === 0) return;
   const rows = records.map((record) => ({
     ...record,
     outcome:
@@ -58,17 +48,7 @@ async function claimInvocations(tx: Tx, won: readonly Write[], blobs: BlobChange
         ? null
         : blobs.put(holder.invocation(record.tenant, record.invocationId), record.outcome),
   }));
-  const inserted = await tx`
-    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at, claim_id, events_pending)
-    select tenant, "invocationId", "runId", "nodeId", outcome, "claimedAt", "claimId", "eventsPending"
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
-      tenant text, "invocationId" text, "runId" text, "nodeId" text, outcome text, "claimedAt" bigint,
-      "claimId" text, "eventsPending" boolean
-    )
-    order by tenant, "invocationId"
-    on conflict do nothing
-  `;
-  if (inserted.count !== rows.length) throw new Raced();
+  await insertNew(tx, INVOCATIONS, rows, 'tenant, "invocationId"');
 }
 
 async function settleInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
@@ -83,8 +63,7 @@ async function settleInvocations(tx: Tx, won: readonly Write[], blobs: BlobChang
   await tx`
     update invocations
     set outcome = r.outcome, events_pending = r."eventsPending"
-    from json_to_recordset(${rowsJson(rows)}::text::json)
-      as r (tenant text, "invocationId" text, outcome text, "eventsPending" boolean)
+    from ${rowsAs(tx, 'r', rows, 'tenant text, "invocationId" text, outcome text, "eventsPending" boolean')}
     where invocations.tenant = r.tenant and invocations.invocation_id = r."invocationId"
   `;
 }
@@ -95,7 +74,7 @@ async function tellInvocations(tx: Tx, won: readonly Write[]): Promise<void> {
   await tx`
     update invocations
     set events_pending = false
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (tenant text, "invocationId" text)
+    from ${rowsAs(tx, 'r', rows, 'tenant text, "invocationId" text')}
     where invocations.tenant = r.tenant and invocations.invocation_id = r."invocationId"
   `;
 }

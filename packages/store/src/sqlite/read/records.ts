@@ -81,10 +81,10 @@ function workflowReads({ all }: Pick<Queries, 'all'>): Sync<WorkflowReads> {
     workflow: (tenant, workflowId) => versions(tenant, workflowId, 1)[0] ?? null,
     workflows: all<WorkflowRecord>(`
       select ${WORKFLOW_COLUMNS}
-      from workflows as listed
+      from workflows
       where tenant in (?1, '*') and place = (
-        select place from workflows
-        where workflow_id = listed.workflow_id and tenant in (?1, '*')
+        select place from workflows as others
+        where others.workflow_id = workflows.workflow_id and tenant in (?1, '*')
         order by tenant = '*', place desc
         limit 1
       )

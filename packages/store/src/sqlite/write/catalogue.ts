@@ -1,23 +1,18 @@
 import { atRest, holder } from '../../blob.ts';
+import { DEFINITIONS, KEYS, WORKFLOWS } from '../../columns.ts';
 import type { BlobWrites } from '../blobs.ts';
-import type { Queries } from '../rows.ts';
+import { insertRow, type Queries } from '../rows.ts';
 import type { Writes } from './apply.ts';
 
 type Kinds = 'putDefinition' | 'putContent' | 'deleteContent' | 'putWorkflow' | 'deleteWorkflow' | 'putKey';
 
 export function catalogueWrites({ run }: Queries, blobs: BlobWrites): Writes<Kinds> {
-  const putDefinition = run('insert into definitions (hash, body) values (?, ?) on conflict do nothing');
+  const putDefinition = run(`${insertRow(DEFINITIONS)} on conflict do nothing`);
   const putContent = run('insert into contents (hash, bytes) values (?, ?) on conflict do nothing');
   const deleteContent = run('delete from contents where hash = ?');
-  const putWorkflow = run(`
-    insert or replace into workflows (tenant, workflow_id, hash, version, name, registered_at)
-    values (?, ?, ?, ?, ?, ?)
-  `);
+  const putWorkflow = run(insertRow(WORKFLOWS).replace('insert', 'insert or replace'));
   const deleteWorkflow = run('delete from workflows where tenant = ? and workflow_id = ?');
-  const putKey = run(`
-    insert or replace into keys (key_id, tenant, name, hash, scopes, created_at, expires_at, revoked_at)
-    values (?, ?, ?, ?, ?, ?, ?, ?)
-  `);
+  const putKey = run(insertRow(KEYS).replace('insert', 'insert or replace'));
   return {
     putDefinition({ hash, body }) {
       const stored = atRest(body);

@@ -1,9 +1,10 @@
 import { holder } from '../../blob.ts';
 import type { PutInParts } from '../../body-parts.ts';
+import { COUNTERS, ENTRIES, ENTRY_INDEX, FEED } from '../../columns.ts';
 import { versionAfter } from '../../entry.ts';
 import type { EntryKey, FeedRow, NewEntry } from '../../port.ts';
 import type { BlobWrites } from '../blobs.ts';
-import type { Queries } from '../rows.ts';
+import { insertRow, type Queries } from '../rows.ts';
 import type { Writes } from './apply.ts';
 
 type Kinds = 'putEntry' | 'deleteEntry' | 'expectEntry' | 'expectLease' | 'adjust';
@@ -47,8 +48,7 @@ function preparePut(
     'select count(*) as count from entries where kind = ? and tenant = ?',
   );
   const put = run(`
-    insert into entries (kind, tenant, id, version, workspace, ref, due_at, expires_at, created_at, run_id, body)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ${insertRow(ENTRIES)}
     on conflict do update set
       version = excluded.version, workspace = excluded.workspace, ref = excluded.ref, due_at = excluded.due_at,
       expires_at = excluded.expires_at, created_at = excluded.created_at, run_id = excluded.run_id, body = excluded.body
@@ -85,9 +85,7 @@ export function prepareDropEntry(queries: Queries, blobs: BlobWrites): (key: Ent
 }
 
 function prepareIndex({ one, run }: Queries) {
-  const insert = run(`
-    insert into entry_index (kind, tenant, name, value, id, is_unique) values (?, ?, ?, ?, ?, ?) on conflict do nothing
-  `);
+  const insert = run(`${insertRow(ENTRY_INDEX)} on conflict do nothing`);
   const taken = one(`
     select 1 from entry_index
     where kind = ? and tenant = ? and name = ? and value = ? and is_unique and id <> ?
@@ -105,9 +103,7 @@ function prepareIndex({ one, run }: Queries) {
 }
 
 function prepareAddToFeed({ run }: Queries): (row: Omit<FeedRow, 'number'>) => void {
-  const insert = run(`
-    insert into feed (kind, tenant, workspace, id, version, op, actor, at) values (?, ?, ?, ?, ?, ?, ?, ?)
-  `);
+  const insert = run(insertRow(FEED));
   return ({ kind, tenant, workspace, id, version, op, actor, at }) =>
     void insert(kind, tenant, workspace, id, version, op, actor, at);
 }
@@ -116,10 +112,7 @@ function prepareAdjust({ one, run }: Queries): Writes<'adjust'>['adjust'] {
   const select = one<{ value: number }>(
     'select value from counters where kind = ? and tenant = ? and id = ?',
   );
-  const put = run(`
-    insert into counters (kind, tenant, id, value, run_id, expires_at) values (?, ?, ?, ?, ?, ?)
-    on conflict do update set value = excluded.value
-  `);
+  const put = run(`${insertRow(COUNTERS)} on conflict do update set value = excluded.value`);
   return ({ key: { kind, tenant, id }, delta, max = Number.MAX_SAFE_INTEGER, floor, runId, expiresAt }) => {
     const before = Math.max(select(kind, tenant, id)?.value ?? 0, floor ?? -Infinity);
     const value = before + delta;

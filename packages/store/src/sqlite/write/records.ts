@@ -1,23 +1,19 @@
 import { atRest, holder } from '../../blob.ts';
+import { IDEMPOTENCY, INVOCATIONS } from '../../columns.ts';
 import type { BlobWrites } from '../blobs.ts';
-import type { Queries } from '../rows.ts';
+import { insertRow, type Queries } from '../rows.ts';
 import type { Writes } from './apply.ts';
 
 type Kinds = 'idempotency' | 'claimInvocation' | 'settleInvocation' | 'tellInvocation';
 
 export function recordWrites({ run }: Queries, blobs: BlobWrites): Writes<Kinds> {
   const putIdempotency = run(`
-    insert into idempotency (tenant, operation, key, digest, status, body, expires_at)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    ${insertRow(IDEMPOTENCY)}
     on conflict do update
-    set digest = ?4, status = ?5, body = ?6, expires_at = ?7
-    where idempotency.expires_at <= ?8
+    set digest = excluded.digest, status = excluded.status, body = excluded.body, expires_at = excluded.expires_at
+    where idempotency.expires_at <= ?
   `);
-  const claim = run(`
-    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at, claim_id, events_pending)
-    values (?, ?, ?, ?, ?, ?, ?, ?)
-    on conflict do nothing
-  `);
+  const claim = run(`${insertRow(INVOCATIONS)} on conflict do nothing`);
   const settle = run(`
     update invocations set outcome = ?, events_pending = ?
     where tenant = ? and invocation_id = ? and outcome is null
