@@ -6,7 +6,7 @@ import { closedObject, type JsonObject, OpenwopError, Values } from '@gantry/pro
 import Type from 'typebox';
 import type { Drive } from './drive.ts';
 import { type AcceptBody, type Aliases, aliasOf } from './envelopes.ts';
-import { seam } from './seam.ts';
+import { seam, seamAt } from './seam.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const EmitSurface = Type.Object({ runId: Name, surface: Values });
@@ -31,25 +31,16 @@ export function a2uiSeams(app: Api, drive: Drive, aliases: Aliases, inRun: InRun
     throw new OpenwopError('validation_error', { message: outcome.reason, details: { problems } });
   });
 
-  app.get(
-    '/v1/host/sample/a2ui/materialized',
-    {
-      schema: {
-        summary: 'The last surface of a run, in full',
-        querystring: closedObject({ runId: Name }),
-        response: { 200: Values },
-      },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      const { runId } = request.query;
-      const events = await drive.events(aliases.get(aliasOf(tenant, runId))?.key ?? { tenant, runId });
-      const surfaces = events.map(({ payload }) => payload.data).filter(isSurface);
-      const surface = surfaces.at(-1)?.payload;
-      if (surface === undefined) throw new OpenwopError('not_found');
-      return { surfaceRef: `${runId}:surface`, surface };
-    },
-  );
+  const schema = { querystring: closedObject({ runId: Name }), response: { 200: Values } };
+  app.get(...seamAt('GET a2ui/materialized', schema), async (request) => {
+    const { tenant } = callerOf(request);
+    const { runId } = request.query;
+    const events = await drive.events(aliases.get(aliasOf(tenant, runId))?.key ?? { tenant, runId });
+    const surfaces = events.map(({ payload }) => payload.data).filter(isSurface);
+    const surface = surfaces.at(-1)?.payload;
+    if (surface === undefined) throw new OpenwopError('not_found');
+    return { surfaceRef: `${runId}:surface`, surface };
+  });
 }
 
 const isSurface = (data: unknown): data is JsonObject => Object(data).type === A2UI_KIND;

@@ -1,6 +1,6 @@
 /** Artifact types: installed from a manifest with its schemas; artifacts of them are made by runs. */
 import type { Api, Caller } from '@gantry/http';
-import { archiveOf, isFilePath, normalizePath } from '@gantry/packs';
+import { isFilePath, normalizePath } from '@gantry/packs';
 import { type Json, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import Type, { type Static } from 'typebox';
@@ -8,6 +8,7 @@ import { findArtifactType } from '../../packs/artifact-types/artifact-types.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { definition, node, seamIdFor } from './definition.ts';
 import type { Drive } from './drive.ts';
+import { install } from './install.ts';
 import { sampleOf } from './schema-sample.ts';
 import { seam } from './seam.ts';
 
@@ -63,10 +64,8 @@ export function artifactTypeSeams(
   { service, records }: Pick<Packs, 'service' | 'records'>,
   drive: Drive,
 ): void {
-  const install = async ({ tenant, keyId }: Caller, body: Static<typeof Install>): Promise<string[]> => {
-    const { bytes } = await archiveOf(filesOf(body));
-    const upload = { tenant, archive: bytes, source: 'archive', development: true } as const;
-    const { record } = await service.install({ ...upload, grant: [], by: keyId });
+  const installed = async (caller: Caller, body: Static<typeof Install>): Promise<string[]> => {
+    const { record } = await install(service, caller, body.manifest, schemaFiles(body));
     const { declared } = await records.version(record.integrity);
     if (declared?.kind !== 'artifact-type') throw new Error('another kind was installed');
     return declared.types.map(({ artifactTypeId }) => artifactTypeId);
@@ -74,7 +73,7 @@ export function artifactTypeSeams(
 
   seam(app, 'artifacttypes/install', [Install, Installed], async (caller, body) => ({
     installed: true as const,
-    artifactTypeIds: await install(caller, body),
+    artifactTypeIds: await installed(caller, body),
   }));
 
   seam(app, 'artifacttypes/produce', [Produce, Produced], async (caller, body) => {
@@ -99,7 +98,7 @@ export function artifactTypeSeams(
 
   seam(app, 'artifacttypes/runproduce', [RunProduce, Started], async (caller, { artifactTypeId }) => {
     const known = () => findArtifactType(records, caller.tenant, artifactTypeId);
-    if (artifactTypeId === NOTE && !(await known())) await install(caller, NOTES);
+    if (artifactTypeId === NOTE && !(await known())) await installed(caller, NOTES);
     const type = await known();
     if (!type)
       throw new OpenwopError('validation_error', {
@@ -112,17 +111,16 @@ export function artifactTypeSeams(
   });
 }
 
-/** The archive that the pack would be published as. */
-function filesOf({ manifest, schemas }: Static<typeof Install>): Map<string, Buffer> {
+/** Where the archive would have them that the pack is published as. */
+function schemaFiles({ manifest, schemas }: Static<typeof Install>): Record<string, string> {
   if (manifest.kind !== 'artifact-type') throw new OpenwopError('pack_kind_invalid');
-  const files = new Map([['pack.json', Buffer.from(JSON.stringify(manifest))]]);
+  const files: Record<string, string> = {};
   const types: unknown[] = Array.isArray(manifest.artifactTypes) ? manifest.artifactTypes : [];
   for (const type of types) {
     const { artifactTypeId, schemaRef } = Object(type);
     const schema = schemas[String(artifactTypeId)];
     if (schema === undefined || typeof schemaRef !== 'string' || !isFilePath(schemaRef)) continue;
-    const path = normalizePath(schemaRef);
-    if (path !== 'pack.json') files.set(path, Buffer.from(JSON.stringify(schema)));
+    files[normalizePath(schemaRef)] = JSON.stringify(schema);
   }
   return files;
 }

@@ -18,7 +18,7 @@ import { chainOptions } from '../../workflows/chain-options.ts';
 import type { ApiDeps } from '../context.ts';
 import { seamIdFor } from './definition.ts';
 import type { Drive } from './drive.ts';
-import { seam } from './seam.ts';
+import { seam, seamAt } from './seam.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 
@@ -86,19 +86,13 @@ export function chainSeams(
 ): void {
   const forks = createForks({ ...deps, runs: deps.store.runs });
   const shownBy = async (key: RunKey) => Object((await drive.atRest(key)).snapshot.outputs).payload;
-  app.post(
-    '/v1/host/sample/workflow-chain::expand',
-    {
-      attachValidation: true,
-      schema: { summary: 'Expand a chain', body: Expand, response: { 200: Expanded } },
-    },
-    async (request) => {
-      if (request.validationError) throw new OpenwopError('invalid_request');
-      const { tenant } = callerOf(request);
-      const named = await chainOf(records, tenant, request.body);
-      return expand(named, request.body, chainOptions(await knownTypes(tenant)));
-    },
-  );
+  const [url, options] = seamAt('workflow-chain:expand', { body: Expand, response: { 200: Expanded } });
+  app.post(url, { ...options, attachValidation: true }, async (request) => {
+    if (request.validationError) throw new OpenwopError('invalid_request');
+    const { tenant } = callerOf(request);
+    const named = await chainOf(records, tenant, request.body);
+    return expand(named, request.body, chainOptions(await knownTypes(tenant)));
+  });
   seam(app, 'chain/deferred-expand', [Defer, Deferred], async (caller, body) => {
     const { tenant } = caller;
     const options = chainOptions(await knownTypes(tenant));

@@ -1,12 +1,11 @@
 /** Connection packs: installed from a manifest alone, then asked what production asks. */
 import type { Api } from '@gantry/http';
-import { archiveOf } from '@gantry/packs';
 import { OpenwopError, Values } from '@gantry/protocol';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { Connections } from '../../packs/connections/connections.ts';
 import { consentPlan, egressVerdict, type Resolution } from '../../packs/connections/provider.ts';
-import type { PackService } from '../../packs/pack-service.ts';
 import type { Packs } from '../../packs/packs.ts';
+import { install } from './install.ts';
 import { seam } from './seam.ts';
 
 const Word = Type.String({ minLength: 1, maxLength: 256 });
@@ -39,7 +38,8 @@ export function connectionPackSeams(
 
   seam(app, 'connection-packs/install', [Install, Installed], async (caller, { manifest }) => {
     try {
-      await install(service, manifest, caller);
+      if (manifest.kind !== 'connection') throw new OpenwopError('pack_kind_invalid');
+      await install(service, caller, manifest);
       return { installed: true, errors: [] };
     } catch (error) {
       if (!(error instanceof OpenwopError)) throw error;
@@ -59,18 +59,6 @@ export function connectionPackSeams(
     if (resolution.source === 'pack') return egressVerdict(resolution.installed.provider, body.requestHost);
     return { allowed: false, ...(resolution.source === 'none' && { code: resolution.code }) };
   });
-}
-
-/** The suite installs other content under the same version, as development does. */
-async function install(
-  service: PackService,
-  manifest: Static<typeof Values>,
-  { tenant, keyId }: { tenant: string; keyId: string },
-): Promise<void> {
-  if (manifest.kind !== 'connection') throw new OpenwopError('pack_kind_invalid');
-  const { bytes } = await archiveOf(new Map([['pack.json', Buffer.from(JSON.stringify(manifest))]]));
-  const request = { tenant, archive: bytes, source: 'archive', development: true } as const;
-  await service.install({ ...request, grant: [], by: keyId });
 }
 
 interface Reason {

@@ -1,7 +1,6 @@
 /** `ctx.http.safeFetch` as nodes have it: by itself, with its pair of events, and in a run. */
 import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
 import type { Api } from '@gantry/http';
-import { archiveOf } from '@gantry/packs';
 import { type EmittedEvent, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import { createCallGate, implementHttp } from '@gantry/surfaces';
 import Type, { type Static } from 'typebox';
@@ -11,6 +10,7 @@ import type { Surfaces } from '../../surfaces/surfaces.ts';
 import type { ApiDeps } from '../context.ts';
 import { definition, node, seamIdFor } from './definition.ts';
 import type { Drive } from './drive.ts';
+import { install } from './install.ts';
 import { seam } from './seam.ts';
 import { membersOutside } from './surfaces/outside-runs.ts';
 
@@ -51,8 +51,7 @@ export function httpSeams(app: Api, deps: ApiDeps, surfaces: Surfaces, packs: Pa
     return { ...ended, ...pairOf(told) };
   });
   seam(app, 'http/safe-fetch-run', [Fetch, Ran], async (caller, { url, init = {} }) => {
-    const { tenant, keyId } = caller;
-    await packs.service.install({ tenant, archive: (await probe()).bytes, grant: [], by: keyId });
+    await install(packs.service, caller, MANIFEST, { 'index.mjs': CODE });
     const config = { url, init: init as JsonObject };
     const id = seamIdFor('safe-fetch', config);
     const key = await drive.start(caller, [definition(id, [node('fetch', TYPE, { config })])]);
@@ -97,11 +96,3 @@ const CODE = `export const nodes = {
   },
 };
 `;
-
-const probe = () =>
-  archiveOf(
-    new Map([
-      ['pack.json', Buffer.from(JSON.stringify(MANIFEST))],
-      ['index.mjs', Buffer.from(CODE)],
-    ]),
-  );

@@ -4,6 +4,7 @@ import { judgeInstall, RUNTIME_REQUIREMENTS, readManifest, refusalError, require
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Packs } from '../../packs/packs.ts';
+import { seamAt } from './seam.ts';
 
 const Gate = Type.Object({
   manifest: Type.Record(Type.String(), Type.Unknown()),
@@ -22,25 +23,22 @@ const Refused = Type.Object({
 });
 
 export function installGateSeam(app: Api, { offer }: Pick<Packs, 'offer'>): void {
-  app.post(
-    '/v1/host/sample/packs/install-gate',
-    { schema: { summary: 'Judge a manifest', body: Gate, response: { 200: Installed, 400: Refused } } },
-    async (request) => {
-      const { manifest: given, grantSet = [], gating = true } = request.body;
-      const reading = readManifest(JSON.stringify(given));
-      if (reading.kind === 'refused') {
-        const [first] = reading.issues;
-        throw new OpenwopError(first?.code ?? 'invalid_manifest', { message: first?.message ?? '' });
-      }
-      const { manifest } = reading;
-      const grants = gating ? grantSet : RUNTIME_REQUIREMENTS;
-      const judgement = judgeInstall(manifest, { ...(await offer(manifest)), grants });
-      if (judgement.installable)
-        return gating
-          ? { outcome: 'installed' }
-          : { outcome: 'installed', requiresProjected: [...requiresOf(manifest)] };
-      const [first, ...others] = judgement.refusals;
-      throw first ? refusalError([first, ...others]) : new Error('a refusal has a reason');
-    },
-  );
+  const schema = { body: Gate, response: { 200: Installed, 400: Refused } };
+  app.post(...seamAt('packs/install-gate', schema), async (request) => {
+    const { manifest: given, grantSet = [], gating = true } = request.body;
+    const reading = readManifest(JSON.stringify(given));
+    if (reading.kind === 'refused') {
+      const [first] = reading.issues;
+      throw new OpenwopError(first?.code ?? 'invalid_manifest', { message: first?.message ?? '' });
+    }
+    const { manifest } = reading;
+    const grants = gating ? grantSet : RUNTIME_REQUIREMENTS;
+    const judgement = judgeInstall(manifest, { ...(await offer(manifest)), grants });
+    if (judgement.installable)
+      return gating
+        ? { outcome: 'installed' }
+        : { outcome: 'installed', requiresProjected: [...requiresOf(manifest)] };
+    const [first, ...others] = judgement.refusals;
+    throw first ? refusalError([first, ...others]) : new Error('a refusal has a reason');
+  });
 }

@@ -5,7 +5,7 @@ import { closedObject, OpenwopError, optional, Values } from '@gantry/protocol';
 import Type from 'typebox';
 import type { MockPrograms } from '../../ai/mock-programs.ts';
 import type { Providers } from '../../ai/providers/providers.ts';
-import { seam } from './seam.ts';
+import { seam, seamAt } from './seam.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Names = Type.Array(Name);
@@ -31,21 +31,15 @@ export function mockSeams(app: Api, programs: MockPrograms): void {
     return { ok: true, count: program.length };
   });
 
-  app.get(
-    '/v1/host/sample/test/mock-ai/last-dispatch-budget',
-    {
-      schema: {
-        summary: 'The output bound of the last request of a node',
-        querystring: closedObject({ nodeId: Name }),
-        response: { 200: Type.Object({ maxTokens: Type.Integer() }) },
-      },
-    },
-    async (request) => {
-      const maxTokens = programs.lastBound(callerOf(request).tenant, request.query.nodeId);
-      if (maxTokens === undefined) throw new OpenwopError('not_found');
-      return { maxTokens };
-    },
-  );
+  const schema = {
+    querystring: closedObject({ nodeId: Name }),
+    response: { 200: Type.Object({ maxTokens: Type.Integer() }) },
+  };
+  app.get(...seamAt('GET test/mock-ai/last-dispatch-budget', schema), async (request) => {
+    const maxTokens = programs.lastBound(callerOf(request).tenant, request.query.nodeId);
+    if (maxTokens === undefined) throw new OpenwopError('not_found');
+    return { maxTokens };
+  });
 }
 
 export function modelGateSeam(app: Api, providers: Pick<Providers, 'factsOf'>): void {

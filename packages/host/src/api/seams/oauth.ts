@@ -4,7 +4,6 @@
  */
 import type { Egress } from '@gantry/egress';
 import type { Api, Caller } from '@gantry/http';
-import { archiveOf } from '@gantry/packs';
 import { type JsonObject, OpenwopError, RunEventDocSchema, Values } from '@gantry/protocol';
 import type { Caller as Changing } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
@@ -13,6 +12,7 @@ import type { OAuth } from '../../oauth/oauth.ts';
 import type { PackService } from '../../packs/pack-service.ts';
 import { definition, node, seamId } from './definition.ts';
 import type { Drive } from './drive.ts';
+import { install } from './install.ts';
 import { seam } from './seam.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 2_048 });
@@ -46,7 +46,8 @@ export function oauthSeams(app: Api, { oauth, packs }: OAuthSeamDeps, drive: Dri
   ): Promise<Static<typeof Surfaces>> {
     await install(packs.service, caller, providerManifest(asked));
     const credentialRef = await authorized(oauth, caller, asked);
-    await install(packs.service, caller, nodeManifest(asked), nodeCode(asked.provider));
+    const code = { 'index.mjs': nodeCode(asked.provider) };
+    await install(packs.service, caller, nodeManifest(asked), code);
     const work = definition(seamId(`oauth-${asked.provider}`), [node('call', typeIdOf(asked.provider))]);
     const key = await drive.start(caller, [work]);
     const { snapshot } = await drive.atRest(key);
@@ -174,16 +175,3 @@ const nodeCode = (provider: string): string => `export const nodes = {
     return { ref: ctx.secretRefs['${provider}'].ref, token: value, header: 'Bearer ' + value };
   },
 };`;
-
-/** The suite installs other content under the same version, as development does. */
-async function install(
-  service: Pick<PackService, 'install'>,
-  { tenant, keyId: by }: Caller,
-  manifest: JsonObject,
-  code?: string,
-): Promise<void> {
-  const files = { 'pack.json': JSON.stringify(manifest), ...(code !== undefined && { 'index.mjs': code }) };
-  const entries = Object.entries(files).map(([path, text]) => [path, Buffer.from(text)] as const);
-  const { bytes: archive } = await archiveOf(new Map(entries));
-  await service.install({ tenant, archive, development: true, grant: [], by });
-}

@@ -1,18 +1,19 @@
 /** What a run left behind: its log, by what the suite asks for, and its variables. */
 import { type Api, callerOf } from '@gantry/http';
-import { closedObject, type JsonObject, OpenwopError, RunEventDocSchema } from '@gantry/protocol';
+import { closedObject, type JsonObject, OpenwopError, RunEventDocSchema, Values } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { ApiDeps } from '../context.ts';
 import { RunParams } from '../runs.ts';
 import type { Drive } from './drive.ts';
 import { type Aliases, aliasOf } from './envelopes.ts';
+import { seamAt } from './seam.ts';
 import { type RunlessLog, WITHOUT_RUN } from './trigger-bridge.ts';
 
 const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 const Filter = closedObject({ type: Text, correlationId: Text, causationId: Text, nodeId: Text });
 const Events = Type.Object({ events: Type.Array(RunEventDocSchema) });
-const SetVariables = closedObject({ variables: Type.Record(Type.String(), Type.Unknown()) });
-const Variables = Type.Object({ variables: Type.Record(Type.String(), Type.Unknown()) });
+const SetVariables = closedObject({ variables: Values });
+const Variables = Type.Object({ variables: Values });
 
 /** What the suite reads of that is in no run of its own name. */
 export interface SeamLogs {
@@ -37,63 +38,38 @@ export function runLogSeams(
       .map((event) => ({ contentTrust: 'trusted', ...event, runId }));
   }
 
-  app.get(
-    '/v1/host/sample/test/runs/:runId/events',
-    {
-      schema: {
-        summary: 'Read the log of a run; a run that is not there has none',
-        params: RunParams,
-        querystring: Filter,
-        response: { 200: Events },
-      },
-    },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      const events = await eventsOf(tenant, request.params.runId);
-      return { events: events.filter((event) => fits(event, request.query)) };
-    },
-  );
+  const logged = { params: RunParams, querystring: Filter, response: { 200: Events } };
+  app.get(...seamAt('GET test/runs/{runId}/events', logged), async (request) => {
+    const events = await eventsOf(callerOf(request).tenant, request.params.runId);
+    return { events: events.filter((event) => fits(event, request.query)) };
+  });
 
-  app.get(
-    '/v1/host/sample/test/runs/:runId/variables',
-    {
-      schema: { summary: 'Read the variables of a run', params: RunParams, response: { 200: Variables } },
-    },
-    async (request) => {
-      const read = await runtime.read({ tenant: callerOf(request).tenant, runId: request.params.runId });
-      if (read === null) throw new OpenwopError('not_found');
-      return { variables: read.snapshot.variables };
-    },
-  );
+  const variable = { params: RunParams, response: { 200: Variables } };
+  app.get(...seamAt('GET test/runs/{runId}/variables', variable), async (request) => {
+    const read = await runtime.read({ tenant: callerOf(request).tenant, runId: request.params.runId });
+    if (read === null) throw new OpenwopError('not_found');
+    return { variables: read.snapshot.variables };
+  });
 
-  app.post(
-    '/v1/host/sample/test/runs/:runId/variables',
-    {
-      schema: {
-        summary: 'Set variables of a run that is under way',
-        params: RunParams,
-        body: SetVariables,
-        response: { 200: Variables },
-      },
-    },
-    async (request) => {
-      const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
-      const { variables } = request.body;
-      const result = await runtime.command(key, { type: 'setVariables', variables: variables as JsonObject });
-      if (result.kind === 'not_found') throw new OpenwopError('not_found');
-      if (result.kind === 'refused')
-        throw new OpenwopError('validation_error', result.refusal && { message: result.refusal.message });
-      return { variables: (await runtime.read(key))?.snapshot.variables ?? {} };
-    },
-  );
+  const settable = { ...variable, body: SetVariables };
+  app.post(...seamAt('test/runs/{runId}/variables', settable), async (request) => {
+    const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
+    const { variables } = request.body;
+    const result = await runtime.command(key, { type: 'setVariables', variables: variables as JsonObject });
+    if (result.kind === 'not_found') throw new OpenwopError('not_found');
+    if (result.kind === 'refused')
+      throw new OpenwopError('validation_error', result.refusal && { message: result.refusal.message });
+    return { variables: (await runtime.read(key))?.snapshot.variables ?? {} };
+  });
 }
 
-function fits(event: Static<typeof RunEventDocSchema>, filter: Static<typeof Filter>): boolean {
-  const { type, correlationId, causationId, nodeId } = filter;
+function fits(
+  event: Static<typeof RunEventDocSchema>,
+  { correlationId, ...filter }: Static<typeof Filter>,
+): boolean {
+  const wanted = Object.entries(filter) as [keyof typeof filter, string][];
   return (
-    (type === undefined || event.type === type) &&
     (correlationId === undefined || event.payload.correlationId === correlationId) &&
-    (causationId === undefined || event.causationId === causationId) &&
-    (nodeId === undefined || event.nodeId === nodeId)
+    wanted.every(([name, value]) => event[name] === value)
   );
 }

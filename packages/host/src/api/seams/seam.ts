@@ -1,64 +1,118 @@
-/** One route of the public conformance suite. */
+/** Routes of the public conformance suite. */
 import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Scope } from '@gantry/protocol';
 import type { Static, TSchema } from 'typebox';
 
-/** By their path below `/v1/host/sample/`, with what each does. */
-const SEAMS = {
-  'a2ui/emit-surface': 'Let a run receive a surface',
-  'agentloop/run': 'Let a supervisor take its turns',
-  'ai/call': 'Ask a model from a node of a run',
-  'ai/call-speech-synthesizer': 'Let a node of a run make speech',
-  'ai/generate': 'Let a node of a run ask a model for an envelope',
-  'artifacttypes/install': 'Install an artifact-type pack from its manifest and schemas',
-  'artifacttypes/produce': 'Let a run produce an artifact',
-  'artifacttypes/runproduce': 'Let a run produce some artifact of a type',
-  'authorization/decide': 'Whether a principal may do something',
-  'budget/run': 'Let a run use up its budget, or ask for a model that it denies',
-  'chain/deferred-expand': 'Expand a chain for later',
-  'connection-packs/consent-plan': 'The steps that people are asked to consent to',
-  'connection-packs/egress-check': 'Whether credentials of a provider may go to a host',
-  'connection-packs/install': 'Install a connection pack from its manifest',
-  'connection-packs/resolve': 'The pack or built-in that describes a provider',
-  'credentials/echo': 'Let a node show the value of a credential, and read what its run shows',
-  'deadletter/exhaust': 'Use up the retries of a run',
-  'dispatch/fanout': 'Dispatch workers and join them',
-  'egress/decide': 'Judge a credential for a destination',
-  'envelope/accept': 'Judge an envelope, or let a run receive it',
-  'governance/approval-gate': 'Answer a governance gate',
-  'heartbeat/tick': 'Evaluate a heartbeat once',
-  'http/safe-fetch': 'Call a server as nodes do',
-  'http/safe-fetch-run': 'Call a server from a node of a run',
-  'oauth/authorize-code-roundtrip': 'Authorize a connection, and let a node use it',
-  'oauth/connector-echo': 'Let a node use a connection whose token is known',
-  'prompt/compose': 'Fill in a prompt, and what the log would say of it',
-  'prompt/resolve': 'The prompt of a node through all layers',
-  'scheduling/tick': 'Let a schedule fall due',
-  'subrun/attest': 'Merge the outputs of a child',
-  'test/idempotency/concurrent-claim': 'Let several executors reach one effect',
-  'test/capability-toggle': 'Take a capability away for a moment',
-  'test/emit-provider-usage': 'Let a run tell what a model used',
-  'test/emit-envelope-reliability': 'Let a run tell an event of envelopes',
-  'test/evaluate-model-capability-gate': 'Whether a model can do what a node needs',
-  'test/llm-cache-key': 'The cache key of a request to a model',
-  'test/llm-prompt-wrap': 'An event as a prompt quotes it',
-  'test/mock-ai/program': 'What the provider `mock` answers to a node',
-  'test/reset': 'Forget what the suite toggled',
-  'test/sandbox-invoke': 'Run code in the sandbox',
-  'test/sandbox-load': 'Load a pack in the sandbox',
-  'toolhooks/invoke': 'Call a tool that does nothing',
-  'trigger-bridge/deliver': 'Send an event through the bridge',
-  'trigger-bridge/ingest': 'Send an event of a source, and show what its run gets',
-} as const;
+/** By their path below `/v1/host/sample/`, all but reads are POSTs: what each does, and the scopes that it needs. */
+export const SEAMS = {
+  'a2ui/emit-surface': ['Let a run receive a surface', 'runs:create'],
+  'GET a2ui/materialized': ['The last surface of a run, in full', 'runs:read'],
+  'agentloop/run': ['Let a supervisor take its turns', 'runs:create', 'approvals:respond'],
+  'ai/call': ['Ask a model from a node of a run', 'runs:create'],
+  'ai/call-speech-synthesizer': ['Let a node of a run make speech', 'runs:create'],
+  'ai/generate': ['Let a node of a run ask a model for an envelope', 'runs:create'],
+  'artifacttypes/install': ['Install an artifact-type pack from its manifest and schemas', 'packs:install'],
+  'artifacttypes/produce': ['Let a run produce an artifact', 'workflows:write', 'runs:create'],
+  'artifacttypes/runproduce': [
+    'Let a run produce some artifact of a type',
+    'packs:install',
+    'workflows:write',
+    'runs:create',
+  ],
+  'authorization/decide': ['Whether a principal may do something', 'keys:manage'],
+  'budget/run': [
+    'Let a run use up its budget, or ask for a model that it denies',
+    'workflows:write',
+    'runs:create',
+    'runs:read',
+  ],
+  'chain/deferred-expand': ['Expand a chain for later', 'workflows:write', 'runs:create'],
+  'connection-packs/consent-plan': ['The steps that people are asked to consent to', 'packs:read'],
+  'connection-packs/egress-check': ['Whether credentials of a provider may go to a host', 'packs:read'],
+  'connection-packs/install': ['Install a connection pack from its manifest', 'packs:install'],
+  'connection-packs/resolve': ['The pack or built-in that describes a provider', 'packs:read'],
+  'credentials/echo': [
+    'Let a node show the value of a credential, and read what its run shows',
+    'credentials:manage',
+    'runs:create',
+  ],
+  'deadletter/exhaust': ['Use up the retries of a run', 'runs:create', 'runs:read'],
+  'dispatch/fanout': ['Dispatch workers and join them', 'workflows:write', 'runs:create'],
+  'egress/decide': ['Judge a credential for a destination', 'runs:create'],
+  'envelope/accept': ['Judge an envelope, or let a run receive it', 'runs:create'],
+  'fs/read': ['Read a file of a surface', 'runs:create'],
+  'governance/approval-gate': ['Answer a governance gate', 'runs:create', 'approvals:respond'],
+  'heartbeat/tick': ['Evaluate a heartbeat once', 'runs:create'],
+  'http/safe-fetch': ['Call a server as nodes do', 'runs:create'],
+  'http/safe-fetch-run': [
+    'Call a server from a node of a run',
+    'packs:install',
+    'workflows:write',
+    'runs:create',
+  ],
+  'oauth/authorize-code-roundtrip': [
+    'Authorize a connection, and let a node use it',
+    'packs:install',
+    'credentials:manage',
+    'runs:create',
+  ],
+  'oauth/connector-echo': [
+    'Let a node use a connection whose token is known',
+    'packs:install',
+    'credentials:manage',
+    'runs:create',
+  ],
+  'packs/install-gate': ['Judge a manifest', 'packs:read'],
+  'prompt/compose': ['Fill in a prompt, and what the log would say of it', 'prompts:read'],
+  'prompt/resolve': ['The prompt of a node through all layers', 'prompts:read'],
+  'scheduling/tick': ['Let a schedule fall due', 'runs:create'],
+  'subrun/attest': ['Merge the outputs of a child', 'workflows:write', 'runs:create', 'approvals:respond'],
+  'test/capability-toggle': ['Take a capability away for a moment', 'runs:create'],
+  'test/emit-envelope-reliability': ['Let a run tell an event of envelopes', 'runs:create'],
+  'test/emit-provider-usage': ['Let a run tell what a model used', 'runs:create'],
+  'test/evaluate-model-capability-gate': ['Whether a model can do what a node needs', 'runs:read'],
+  'test/idempotency/concurrent-claim': ['Let several executors reach one effect', 'runs:create'],
+  'test/llm-cache-key': ['The cache key of a request to a model', 'runs:read'],
+  'test/llm-prompt-wrap': ['An event as a prompt quotes it', 'prompts:read'],
+  'GET test/mock-ai/last-dispatch-budget': ['The output bound of the last request of a node', 'runs:read'],
+  'test/mock-ai/program': ['What the provider `mock` answers to a node', 'runs:create'],
+  'test/reset': ['Forget what the suite toggled', 'runs:create'],
+  'GET test/runs/{runId}/events': ['Read the log of a run; a run that is not there has none', 'runs:read'],
+  'GET test/runs/{runId}/variables': ['Read the variables of a run', 'runs:read'],
+  'test/runs/{runId}/variables': ['Set variables of a run that is under way', 'runs:create'],
+  'test/sandbox-invoke': ['Run code in the sandbox', 'packs:install'],
+  'test/sandbox-load': ['Load a pack in the sandbox', 'packs:install'],
+  'test/surface': ['Call a method of a surface', 'runs:create'],
+  'toolhooks/invoke': ['Call a tool that does nothing', 'runs:create'],
+  'trigger-bridge/deliver': ['Send an event through the bridge', 'webhooks:manage', 'runs:create'],
+  'trigger-bridge/ingest': [
+    'Send an event of a source, and show what its run gets',
+    'webhooks:manage',
+    'runs:create',
+  ],
+  'workflow-chain:expand': ['Expand a chain', 'workflows:write'],
+  'GET workflows': ['List workflows', 'manifest:read'],
+  workflows: ['Register a small definition', 'workflows:write'],
+} as const satisfies Readonly<Record<string, readonly [summary: string, ...Scope[]]>>;
+
+type Seam = keyof typeof SEAMS;
+
+/** The path and the options of a route. */
+export function seamAt<S extends object>(seam: Seam, schema: S) {
+  const [summary, ...access] = SEAMS[seam];
+  const [path = ''] = seam.split(' ').reverse();
+  // As Fastify writes what the OpenAPI document writes otherwise
+  const url = `/v1/host/sample/${path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1')}`;
+  return [url, { schema: { summary, ...schema }, config: { access } }] as const;
+}
 
 /** Answers a POST with what `run` returns. */
 export function seam<Body extends TSchema, Answer extends TSchema>(
   app: Api,
-  path: keyof typeof SEAMS,
+  path: Seam,
   [body, answer]: readonly [Body, Answer],
   run: (caller: Caller, body: Static<Body>) => Promise<Static<Answer>>,
 ): void {
-  const schema = { summary: SEAMS[path], body: body as TSchema, response: { 200: answer as TSchema } };
-  app.post(`/v1/host/sample/${path}`, { schema }, (request) =>
-    run(callerOf(request), request.body as Static<Body>),
-  );
+  const schema = { body: body as TSchema, response: { 200: answer as TSchema } };
+  app.post(...seamAt(path, schema), (request) => run(callerOf(request), request.body as Static<Body>));
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings, SettingsError } from '../../settings.ts';
-import { ACCESS } from '../access.ts';
 import { apiTest, assertError } from '../testing.ts';
+import { SEAMS } from './seam.ts';
 import { seamTest } from './testing.ts';
 
-const seams = Object.keys(ACCESS).flatMap((operation) => {
-  const [method, path = ''] = operation.split(' ');
-  if (!path.startsWith('/v1/host/sample/')) return [];
-  return [{ method: method as 'GET' | 'POST', url: path.replace('{runId}', 'run_none') }];
+const operations = Object.keys(SEAMS).map((seam) => {
+  const [path, method = 'POST'] = seam.split(' ').reverse();
+  return { method, path: `/v1/host/sample/${path}` };
 });
+const seams = operations.map(({ method, path }) => ({ method, url: path.replace('{runId}', 'run_none') }));
 
 const call = (api: Pick<Awaited<ReturnType<typeof apiTest>>, 'get' | 'post'>, headers = {}) =>
   Promise.all(
@@ -39,10 +39,7 @@ test('a seam wants a key, and the scope of what it does', async (t) => {
 
 test('seams that are served are documented', async (t) => {
   const { paths } = (await (await seamTest(t)).get('/v1/openapi.json')).json();
-  for (const operation of Object.keys(ACCESS).filter((name) => name.includes('/v1/host/sample/'))) {
-    const [method = '', path = ''] = operation.split(' ');
-    assert.ok(paths[path]?.[method.toLowerCase()], operation);
-  }
+  for (const { method, path } of operations) assert.ok(paths[path]?.[method.toLowerCase()], path);
 });
 
 test('the setting is off, on or wrong', () => {

@@ -1,10 +1,11 @@
 /** Workflows as the public scenarios and examples write them: a list of nodes, and what is missing filled in. */
 import { CONFORMANCE_MARK } from '@gantry/engine';
 import { type Api, callerOf } from '@gantry/http';
-import { OpenwopError, type WorkflowDefinition, type WorkflowNode } from '@gantry/protocol';
+import { OpenwopError, optional, Values, type WorkflowDefinition, type WorkflowNode } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { ApiDeps } from '../context.ts';
 import { definition, edge, node } from './definition.ts';
+import { seamAt } from './seam.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Small = Type.Object({
@@ -13,45 +14,33 @@ const Small = Type.Object({
     Type.Object({
       nodeId: Id,
       typeId: Id,
-      config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-      inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      config: optional(Values),
+      inputs: optional(Values),
     }),
     { minItems: 1, maxItems: 200 },
   ),
-  edges: Type.Optional(Type.Array(Type.Object({ from: Id, to: Id }), { maxItems: 1_000 })),
+  edges: optional(Type.Array(Type.Object({ from: Id, to: Id }), { maxItems: 1_000 })),
 });
 /** One of both: a whole definition, or a small one. */
-const Body = Type.Union([Type.Object({ definition: Type.Record(Type.String(), Type.Unknown()) }), Small]);
+const Body = Type.Union([Type.Object({ definition: Values }), Small]);
 const Registered = Type.Object({ workflowId: Type.String() });
-const URL = '/v1/host/sample/workflows';
 /** They may play agents. */
 const MARKED: object = { [CONFORMANCE_MARK]: true };
 
 export function smallWorkflowSeams(app: Api, { workflows, store }: ApiDeps): void {
-  app.post(
-    URL,
-    { schema: { summary: 'Register a small definition', body: Body, response: { 201: Registered } } },
-    async (request, reply) => {
-      const { tenant } = callerOf(request);
-      const wanted = 'definition' in request.body ? played(request.body.definition) : wholeOf(request.body);
-      const { workflowId } = await workflows.register(tenant, wanted, { replace: true });
-      void reply.code(201);
-      return { workflowId };
-    },
-  );
-  app.get(
-    URL,
-    {
-      schema: {
-        summary: 'List workflows',
-        response: { 200: Type.Object({ workflows: Type.Array(Registered) }) },
-      },
-    },
-    async (request) => {
-      const listed = await store.records.workflows(callerOf(request).tenant);
-      return { workflows: listed.map(({ workflowId }) => ({ workflowId })) };
-    },
-  );
+  const schema = { body: Body, response: { 201: Registered } };
+  app.post(...seamAt('workflows', schema), async (request, reply) => {
+    const { body } = request;
+    const wanted = 'definition' in body ? played(body.definition) : wholeOf(body);
+    const { workflowId } = await workflows.register(callerOf(request).tenant, wanted, { replace: true });
+    void reply.code(201);
+    return { workflowId };
+  });
+  const Listed = Type.Object({ workflows: Type.Array(Registered) });
+  app.get(...seamAt('GET workflows', { response: { 200: Listed } }), async (request) => {
+    const listed = await store.records.workflows(callerOf(request).tenant);
+    return { workflows: listed.map(({ workflowId }) => ({ workflowId })) };
+  });
 }
 
 /** Public examples play models, and write an empty object for no variables. */

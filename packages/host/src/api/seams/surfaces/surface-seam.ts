@@ -5,10 +5,12 @@
  */
 
 import { type Api, type Caller, callerOf } from '@gantry/http';
-import { ERRORS, ErrorEnvelope, errorEnvelope, OpenwopError } from '@gantry/protocol';
+import { ERRORS, ErrorEnvelope, errorEnvelope, OpenwopError, optional, Values } from '@gantry/protocol';
 import type { Data, DataObject } from '@gantry/surfaces';
+import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import type { Surfaces } from '../../../surfaces/surfaces.ts';
+import { seamAt } from '../seam.ts';
 import { type Operation, operationOf, SEAM_SURFACES } from './dialect.ts';
 import type { MembersOutside } from './outside-runs.ts';
 import { WEBHOOKS, type WebhookOperations } from './webhooks.ts';
@@ -18,9 +20,9 @@ const Call = Type.Object({
   tenantId: Text,
   surface: Text,
   op: Text,
-  args: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  args: optional(Values),
 });
-const Read = Type.Object({ path: Type.String(), tenantId: Type.Optional(Text) });
+const Read = Type.Object({ path: Type.String(), tenantId: optional(Text) });
 const response = { 200: Type.Unknown(), 400: ErrorEnvelope };
 
 const CALL_MS_MAX = 30_000;
@@ -43,35 +45,25 @@ export function surfaceSeams(
   webhooks: WebhookOperations,
 ): void {
   const ask = asking(surfaces, outside);
-  app.post(
-    '/v1/host/sample/test/surface',
-    { schema: { summary: 'Call a method of a surface', body: Call, response } },
-    async (request, reply) => {
-      const { tenantId, surface, op, args = {} } = request.body;
-      if (surface === WEBHOOKS) {
-        const caller = callerOf(request);
-        return webhooks(
-          { kind: 'person', tenant: tenantOf(caller, tenantId), actor: caller.keyId },
-          op,
-          args,
-        );
-      }
-      const operation = operationOf(surface, op);
-      if (!operation) throw unknownSurface(surface);
-      const asked = await ask(callerOf(request), tenantId, operation, args as DataObject);
-      return asked.kind === 'answer' ? asked.answer : reply.code(400).send(errorEnvelope(asked.error));
-    },
-  );
-  app.post(
-    '/v1/host/sample/fs/read',
-    { schema: { summary: 'Read a file of a surface', body: Read, response } },
-    async (request, reply) => {
-      const { path, tenantId = 'tenant-a' } = request.body;
-      const asked = await ask(callerOf(request), tenantId, operationOf('fs', 'read')!, { path });
-      return asked.kind === 'answer' ? asked.answer : reply.code(400).send(errorEnvelope(asked.error));
-    },
-  );
+  app.post(...seamAt('test/surface', { body: Call, response }), async (request, reply) => {
+    const caller = callerOf(request);
+    const { tenantId, surface, op, args = {} } = request.body;
+    if (surface === WEBHOOKS) {
+      const person = { kind: 'person', tenant: tenantOf(caller, tenantId), actor: caller.keyId } as const;
+      return webhooks(person, op, args);
+    }
+    const operation = operationOf(surface, op);
+    if (!operation) throw unknownSurface(surface);
+    return answered(reply, await ask(caller, tenantId, operation, args as DataObject));
+  });
+  app.post(...seamAt('fs/read', { body: Read, response }), async (request, reply) => {
+    const { path, tenantId = 'tenant-a' } = request.body;
+    return answered(reply, await ask(callerOf(request), tenantId, operationOf('fs', 'read')!, { path }));
+  });
 }
+
+const answered = (reply: FastifyReply, asked: Answer): unknown =>
+  asked.kind === 'answer' ? asked.answer : reply.code(400).send(errorEnvelope(asked.error));
 
 const unknownSurface = (surface: string): OpenwopError =>
   new OpenwopError('validation_error', {
