@@ -1,6 +1,19 @@
 /** An answer from its parts, as the next turn wants it back. */
 import type { JsonObject } from '@gantry/protocol';
-import type { EndPart, ReasoningPart, Source, StreamPart, ToolCallPart } from './model.ts';
+import { estimateInput, estimateTokens } from './call/estimate.ts';
+import {
+  type ChatModel,
+  type EndPart,
+  type Finish,
+  ModelFailure,
+  type ModelRequest,
+  type Reach,
+  type ReasoningPart,
+  type Source,
+  type StreamPart,
+  type ToolCallPart,
+  type Usage,
+} from './model.ts';
 
 export interface Answer {
   readonly text: string;
@@ -69,3 +82,47 @@ export async function answerOf(stream: AsyncIterable<StreamPart>): Promise<Answe
   for await (const part of stream) parts.add(part);
   return parts.answer();
 }
+
+/** As it is kept on record. */
+export interface ModelAnswer {
+  readonly text: string;
+  readonly finish: Finish;
+  readonly usage: Usage;
+  /** That answered, by its own word. */
+  readonly model: string;
+  readonly toolCalls?: readonly ToolCallPart[];
+  readonly reasoning?: readonly ReasoningPart[];
+}
+
+/** One attempt, read to its end; `heard` gets text while it arrives. Throws `ModelFailure`, or the reason of the signal. */
+export async function readAnswer(
+  model: ChatModel,
+  request: ModelRequest,
+  reach: Reach,
+  heard: { text(text: string): void },
+): Promise<ModelAnswer> {
+  const parts = new AnswerParts();
+  for await (const part of model.stream(request, reach)) {
+    reach.signal.throwIfAborted();
+    parts.add(part);
+    if (part.type === 'text') heard.text(part.text);
+  }
+  const { text, reasoning, toolCalls, end } = parts.answer();
+  if (!end) throw new ModelFailure('broken', 'The answer of the provider ended early.');
+  const said = [text, ...reasoning.map((each) => each.text), JSON.stringify(toolCalls)].join('');
+  return {
+    text,
+    finish: end.finish,
+    usage: end.usage ?? estimatedUsage(request, said),
+    model: end.model ?? request.model,
+    ...(toolCalls.length > 0 && { toolCalls }),
+    ...(reasoning.length > 0 && { reasoning }),
+  };
+}
+
+/** Of a provider that tells no usage, or an attempt that was cut off. */
+export const estimatedUsage = (request: Omit<ModelRequest, 'model'>, said: string): Usage => ({
+  inputTokens: estimateInput(request),
+  outputTokens: estimateTokens(said),
+  estimated: true,
+});

@@ -1,5 +1,4 @@
 export * from './answer.ts';
-export * from './call/answer.ts';
 export * from './call/estimate.ts';
 export * from './call/failure.ts';
 export * from './call/merge.ts';

@@ -1,17 +1,11 @@
 /** What is known about a model by its id. */
+import { given } from '@gantry/protocol';
 import type { Price } from '../call/estimate.ts';
 import type { Modality } from '../model.ts';
 import { MODELS } from './models-2026-11.ts';
 
-/** US dollars for a million tokens. */
-export interface ListPrice {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-  /** For one image, ranking, web search, second of video, minute of sound heard, or 1,000 characters spoken. */
-  readonly each?: number;
-}
+/** The same in US dollars, for a million tokens; `each` is for one. */
+export type ListPrice = Price;
 
 export interface KnownModel {
   readonly provider: string;
@@ -45,8 +39,10 @@ export function tokenPrice({ input, output, cacheRead, cacheWrite, each: unit }:
   return {
     input: each(input),
     output: each(output),
-    ...(cacheRead !== undefined && { cacheRead: each(cacheRead) }),
-    ...(cacheWrite !== undefined && { cacheWrite: each(cacheWrite) }),
-    ...(unit !== undefined && { each: Math.ceil(unit * BILLION) }),
+    ...given({
+      cacheRead: cacheRead && each(cacheRead),
+      cacheWrite: cacheWrite && each(cacheWrite),
+      each: unit && Math.ceil(unit * BILLION),
+    }),
   };
 }

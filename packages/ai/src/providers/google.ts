@@ -27,9 +27,10 @@ export const google: ProviderFamily = {
     search: () => ({ id: 'google.google_search', args: {} }),
   }),
   embed: embedding((id, reach, fetch) => provider(reach, fetch).embedding(id)),
-  image: images((id, reach, fetch) => provider(reach, fetch).image(id), {
-    shape: (request) => ({ size: undefined, aspectRatio: aspectRatio(request) }),
-  }),
+  image: images(
+    (id, reach, fetch) => provider(reach, fetch).image(id),
+    (request) => ({ size: undefined, aspectRatio: aspectRatio(request) }),
+  ),
   speech: speech((id, reach, fetch) => provider(reach, fetch).speech(id)),
   video: videoModel((id, reach, fetch) => provider(reach, fetch).video(id)),
 };

@@ -6,6 +6,7 @@ import type {
   SpeechModelV4,
   TranscriptionModelV4,
 } from '@ai-sdk/provider';
+import { given } from '@gantry/protocol';
 import {
   type ImageAnswer,
   type ImageRequest,
@@ -35,7 +36,7 @@ export function embedding(make: Make<EmbeddingModelV4>): NonNullable<ProviderFam
       one.doEmbed({
         values: [...values],
         abortSignal: reach.signal,
-        ...(dimensions !== undefined && { dimensions }),
+        ...given({ dimensions }),
       }),
     );
     if (answer.embeddings.length !== values.length)
@@ -45,12 +46,10 @@ export function embedding(make: Make<EmbeddingModelV4>): NonNullable<ProviderFam
   };
 }
 
-export interface ImageTerms {
-  /** How the family says width and height. */
-  readonly shape: (
-    request: ImageRequest,
-  ) => Pick<Parameters<ImageModelV4['doGenerate']>[0], 'size' | 'aspectRatio'>;
-}
+/** How the family says width and height. */
+type Shape = (
+  request: ImageRequest,
+) => Pick<Parameters<ImageModelV4['doGenerate']>[0], 'size' | 'aspectRatio'>;
 
 /** Codes by which a provider says that it withheld all images. */
 const WITHHELD: ReadonlySet<string> = new Set([
@@ -59,18 +58,16 @@ const WITHHELD: ReadonlySet<string> = new Set([
   'image_generation_user_error',
 ]);
 
-export function images(make: Make<ImageModelV4>, terms: ImageTerms): NonNullable<ProviderFamily['image']> {
+export function images(make: Make<ImageModelV4>, shape: Shape): NonNullable<ProviderFamily['image']> {
   return async (request, reach) => {
     const got: Media[] = [];
     let inputTokens = 0;
     let outputTokens = 0;
     let filtered = 0;
     for (let left = request.count, call = 1; left > 0; call++) {
-      const at = {
-        ...reach,
-        idempotencyKey: call === 1 ? reach.idempotencyKey : `${reach.idempotencyKey}.${call}`,
-      };
-      const { asked: count, ...answer } = await oneCall(make, terms, { ...request, count: left }, at);
+      const idempotencyKey = call === 1 ? reach.idempotencyKey : `${reach.idempotencyKey}.${call}`;
+      const at = { ...reach, idempotencyKey };
+      const { asked: count, ...answer } = await oneCall(make, shape, { ...request, count: left }, at);
       got.push(...answer.images);
       filtered += answer.filtered;
       inputTokens += answer.usage?.inputTokens ?? 0;
@@ -85,7 +82,7 @@ export function images(make: Make<ImageModelV4>, terms: ImageTerms): NonNullable
 /** Some models make one image a call, others ten. */
 async function oneCall(
   make: Make<ImageModelV4>,
-  { shape }: ImageTerms,
+  shape: Shape,
   request: ImageRequest,
   reach: Reach,
 ): Promise<ImageAnswer & { readonly asked: number }> {
@@ -122,9 +119,9 @@ async function oneCall(
   }
 }
 
-const fileOf = ({ mimeType, data }: MediaPart): ImageModelV4File => ({
+const fileOf = ({ mimeType: mediaType, data }: MediaPart): ImageModelV4File => ({
   type: 'file',
-  mediaType: mimeType,
+  mediaType,
   data,
 });
 
@@ -134,11 +131,7 @@ export function speech(make: Make<SpeechModelV4>): NonNullable<ProviderFamily['s
       one.doGenerate({
         text,
         abortSignal: reach.signal,
-        ...(voice !== undefined && { voice }),
-        ...(format !== undefined && { outputFormat: format }),
-        ...(instructions !== undefined && { instructions }),
-        ...(speed !== undefined && { speed }),
-        ...(language !== undefined && { language }),
+        ...given({ voice, outputFormat: format, instructions, speed, language }),
       }),
     );
     const data = bytesOf(audio);
@@ -162,15 +155,11 @@ export function transcription(make: Make<TranscriptionModelV4>): NonNullable<Pro
         ...(language !== undefined && { providerOptions: { openai: { language } } }),
       }),
     );
+    const { segments, durationInSeconds: durationSeconds } = answer;
     return {
       text: answer.text,
-      segments: answer.segments.map(({ text, startSecond, endSecond }) => ({
-        text,
-        from: startSecond,
-        to: endSecond,
-      })),
-      ...(answer.language !== undefined && { language: answer.language }),
-      ...(answer.durationInSeconds !== undefined && { durationSeconds: answer.durationInSeconds }),
+      segments: segments.map(({ text, startSecond: from, endSecond: to }) => ({ text, from, to })),
+      ...given({ language: answer.language, durationSeconds }),
     };
   };
 }

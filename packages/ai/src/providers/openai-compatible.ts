@@ -26,7 +26,8 @@ export const openaiCompatible: ProviderFamily = {
   }),
   embed: embedding((id, reach, fetch) => provider(reach, fetch).embeddingModel(id)),
   rerank,
-  image: images((id, reach, fetch) => provider(reach, fetch).imageModel(id), {
-    shape: ({ width = 1024, height = 1024 }) => ({ size: `${width}x${height}`, aspectRatio: undefined }),
-  }),
+  image: images(
+    (id, reach, fetch) => provider(reach, fetch).imageModel(id),
+    ({ width = 1024, height = 1024 }) => ({ size: `${width}x${height}`, aspectRatio: undefined }),
+  ),
 };

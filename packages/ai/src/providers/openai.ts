@@ -33,9 +33,10 @@ export const openai: ProviderFamily = {
     }),
   }),
   embed: embedding((id, reach, fetch) => provider(reach, fetch).embedding(id)),
-  image: images((id, reach, fetch) => provider(reach, fetch).image(id), {
-    shape: (request) => ({ size: size(request), aspectRatio: undefined }),
-  }),
+  image: images(
+    (id, reach, fetch) => provider(reach, fetch).image(id),
+    (request) => ({ size: size(request), aspectRatio: undefined }),
+  ),
   speech: speech((id, reach, fetch) => provider(reach, fetch).speech(id)),
   transcribe: transcription((id, reach, fetch) => provider(reach, fetch).transcription(id)),
 };

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import type { JsonObject } from '@gantry/protocol';
+import { given, type JsonObject } from '@gantry/protocol';
 import type { ContentPart, Message, ModelRequest } from '../model.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -24,9 +24,7 @@ export function callOptions(
     ),
     maxOutputTokens: request.maxOutputTokens,
     providerOptions,
-    ...(request.temperature !== undefined && { temperature: request.temperature }),
-    ...(request.topP !== undefined && { topP: request.topP }),
-    ...(request.seed !== undefined && { seed: request.seed }),
+    ...given({ temperature: request.temperature, topP: request.topP, seed: request.seed }),
     ...(stop.length > 0 && { stopSequences: [...stop] }),
     ...(reasoning && { reasoning: reasoning === 'off' ? 'none' : reasoning }),
     ...(schema && {

@@ -17,16 +17,7 @@ const RESOLUTIONS = [
 export function videoModel(make: Make<VideoModelV4>): VideoModel {
   return {
     async start(request, reach) {
-      const {
-        model,
-        prompt,
-        width = 1280,
-        height = 720,
-        durationSeconds,
-        negativePrompt,
-        seed,
-        image,
-      } = request;
+      const { model, prompt, width = 1280, height = 720, negativePrompt, seed, image } = request;
       const transport = transportOf(reach);
       const lines = Math.min(width, height);
       const { size } = RESOLUTIONS.findLast((one) => one.lines <= lines) ?? RESOLUTIONS[0];
@@ -38,7 +29,7 @@ export function videoModel(make: Make<VideoModelV4>): VideoModel {
           n: 1,
           aspectRatio: width >= height ? '16:9' : '9:16',
           resolution: size,
-          duration: durationSeconds,
+          duration: request.durationSeconds,
           seed,
           generateAudio: request.includeAudio,
           fps: undefined,

@@ -5,7 +5,7 @@ import { type Media, ModelFailure, type ProviderFamily, type Reach } from '../mo
 import { imageOf } from '../providers/image-facts.ts';
 import { videoOf } from '../providers/video-facts.ts';
 import { emptyMp4 } from './mp4.ts';
-import { breaks, refusalOf, type ScriptedOptions, scriptedModel, turnIn } from './play.ts';
+import { BREAKS, refusalOf, type ScriptedOptions, scriptedModel, turnIn } from './play.ts';
 import { plainPng } from './png.ts';
 import { type ScriptTurn, textOf } from './script.ts';
 import { heardIn, spoken } from './wav.ts';
@@ -20,7 +20,7 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
   const begin = ({ signal }: Reach): ScriptTurn => {
     signal.throwIfAborted();
     const turn = options.script ? turnIn(options) : {};
-    const broken = breaks(turn.fault);
+    const broken = turn.fault && BREAKS[turn.fault];
     const failure = refusalOf(turn) ?? (broken ? new ModelFailure('broken', broken) : undefined);
     if (failure) throw failure;
     return turn;
@@ -72,12 +72,8 @@ export function scriptedFamily(options: ScriptedOptions = {}): ProviderFamily {
       async status({ width, height, durationSeconds, isFiltered, readyAt }) {
         if (Date.now() < Number(readyAt)) return { state: 'pending' };
         if (isFiltered === true) return { state: 'filtered' };
-        const [across, down, seconds] = [width, height, durationSeconds].map(Number) as [
-          number,
-          number,
-          number,
-        ];
-        return { state: 'done', video: videoOf(emptyMp4(across, down, seconds)) };
+        const video = emptyMp4(Number(width), Number(height), Number(durationSeconds));
+        return { state: 'done', video: videoOf(video) };
       },
     },
   };

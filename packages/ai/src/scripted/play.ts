@@ -5,6 +5,7 @@ import {
   type ChatModel,
   type Message,
   ModelFailure,
+  type ModelFailureKind,
   type ModelRequest,
   type Source,
   type StreamPart,
@@ -69,7 +70,8 @@ async function* play(
   const refused = refusalOf(turn);
   if (refused) throw refused;
   const parts = [...partsOf(turn)];
-  const broken = turn.sources === null ? 'The search of the provider failed.' : breaks(turn.fault);
+  const broken =
+    turn.sources === null ? 'The search of the provider failed.' : turn.fault && BREAKS[turn.fault];
   // A stream that breaks has sent the first half.
   const told = broken ? parts.slice(0, Math.max(1, Math.floor(parts.length / 2))) : parts;
   for (const [at, part] of told.entries()) {
@@ -93,60 +95,45 @@ function* partsOf(turn: ScriptTurn): Generator<StreamPart> {
   for (const call of callsOf(turn)) yield { type: 'toolCall', call };
 }
 
-/** The failure of a turn that never begins to answer. */
-export function refusalOf({ fault, retryAfterMs }: ScriptTurn): ModelFailure | undefined {
-  switch (fault) {
-    case '429-retry-after':
-      return new ModelFailure('limited', 'The provider limits requests (429).', {
-        status: 429,
-        retryAfterMs: retryAfterMs ?? RETRY_AFTER_MS,
-      });
-    case '429':
-      return new ModelFailure('limited', 'The provider limits requests (429).', { status: 429 });
-    case 'overloaded':
-      return new ModelFailure('limited', 'The provider is overloaded (529).', { status: 529 });
-    case '408':
-    case '500':
-    case 'html-502':
-      return new ModelFailure('broken', 'The provider failed.', { status: Number(fault.slice(-3)) });
-    case '401':
-    case 'html-403':
-      return new ModelFailure('key-rejected', 'The provider rejected the key.', {
-        status: Number(fault.slice(-3)),
-      });
-    case 'quota':
-      return new ModelFailure('quota', 'The account at the provider has nothing left to spend.', {
-        status: 429,
-      });
-    case 'unknown-model':
-      return new ModelFailure('unknown-model', 'The provider has no such model (404).', { status: 404 });
-    case 'too-long':
-      return new ModelFailure('too-long', 'The request exceeds the context of the model.', { status: 400 });
-    case '400':
-      return new ModelFailure('rejected', 'The provider rejected the request (400).', { status: 400 });
-    default:
-      return undefined;
-  }
+const LIMITED = 'The provider limits requests (429).';
+const FAILED = 'The provider failed.';
+const BAD_KEY = 'The provider rejected the key.';
+
+/** Turns that never begin to answer. */
+const REFUSALS: Faults<readonly [kind: ModelFailureKind, message: string, status: number]> = {
+  '429-retry-after': ['limited', LIMITED, 429],
+  '429': ['limited', LIMITED, 429],
+  overloaded: ['limited', 'The provider is overloaded (529).', 529],
+  '408': ['broken', FAILED, 408],
+  '500': ['broken', FAILED, 500],
+  'html-502': ['broken', FAILED, 502],
+  '401': ['key-rejected', BAD_KEY, 401],
+  'html-403': ['key-rejected', BAD_KEY, 403],
+  quota: ['quota', 'The account at the provider has nothing left to spend.', 429],
+  'unknown-model': ['unknown-model', 'The provider has no such model (404).', 404],
+  'too-long': ['too-long', 'The request exceeds the context of the model.', 400],
+  '400': ['rejected', 'The provider rejected the request (400).', 400],
+};
+type Faults<T> = { readonly [Name in FaultName]?: T };
+
+export function refusalOf({ fault, retryAfterMs = RETRY_AFTER_MS }: ScriptTurn): ModelFailure | undefined {
+  const refusal = fault && REFUSALS[fault];
+  if (!refusal) return undefined;
+  const [kind, message, status] = refusal;
+  return new ModelFailure(kind, message, { status, ...(fault === '429-retry-after' && { retryAfterMs }) });
 }
 
+const EARLY = 'The answer of the provider ended early.';
+
 /** Why the answer of a turn never ends. */
-export function breaks(fault: FaultName | undefined): string | undefined {
-  switch (fault) {
-    case 'cut':
-      return 'The connection to the provider broke within the answer.';
-    case 'empty':
-    case 'end-without-stop':
-      return 'The answer of the provider ended early.';
-    case 'silent':
-      return 'The provider sent nothing for 60 s.';
-    case 'garbled':
-      return 'The provider sent an answer that cannot be read.';
-    case 'overloaded-mid-stream':
-      return 'The provider reported an error within the answer.';
-    default:
-      return undefined;
-  }
-}
+export const BREAKS: Faults<string> = {
+  cut: 'The connection to the provider broke within the answer.',
+  empty: EARLY,
+  'end-without-stop': EARLY,
+  silent: 'The provider sent nothing for 60 s.',
+  garbled: 'The provider sent an answer that cannot be read.',
+  'overloaded-mid-stream': 'The provider reported an error within the answer.',
+};
 
 const textOfMessage = ({ content }: Message): string => {
   if (typeof content === 'string') return content;
