@@ -27,8 +27,8 @@ export type {
   WriteCall,
 } from './calls/surface-call.ts';
 export type { ModelsPort } from './capabilities/ai/surface.ts';
+export { INERT } from './capabilities/blob/hosted-blobs.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
-export { INERT } from './capabilities/blob/serve-presigned.ts';
 export type { EnvelopesPort } from './capabilities/envelopes/surface.ts';
 export type { HttpCredentials } from './capabilities/http/credential.ts';
 export { implementHttp } from './capabilities/http/surface.ts';

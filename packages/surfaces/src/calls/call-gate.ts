@@ -6,13 +6,12 @@
  * const calls = gate.open(facts, journal);              // one for each dispatch of a node
  * sandbox.invoke({ surfaces: gate.table, call: (path, args, io) => calls.call(path, args, io) });
  */
-import { flagsOf, type JsonObject } from '@gantry/protocol';
+import { flagsOf, given, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
 import { SPELLINGS } from './catalogue.ts';
-import type { Data } from './data.ts';
+import type { Data, DataObject } from './data.ts';
 import type { ImplementedSurface, MethodLiteral } from './define-surface.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
-import { callForPerson, type PersonCall } from './person-calls.ts';
 import { createRoutes, type Route } from './routes.ts';
 import type { NodeFacts, PersonFacts } from './surface-call.ts';
 
@@ -29,12 +28,18 @@ export interface CallGate {
   readonly slow: ReadonlySet<string>;
   /** The calls of one node at work: keep it for one invocation of the sandbox. */
   open(facts: NodeFacts, journal: CallJournal): NodeCalls;
-  /** Rejects with `OpenwopError` for what is refused. */
-  callForPerson(person: PersonFacts, call: Omit<PersonCall, 'now'>): Promise<Data>;
+  /** The same methods for people, of surfaces whose literal offers them. Rejects with `OpenwopError` for what is refused. */
+  callForPerson(person: PersonFacts, call: PersonCall): Promise<Data>;
   /** Families of the discovery document, by capability. */
   discovery(): JsonObject;
   /** Every name that a peer dependency may use, with the options that it may ask for. */
   capabilities(): Map<string, readonly string[]>;
+}
+
+interface PersonCall {
+  readonly path: string;
+  readonly input: DataObject;
+  readonly signal: AbortSignal;
 }
 
 export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate {
@@ -47,7 +52,17 @@ export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate
     primitives: primitives.map(([path]) => path),
     slow: new Set(members.flatMap(([path, [route]]) => (route?.method.slow ? [path] : []))),
     open: (facts, journal) => new NodeCalls(routes, deps, facts, journal),
-    callForPerson: (person, call) => callForPerson(routes, person, { ...call, now: deps.now() }),
+    async callForPerson({ request, ...person }, { path, input, signal }) {
+      const { surface, name, method, capability, checkInput, checkOutput } = routes.find(path, input);
+      if (!surface.literal.people || method.kind === 'stream')
+        throw new OpenwopError('host_capability_missing', {
+          message: `Only the code of packs can call ${path}.`,
+          details: { capability },
+        });
+      checkInput(input);
+      const caller = { kind: 'person' as const, ...given({ request }) };
+      return checkOutput(await surface.act(name, input, { ...person, caller, signal, now: deps.now() }));
+    },
     discovery: () =>
       Object.fromEntries(offered.map(({ literal, advertises }) => [literal.capability, advertises])),
     capabilities: () => new Map(offered.flatMap(namesOf)),

@@ -1,44 +1,24 @@
 /** Writes of surfaces on resources: each is one change, with the record of its caller in the same commit. */
-import type { Json } from '@gantry/protocol';
+import { given, type Json } from '@gantry/protocol';
 import type { Caller, Change, Changes } from '@gantry/resources';
 import { assertSameCall } from './call-journal.ts';
-import type { ChangeCall, ReadCall } from './surface-call.ts';
+import type { ChangeCall, NumberedCall, ReadCall } from './surface-call.ts';
 
 /** As resources know it. What a node reads is recorded elsewhere (`seen-reads.ts`), so its reads record nothing. */
-export function callerOf({
-  tenant,
-  workspace,
-  principal,
-  caller,
-  invocation,
-}: ReadCall & ChangeCall): Caller {
+export function callerOf(asked: ReadCall & ChangeCall): Caller {
+  const { tenant, workspace, principal, caller, invocation } = asked;
   const acting = { tenant, workspace };
   if (caller.kind === 'person')
-    return {
-      ...acting,
-      kind: 'person',
-      actor: principal,
-      ...(caller.request && { request: caller.request }),
-    };
+    return { ...acting, kind: 'person', actor: principal, ...given({ request: caller.request }) };
   const { runId, nodeId, work } = caller;
   if (!invocation) return { ...acting, kind: 'system', actor: runId };
   if (!work) throw new Error('A node without its run cannot change resources');
   const { epoch, tell } = work;
-  return {
-    ...acting,
-    kind: 'node',
-    actor: runId,
-    call: { invocationId: invocation.id, runId, nodeId },
-    epoch,
-    tell,
-  };
+  const call = { invocationId: invocation.id, runId, nodeId };
+  return { ...acting, kind: 'node', actor: runId, call, epoch, tell };
 }
 
-interface Recorded {
-  readonly method: string;
-  readonly fingerprint: string;
-  readonly value: unknown;
-}
+type Recorded = Pick<NumberedCall, 'method' | 'fingerprint'> & { readonly value: unknown };
 
 /** `work` may run several times, and has no effect but through its change. */
 export async function changed<T extends Json>(

@@ -1,4 +1,4 @@
-import { didYouMean, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
+import { didYouMean, given, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { type Data, type DataObject, isObject } from './data.ts';
@@ -41,12 +41,12 @@ export function createRoutes(
   const spelled = spellings.flatMap((spelling) => spelledRoute(spelling, methods, capabilities));
   const replaced = new Set(spelled.filter(({ when }) => when === undefined).map(({ path }) => path));
   const plain = [...methods.values()]
-    .map((method) => method.at(method.path))
+    .map((method) => method.at(method.own))
     .filter(({ path }) => !replaced.has(path));
   const paths = Map.groupBy([...spelled, ...plain].filter(isOffered), ({ path }) => path);
   const missing = (path: string): string => {
     const meant = spellings.find((spelling) => spelling.path === path)?.to;
-    const known = [...methods.values()].find((method) => method.path === path)?.capability;
+    const known = [...methods.values()].find((method) => method.own === path)?.capability;
     return known ?? (meant === undefined ? path : `host.${meant}`);
   };
   return {
@@ -84,11 +84,9 @@ function argumentOf(path: string, args: readonly Data[], positional: readonly st
 const isOffered = ({ surface, method: { needs } }: Route): boolean =>
   needs === undefined || !surface.lacks.includes(needs);
 
-interface Method {
-  /** By the contract. */
-  readonly path: string;
-  readonly capability: string;
-  /** Refusals name the path that was called. */
+/** As `path` calls it, which refusals name; `own` is the one of the contract. */
+interface Method extends Pick<Route, 'capability'> {
+  readonly own: string;
   at(path: string, takes?: readonly Step[]): Route;
 }
 
@@ -97,16 +95,14 @@ function methodsOf(surface: ImplementedSurface): [string, Method][] {
   return Object.entries(methods).map(([name, method]) => {
     const capability = `host.${of}.${name}`;
     const checksAt = checking(method);
+    const route = { surface, name, method, capability };
     const at: Method['at'] = (path, takes) => ({
       path,
-      surface,
-      name,
-      method,
-      capability,
+      ...route,
       ...checksAt(path, knownTo(takes)),
-      ...(takes && { takes }),
+      ...given({ takes }),
     });
-    return [`${of}.${name}`, { path: pathOf(surface.literal, name), capability, at }];
+    return [`${of}.${name}`, { own: pathOf(surface.literal, name), capability, at }];
   });
 }
 
@@ -116,7 +112,7 @@ function spelledRoute(
   capabilities: ReadonlySet<string>,
 ): Route[] {
   const method = methods.get(to);
-  if (method) return [{ ...method.at(path, takes), ...(when && { when }), ...(gives && { gives }) }];
+  if (method) return [{ ...method.at(path, takes), ...given({ when, gives }) }];
   if (capabilities.has(to.split('.')[0]!))
     throw new Error(`ctx.${path} is spelled for ${to}, which is absent`);
   return [];

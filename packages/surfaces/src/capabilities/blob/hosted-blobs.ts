@@ -1,4 +1,6 @@
-/** Objects that the host serves itself, with links to them, wherever they are kept. */
+/** Objects that the host serves itself, wherever they are kept, with links to them. */
+import type { Readable } from 'node:stream';
+import { OpenwopError } from '@gantry/protocol';
 import type { MakeRoom } from '../../calls/content-room.ts';
 import type { PortWrite } from '../../calls/surface-call.ts';
 import {
@@ -10,13 +12,8 @@ import {
   OBJECT_BYTES_MAX,
   type TenantBlob,
 } from '../../ports/blobs.ts';
-import { objectPath, signLink } from './link.ts';
-import {
-  type LinkTarget,
-  type PresignedAnswer,
-  type PresignedRequest,
-  servePresigned,
-} from './serve-presigned.ts';
+import { objectPath, openLink, signLink } from './link.ts';
+import { knownType } from './names.ts';
 
 export interface LinkOptions {
   /** Signs links; the same after a restart, or links die with the process. */
@@ -26,13 +23,37 @@ export interface LinkOptions {
 }
 
 /** Where the objects are. I1 to I3 of the port hold. */
-export interface ObjectStore extends Omit<LinkTarget, 'key'> {
+export interface ObjectStore {
   put(target: TenantBlob, content: BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
   get(target: TenantBlob, makeRoom?: MakeRoom): Promise<BlobContent | null>;
   delete(target: TenantBlob, call: PortWrite): Promise<{ deleted: boolean }>;
   list(tenant: string, range: BlobRange): Promise<BlobEntry[]>;
   health(): Promise<void>;
   sweep(now: number): Promise<number>;
+  /** By a link. Content passes through; it is never in memory as a whole. Null when there is none. */
+  stream(target: TenantBlob): Promise<(Streamed<Readable> & { readonly sizeBytes: number }) | null>;
+  upload(target: TenantBlob, content: Streamed<AsyncIterable<Uint8Array>>, now: number): Promise<unknown>;
+}
+
+interface Streamed<Body> {
+  readonly body: Body;
+  readonly contentType: string | null;
+}
+
+export interface PresignedRequest {
+  readonly method: string;
+  /** Path and query as they came, not decoded. */
+  readonly url: string;
+  readonly contentType?: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly now: number;
+}
+
+export interface PresignedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** To be read to its end or destroyed. */
+  readonly body: Readable | null;
 }
 
 export interface HostedBlobs extends BlobPort {
@@ -59,5 +80,61 @@ export const hostedBlobs = (objects: ObjectStore, links: LinkOptions): HostedBlo
   health: () => objects.health(),
   sweep: (now) => objects.sweep(now),
   close: async () => {},
-  servePresigned: (request) => servePresigned({ ...objects, key: links.key }, request),
+  servePresigned: (request) => servePresigned(objects, links.key, request),
 });
+
+/** Objects come from tenants and share their origin with the console: no browser may run or guess them. */
+export const INERT = {
+  'content-disposition': 'attachment',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-store',
+  'referrer-policy': 'no-referrer',
+} as const;
+
+async function servePresigned(
+  objects: ObjectStore,
+  key: Uint8Array,
+  request: PresignedRequest,
+): Promise<PresignedAnswer> {
+  const { method, bytesMax, ...link } = openLink(key, request);
+  const blob = targetOf(link, link.tenant);
+  if (method === 'PUT') {
+    const contentType = knownType(request.contentType);
+    await objects.upload(blob, { body: bounded(request.body, bytesMax), contentType }, request.now);
+    return { status: 200, headers: { 'cache-control': 'no-store' }, body: null };
+  }
+  const found = await objects.stream(blob);
+  if (found === null) throw new OpenwopError('blob_object_not_found');
+  return {
+    status: 200,
+    headers: {
+      ...INERT,
+      'content-type': found.contentType ?? 'application/octet-stream',
+      'content-length': String(found.sizeBytes),
+    },
+    body: found.body,
+  };
+}
+
+async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of whole(body)) {
+    length += chunk.byteLength;
+    if (length > bytesMax)
+      throw new OpenwopError('blob_object_too_large', { details: { maxObjectBytes: bytesMax } });
+    yield chunk;
+  }
+}
+
+/** A client that goes away is no fault of this host. */
+async function* whole(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw new OpenwopError('validation_error', {
+      message: 'The request ended before its body did. Send it again.',
+      cause,
+    });
+  }
+}

@@ -1,6 +1,6 @@
 /** Signed links to objects. A link has exactly one spelling, to the byte; anything else is refused first. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { OpenwopError } from '@gantry/protocol';
+import { isoTime, OpenwopError } from '@gantry/protocol';
 import type { BlobTarget, LinkMethod } from '../../ports/blobs.ts';
 
 /** Below the address of the host. */
@@ -47,7 +47,7 @@ export function openLink(
     return refuse(`This link is for ${link.method}, not for ${request.method}.`);
   if (request.now >= link.expiresAt)
     throw new OpenwopError('blob_presign_expired', {
-      details: { expiredAt: new Date(link.expiresAt).toISOString() },
+      details: { expiredAt: isoTime(link.expiresAt) },
     });
   return link;
 }
