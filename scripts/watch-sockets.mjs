@@ -48,10 +48,14 @@ function sourceAt(file, row) {
 export function mayConnect(files, isHost) {
   if (files.some((file) => OPENERS.some((opener) => opener.test(file)))) return true;
   const own = files.find((file) => !file.startsWith('node_modules/') && file !== 'scripts/watch-sockets.mjs');
-  return !isHost && (own === undefined ? !files.some(isLibrary) : OUTSIDE.test(own));
+  return !isHost && (own === undefined ? files.every(isFetchOrOurs) : OUTSIDE.test(own));
 }
 
-const isLibrary = (file) => file.startsWith('node_modules/');
+/**
+ * Once undici is loaded from `node_modules`, `fetch` connects by it, and anew for requests that wait when a connection has
+ * ended: then nobody who called `fetch`, which is checked by itself, is on the stack.
+ */
+const isFetchOrOurs = (file) => !file.startsWith('node_modules/') || file.startsWith('node_modules/undici/');
 
 function check(isHost) {
   const { stackTraceLimit } = Error;

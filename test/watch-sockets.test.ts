@@ -16,6 +16,7 @@ const DRIVER = 'packages/postgres/src/wire.ts';
 const PRODUCT = 'packages/host/src/webhooks/send.ts';
 const TEST = 'packages/host/src/webhooks/send.test.ts';
 const LIBRARY = 'node_modules/some-client/index.js';
+const FETCH = 'node_modules/undici/lib/core/connect.js';
 
 test('egress and drivers may connect; other code of a host may not', () => {
   for (const isHost of [true, false]) {
@@ -30,7 +31,7 @@ test('egress and drivers may connect; other code of a host may not', () => {
 });
 
 test('tests and clients connect in test processes only', () => {
-  for (const files of [[TEST], ['packages/client/src/client.ts', TEST], [LIBRARY, TEST], []])
+  for (const files of [[TEST], ['packages/client/src/client.ts', TEST], [LIBRARY, TEST], [FETCH], []])
     assert.deepEqual([mayConnect(files, false), mayConnect(files, true)], [true, false]);
 });
 
