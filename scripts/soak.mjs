@@ -1,7 +1,7 @@
 // The long forms of tests: `npm run soak -- NAME [ROUNDS] [FILE...]`. A test reads GANTRY_SOAK_ROUNDS and does that many
 // rounds instead of its few; FILE narrows the files by a part of their path.
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 
 const SOAKS = {
   crash: {
@@ -34,8 +34,8 @@ const SOAKS = {
     rounds: 1,
   },
   proxy: {
-    about: 'hosts behind a network to PostgreSQL that fails by a seed',
-    files: 'packages/host/src/proxy-soak.test.ts',
+    about: 'hosts behind a network to PostgreSQL that fails by a seed, and one whose connections are cut',
+    files: 'packages/host/src/proxy*.test.ts',
     rounds: 500,
   },
   lists: {
@@ -68,6 +68,12 @@ const SOAKS = {
       'two processes and 100 nodes at once on OAuth tokens of five seconds that rotate, then one is killed',
     files: 'packages/host/src/oauth/testing/refresh-soak.ts',
     rounds: 20,
+  },
+  properties: {
+    about: 'checks properties with four times the inputs of `npm test`, times the rounds',
+    files: 'packages/*/src/**/*.test.ts',
+    uses: 'propertyRuns(',
+    rounds: 1,
   },
   steady: {
     about: 'the whole suite beside four busy loops, where a file that passes only alone fails too',
@@ -102,6 +108,7 @@ if (!soak || (rounds !== undefined && !/^[1-9]\d*$/.test(rounds))) {
 }
 if (soak.run) process.exit(soak.run(Number(rounds ?? soak.rounds), filters));
 const files = globSync(soak.files)
+  .filter((file) => !soak.uses || readFileSync(file, 'utf8').includes(soak.uses))
   .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
   .sort();
 if (files.length === 0) {

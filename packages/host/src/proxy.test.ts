@@ -13,6 +13,9 @@ import { type HostProcess, startHostProcess, TEST_KEY, temporaryFolder } from '.
 const HEADERS = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' };
 const three = workflow('three', [node('a', 'core.noop'), node('b', 'core.noop'), node('c', 'core.noop')]);
 
+/** `npm run soak -- proxy` makes more. */
+const CUTS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 10);
+
 interface Proxied {
   readonly host: HostProcess;
   readonly proxy: PostgresProxy;
@@ -57,7 +60,6 @@ test('a host outlives connections that are cut or fall silent, says so, and ends
   if (!started) return;
   const { host, proxy, create } = started;
   const random = mulberry(1);
-  const CUTS = 25;
   let cuts = 0;
   const cutting = async (): Promise<void> => {
     for (; cuts < CUTS; cuts++) {

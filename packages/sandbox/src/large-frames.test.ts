@@ -140,7 +140,7 @@ test('a call with too many values fails alone, and one that is all text passes',
     const codeOf = (work) => work.then(() => 'done', ({ code, message }) => [code, /1000000 values/.test(message)]);
     const put = (value) => codeOf(ctx.storage.kv.put({ key: 'k', value }));
     const members = Object.fromEntries(Array.from({ length: 110_000 }, (_, at) => ['k' + at, 0]));
-    return { codes: [await put(Array(1_000_000).fill(0)), await put(members), await put(',[{:'.repeat(3_000_000)), await put(1)] };`);
+    return { codes: [await put(Array(1_000_000).fill(0)), await put(members), await put(',[{:'.repeat(300_000)), await put(1)] };`);
   const { codes } = outputsOf(await sandbox.invoke(invocationOf(code, echo)));
   const refused = ['kv_value_too_large', true];
   assert.deepEqual(codes, [refused, refused, 'done', 'done']);
@@ -180,7 +180,7 @@ test('the same of values, log entries and events for Python', async (t) => {
   const code = await pythonPack(
     `
 codes = []
-for value in ([0] * 1_000_000, dict.fromkeys(map(str, range(110_000)), 0), ',[{:' * 3_000_000, [0] * 999_900):
+for value in ([0] * 1_000_000, dict.fromkeys(map(str, range(110_000)), 0), ',[{:' * 300_000, [0] * 999_900):
     try:
         ctx.storage.kv.put(value)
         codes.append('done')
