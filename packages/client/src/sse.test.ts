@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../../protocol/src/testing/property-runs.ts';
 import { createSseParser, type SseFrame } from './sse.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -71,7 +72,7 @@ test('any chunking gives the same frames', () => {
       const bytes = encode(text);
       assert.deepEqual(parseCut(bytes, cuts), parse(text));
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunEvent } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../protocol/src/testing/property-runs.ts';
 import { apply, fold, newRun, type Run, runOf, wakeAt } from './index.ts';
 import { picks, play, shapes } from './testing/random-workflow.ts';
 import { facts, plain } from './testing/workflow.ts';
@@ -27,7 +28,7 @@ describe('any workflow', () => {
           assert.deepEqual(statesOf(one.run), statesOf(other.run));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -43,7 +44,7 @@ describe('any workflow', () => {
         assert.equal(trial.run.nextSeq, trial.events.length);
         assert.equal(wakeAt(trial.plan, trial.run), undefined);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -58,7 +59,7 @@ describe('any workflow', () => {
         const snapshot = runOf(plain(fold(newRun(facts()), events.slice(0, cut))));
         assert.deepEqual(plain(fold(snapshot, events.slice(cut))), plain(trial.run));
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 });
@@ -117,7 +118,7 @@ describe('apply', () => {
           assert.equal(run.nextSeq, events.length);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../../protocol/src/testing/property-runs.ts';
 import { node, workflow } from './testing/definitions.ts';
 import { onePerFile } from './testing/one-per-file.ts';
 import { type TestHost, testHost } from './testing/test-host.ts';
@@ -71,7 +72,7 @@ test('every route answers any path parameter, query and JSON body with an honest
         checkAnswer(`${method} ${url}`, await host.request({ method, url: `${url}?${search}`, ...body }));
       },
     ),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   );
 });
 

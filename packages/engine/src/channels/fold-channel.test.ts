@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ChannelDeclaration, Json, RunEvent } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { apply, fold, newRun, runOf } from '../index.ts';
 import { effect, facts, plain, Trial, workflow } from '../testing/workflow.ts';
 
@@ -50,7 +51,7 @@ describe('any channel', () => {
         const before = runOf(plain(fold(newRun(facts()), events.slice(0, cut))));
         assert.deepEqual(plain(fold(before, events.slice(cut))), run);
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -77,7 +78,7 @@ describe('any channel', () => {
         assert.equal(Object.getPrototypeOf(run.channels), Object.prototype);
         for (const name of Object.keys(run.channels)) assert.ok(!(name in Object.prototype));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import type { Child, ChildStatus } from './child.ts';
 import { FAILURE_MODES, JOIN_MODES, type JoinPolicy, judgeJoin, roomFor, tallyOf } from './join.ts';
 
@@ -52,7 +53,7 @@ test('a join is decided by the first ends that suffice, whatever comes after the
       });
       assert.equal(judgeJoin(policy, tallyOf(children)), outcome);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

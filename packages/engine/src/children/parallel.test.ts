@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { childRequests, runningChildren } from '../index.ts';
 import { Family } from '../testing/family.ts';
 import { edge, fixed, node, workflow } from '../testing/workflow.ts';
@@ -98,7 +99,7 @@ test('a parallel dispatch follows its policy, merges in the order of ends, cance
           ended.includes(String(childRunId)) ? statusIn(item, String(childRunId)) : 'cancelled',
         );
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 

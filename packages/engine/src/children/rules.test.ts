@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import {
   childRequests,
   childrenToCancel,
@@ -150,6 +151,6 @@ test('folding never throws, whatever events about children hold', () => {
       assert.equal(run.nextSeq, events.length);
       runningChildren(run);
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEvent } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { explain, fold, newRun, runOf, snapshot } from '../index.ts';
 import { key, refusalOf } from '../testing/answers.ts';
 import { facts, node, plain, Trial, workflow } from '../testing/workflow.ts';
@@ -40,7 +41,7 @@ test('folding never throws, whatever the events hold', () => {
       assert.equal(run.nextSeq, events.length);
       assert.deepEqual(plain(runOf(plain(run))), plain(run));
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { answer, assertSound, key, link, refusalOf } from '../testing/answers.ts';
 import { node, Trial, workflow } from '../testing/workflow.ts';
 
@@ -111,7 +112,7 @@ test('any order of votes ends as the policy says, with one closing event', () =>
       assert.equal(closing.length, end === undefined ? 0 : 1);
       assertSound(trial);
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   );
 });
 

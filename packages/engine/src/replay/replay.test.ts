@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunEvent, WorkflowDefinition } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { executions, type ForkedRun, fold, isReady, newRun, wakeAt } from '../index.ts';
 import { EVENTS_MAX, replay, told } from '../testing/forks.ts';
@@ -93,7 +94,7 @@ describe('a replay of any run', () => {
         for (const fromSeq of [0, at % (trial.events.length + 1), trial.events.length])
           assertSame(trial, replay(trial, fromSeq), `from ${fromSeq}`);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -160,7 +161,7 @@ describe('a source that was tampered with', () => {
         assert.equal(run.nextSeq, replayed.length);
         assert.ok(replayed.length < EVENTS_MAX);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Cron } from 'croner';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { cronIssue, cronTimes, isTimezone } from './cron.ts';
 import { ticksAfter } from './ticks.ts';
 
@@ -109,6 +110,6 @@ test('fire times rise strictly and are those that croner lists', () => {
         listed.map((at) => at.getTime()),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   );
 });

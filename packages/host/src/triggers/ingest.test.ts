@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { type JsonObject, TRIGGER_LIMITS, type TriggerSubscriptionCreated } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { assertError, assertPublic } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { echo, signed, TENANT, type TriggersTest, triggersTest } from './testing.ts';
@@ -293,7 +294,7 @@ test('whatever is sent, the host answers and does not fail', async (t) => {
       const { statusCode } = await rig.send(ingestUrl, Buffer.from(body), { 'content-type': type });
       assert.ok([202, 400, 415].includes(statusCode), String(statusCode));
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   );
 });
 

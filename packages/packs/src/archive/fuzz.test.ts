@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { OpenwopError } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { integrityOf } from '../trust/integrity.ts';
 import { extractArchive } from './extract-archive.ts';
 import { readArchive } from './read-archive.ts';
@@ -43,14 +44,14 @@ async function readsOrRefuses(bytes: Buffer): Promise<void> {
 test('mutated gzip streams are read or refused', async () => {
   await fc.assert(
     fc.asyncProperty(mutations, (changes) => readsOrRefuses(mutate(valid, changes))),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 
 test('mutated tar streams are read or refused', async () => {
   await fc.assert(
     fc.asyncProperty(mutations, (changes) => readsOrRefuses(gzipSync(mutate(tar, changes)))),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { readJsonSource } from './json-source.ts';
 
 const read = (text: string) => readJsonSource(text, { depthMax: 32 });
@@ -25,7 +26,7 @@ describe('JSON with positions', () => {
         const source = read(text);
         if (source.kind === 'json') assert.deepEqual(source.value, JSON.parse(text));
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
 import { changed, issuesOf, manifestOf, manifests, written } from '../testing/manifests.ts';
 import { readManifest } from './read-manifest.ts';
@@ -110,7 +111,7 @@ describe('refusals point at the file', () => {
           if (reading.kind === 'refused') assert.ok(reading.issues.length > 0);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -130,7 +131,7 @@ describe('refusals point at the file', () => {
         const reading = readManifest(written(changed(manifests.node, at, value)));
         assert.ok(reading.kind === 'manifest' || reading.issues.length > 0);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

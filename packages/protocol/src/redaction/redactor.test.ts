@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../testing/property-runs.ts';
 import { formsOf } from './forms.ts';
 import { createRedactor, EMPTY_REDACTOR, type Redactor } from './redactor.ts';
 
@@ -46,7 +47,7 @@ test('no form is left, wherever the text is split', () => {
       for (const form of secrets.flatMap(formsOf))
         for (const piece of withoutMarks(out)) assert.ok(!piece.includes(form), `${form} is left in ${out}`);
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 
@@ -67,7 +68,7 @@ test('what is replaced is what the forms cover, and nothing else', () => {
       assert.equal(withoutMarks(redactor.redact(text)).join(''), kept.map((index) => text[index]).join(''));
       assert.equal(redactor.contains(text), kept.length < text.length);
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { html, link, packPath } from './html.ts';
 import { codeSpans, markdown } from './markdown.ts';
 
@@ -76,7 +77,7 @@ test('no Markdown makes an element that is not ours, or a link that is not of th
       assert.equal(foreign(markup), '', markup);
       assert.doesNotMatch(markup, /href="(?!https?:\/\/)/);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
 import { EVERYTHING, isEqual } from '../capabilities/documents/filter.ts';
 import { NOSQL_LIMITS } from '../capabilities/nosql/surface.ts';
 import type { WhenNone } from '../ports/documents.ts';
@@ -55,7 +56,7 @@ test('what a scan found is brought up to date, whatever happened since', (t) => 
       assert.deepEqual(writes.delete(place, ONES, scanned, NOSQL_LIMITS), { deleted: ones });
       assert.equal(reads.count(place, EVERYTHING, NOSQL_LIMITS), model.size - ones);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   );
 });
 

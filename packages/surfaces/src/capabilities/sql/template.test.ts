@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../../protocol/src/testing/property-runs.ts';
 import type { SqlDialect } from '../../ports/sql.ts';
 import { SMUGGLED_MEMBERS, SMUGGLED_QUERIES, SMUGGLED_WRITES } from './injection-corpus.ts';
 import { type SqlParams, statementOf } from './template.ts';
@@ -238,7 +239,7 @@ test('text pasted into a statement never comes through as text', () => {
         assert.equal(kept, false, sql);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 
@@ -279,7 +280,7 @@ test('nothing makes the tokeniser hang or break', () => {
     fc.property(fc.constantFrom(...DIALECTS), fc.array(part, { maxLength: 60 }), (dialect, parts) => {
       keptText(parts.join(''), dialect);
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(1_000) },
   );
   const startedAt = performance.now();
   const long = [

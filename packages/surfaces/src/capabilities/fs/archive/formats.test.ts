@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { OpenwopError } from '@gantry/protocol';
 import fc from 'fast-check';
+import { propertyRuns } from '../../../../../protocol/src/testing/property-runs.ts';
 import { FORMATS } from '../convert/archives.ts';
 import { Unconvertible } from '../convert/task.ts';
 import type { ArchiveFile } from './contents.ts';
@@ -78,11 +79,11 @@ for (const [format, { read, write }] of Object.entries(FORMATS))
       const whole = await write(SAMPLES);
       await fc.assert(
         fc.asyncProperty(changes, (all) => readsOrRefuses(read, changed(whole, all))),
-        { numRuns: 300 },
+        { numRuns: propertyRuns(300) },
       );
       await fc.assert(
         fc.asyncProperty(flips, (all) => readsOrRefuses(read, flipped(whole, all))),
-        { numRuns: 500 },
+        { numRuns: propertyRuns(500) },
       );
     });
   });
@@ -100,7 +101,7 @@ test('headers of tar files with right sums and wrong fields are read or refused'
       await readsOrRefuses(FORMATS.tar.read, made);
       await readsOrRefuses(FORMATS['tar-gz'].read, gzipSync(made));
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   );
 });
 
