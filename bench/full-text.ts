@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parseQuery } from '../packages/surfaces/src/capabilities/search/parse-query.ts';
 import { SEARCH_LIMITS } from '../packages/surfaces/src/capabilities/search/surface.ts';
 import type { SearchPort } from '../packages/surfaces/src/ports/search.ts';
-import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
+import { openDatabase } from '../packages/surfaces/src/sqlite/database.ts';
 import { embeddedSearch } from '../packages/surfaces/src/sqlite/search.ts';
 import { read, write } from '../packages/surfaces/src/testing/calls.ts';
 import { type Random, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
@@ -81,7 +81,7 @@ async function compare(port: SearchPort, what: string, query: string, direct?: (
 export async function fullText(settings: Settings): Promise<Report> {
   const count = settings.rounds > 1 ? 100_000 : 2_000;
   const { words, texts } = textsOf(count, seededRandom(1));
-  const embedded = openRetrievalDatabase({ dataDir: freshFolder(settings.dataDir) });
+  const embedded = openDatabase({ dataDir: freshFolder(settings.dataDir) });
   const port = embeddedSearch(embedded, SEARCH_LIMITS);
   await fill(port, texts);
   const direct = openDirect(freshFolder(settings.dataDir), texts);

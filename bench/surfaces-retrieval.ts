@@ -2,7 +2,7 @@
 
 import { SEARCH_LIMITS } from '../packages/surfaces/src/capabilities/search/surface.ts';
 import { VECTOR_LIMITS } from '../packages/surfaces/src/capabilities/vector/surface.ts';
-import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
+import { openDatabase } from '../packages/surfaces/src/sqlite/database.ts';
 import { embeddedSearch } from '../packages/surfaces/src/sqlite/search.ts';
 import { embeddedVectors } from '../packages/surfaces/src/sqlite/vectors.ts';
 import { clusteredVectors, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
@@ -21,7 +21,7 @@ interface Corpus {
 
 /** Filled through the ports, before the surfaces open the same folder. */
 async function fill(dataDir: string, { vectors, texts }: Corpus): Promise<void> {
-  const embedded = openRetrievalDatabase({ dataDir });
+  const embedded = openDatabase({ dataDir });
   await fillCollection(embeddedVectors(embedded, VECTOR_LIMITS), COLLECTION, vectors);
   await fillIndex(embeddedSearch(embedded, SEARCH_LIMITS), texts);
   await embedded.close();

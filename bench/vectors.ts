@@ -8,7 +8,7 @@ import { getLoadablePath } from 'sqlite-vec';
 import { best, scoring } from '../packages/surfaces/src/capabilities/vector/metric.ts';
 import { VECTOR_LIMITS } from '../packages/surfaces/src/capabilities/vector/surface.ts';
 import type { VectorsPort } from '../packages/surfaces/src/ports/vectors.ts';
-import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
+import { openDatabase } from '../packages/surfaces/src/sqlite/database.ts';
 import { embeddedVectors } from '../packages/surfaces/src/sqlite/vectors.ts';
 import { read, write } from '../packages/surfaces/src/testing/calls.ts';
 import {
@@ -112,7 +112,7 @@ export async function vectors(settings: Settings): Promise<Report> {
   const count = settings.rounds > 1 ? 100_000 : 5_000;
   const random = seededRandom(1);
   const folder = freshFolder(settings.dataDir);
-  const embedded = openRetrievalDatabase({ dataDir: folder });
+  const embedded = openDatabase({ dataDir: folder });
   const port = embeddedVectors(embedded, VECTOR_LIMITS);
   const rows: Row[] = [];
   for (const [collection, make] of Object.entries({ random: randomVectors, clustered: clusteredVectors })) {

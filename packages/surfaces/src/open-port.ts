@@ -12,7 +12,8 @@ import type { OpenedSurfaces, SurfacesOptions } from './open-surfaces.ts';
 import type { PostgresDatabase } from './postgres/connection.ts';
 import type { PostgresPool } from './postgres-pool.ts';
 import { perTenant, type QuotaName } from './quotas.ts';
-import type { EmbeddedDatabase, RetrievalDatabase } from './sqlite/database.ts';
+import type { EmbeddedDatabase } from './sqlite/database.ts';
+import type { AreaName } from './sqlite/database-files.ts';
 
 /** By port: the setting that names its backend. */
 export const SETTINGS = {
@@ -40,7 +41,6 @@ export type BackendSettings = { readonly [Port in keyof typeof SETTINGS | 'datab
 /** What surfaces are opened with. */
 export interface OpenDeps extends SurfacesOptions {
   readonly embedded: EmbeddedDatabase;
-  readonly retrieval: RetrievalDatabase;
   readonly pool: PostgresPool;
   readonly cursors: Cursors;
 }
@@ -70,8 +70,8 @@ export interface OpenedPort<Port> {
 export interface PortLiteral<Port> {
   readonly setting?: keyof typeof SETTINGS;
   embedded(deps: OpenDeps): Port | Promise<Port>;
-  /** The database in the data folder that it uses; `embedded` unless given. */
-  readonly database?: 'embedded' | 'retrieval';
+  /** Where it is in the embedded database; in `surfaces.db` unless given. */
+  readonly area?: AreaName;
   /** What else it keeps in the data folder. */
   readonly folder?: string;
   /** Why this platform cannot keep it in the data folder; null where it can. */
@@ -105,7 +105,7 @@ export function quotaPort<Port extends object, Limits extends Quota>(
     embedded,
     postgres,
     ...rest
-  }: Pick<PortLiteral<Port>, 'database' | 'folder'> & {
+  }: Pick<PortLiteral<Port>, 'area' | 'folder'> & {
     embedded(deps: OpenDeps, limits: Limits): Port;
     /** Loads its code. */
     postgres(): Promise<(database: PostgresDatabase, limits: Limits) => Port>;
@@ -245,12 +245,12 @@ export const settingOf = (port: keyof typeof SETTINGS | undefined, deps: OpenDep
 
 export const folderHealth =
   (
-    { database = 'embedded', folder = '' }: Pick<PortLiteral<unknown>, 'database' | 'folder'>,
-    deps: OpenDeps,
+    { area = 'kv', folder = '' }: Pick<PortLiteral<unknown>, 'area' | 'folder'>,
+    { dataDir, embedded }: OpenDeps,
   ) =>
   async (): Promise<void> => {
-    await assertWritable(deps.dataDir, folder);
-    await deps[database].health();
+    await assertWritable(dataDir, folder);
+    await embedded.health(area);
   };
 
 /** `part` of the data folder, or all of it. */

@@ -19,7 +19,7 @@ import type { MessagesPort } from './ports/messages.ts';
 import type { QueuePort } from './ports/queue.ts';
 import { createPostgresPool } from './postgres-pool.ts';
 import type { QuotaEntry } from './quotas.ts';
-import { openEmbeddedDatabase, openRetrievalDatabase } from './sqlite/database.ts';
+import { openEmbeddedDatabase } from './sqlite/database.ts';
 
 export interface SurfacesOptions {
   readonly dataDir: string;
@@ -118,31 +118,25 @@ async function openDatabases(
 ): Promise<OpenDeps> {
   const { dataDir, cursorKey } = options;
   const embedded = await openEmbeddedDatabase({ dataDir });
-  const retrieval = openRetrievalDatabase({ dataDir });
   const pool = createPostgresPool();
-  closing.push(embedded.close, retrieval.close, pool.close);
-  return { ...options, embedded, retrieval, pool, cursors: createCursors(cursorKey) };
+  closing.push(embedded.close, pool.close);
+  return { ...options, embedded, pool, cursors: createCursors(cursorKey) };
 }
 
 /** Small, so that a sweep never holds up live writes for long. */
 const BATCH = 500;
 
 async function sweep(deps: OpenDeps, opened: readonly OpenedSurface[], now: number): Promise<number> {
-  const { embedded, retrieval, pool, invocationRetentionMs } = deps;
+  const { embedded, pool, invocationRetentionMs } = deps;
   const recordedBefore = now - invocationRetentionMs;
   const batches = [
-    ...(embedded.isInUse()
-      ? [
-          () => embedded.upkeep('kv', 'sweep', now, BATCH),
-          () => embedded.upkeep('cache', 'sweep', now, BATCH),
-          () => embedded.upkeep('invocations', 'forget', recordedBefore, BATCH),
-        ]
-      : []),
-    ...(retrieval.isInUse() ? [() => retrieval.upkeep('invocations', 'forget', recordedBefore, BATCH)] : []),
+    () => (embedded.isInUse('kv') ? embedded.upkeep('kv', 'sweep', now, BATCH) : 0),
+    () => (embedded.isInUse('cache') ? embedded.upkeep('cache', 'sweep', now, BATCH) : 0),
+    () => embedded.upkeep('invocations', 'forget', recordedBefore, BATCH),
   ];
   let deleted = 0;
   for (const batch of batches) {
-    for (let count = BATCH; count === BATCH; deleted += count) count = await batch();
+    for (let count = BATCH; count >= BATCH; deleted += count) count = await batch();
   }
   for (const database of pool.databases()) {
     const { sweepPostgres } = await import('./postgres/sweep.ts');
@@ -152,13 +146,8 @@ async function sweep(deps: OpenDeps, opened: readonly OpenedSurface[], now: numb
   return deleted;
 }
 
-async function forgetRun(
-  { embedded, retrieval, pool }: OpenDeps,
-  tenant: string,
-  runId: string,
-): Promise<void> {
-  if (embedded.isInUse()) await embedded.upkeep('invocations', 'forgetRun', tenant, runId);
-  await retrieval.upkeep('invocations', 'forgetRun', tenant, runId);
+async function forgetRun({ embedded, pool }: OpenDeps, tenant: string, runId: string): Promise<void> {
+  await embedded.upkeep('invocations', 'forgetRun', tenant, runId);
   for (const database of pool.databases()) {
     const { forgetRunInPostgres } = await import('./postgres/sweep.ts');
     await forgetRunInPostgres(database, tenant, runId);

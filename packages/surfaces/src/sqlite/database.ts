@@ -6,55 +6,44 @@ import { noteWrite } from '../calls/call-journal.ts';
 import type { PortWrite } from '../calls/surface-call.ts';
 import { SCAN_MS_MAX } from '../deadline.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
-import type { DatabaseFiles, OpenFile } from './database-files.ts';
+import { type AreaName, type Areas, fileOf, type OpenFile, PLACES } from './database-files.ts';
 import { databasePath } from './open-file.ts';
 import { type ScannedArea, Scans } from './scans.ts';
-import type { Area } from './statements.ts';
 import { DatabaseThread } from './thread.ts';
 import { type Asked, CHECKPOINT, FORGET, FORGET_RUN, isAsked } from './wire.ts';
 
-type AreaSet = Readonly<Record<string, Area>>;
-type ReadsOf<S extends AreaSet, A extends keyof S> = ReturnType<S[A]['reads']>;
-type WritesOf<S extends AreaSet, A extends keyof S> = ReturnType<S[A]['writes']>;
+type Reads<A extends AreaName> = ReturnType<Areas[A]['reads']>;
+type Writes<A extends AreaName> = ReturnType<Areas[A]['writes']>;
 type ArgsOf<F> = F extends (...args: infer Args) => unknown ? Args : never;
 type AnswerOf<F> = F extends (...args: never[]) => infer Answer ? Answer : never;
 
-interface DatabaseOf<S extends AreaSet> {
-  read<A extends keyof S & string, N extends keyof ReadsOf<S, A> & string>(
+/** Threads and processes of a file start with its first use: a host whose packs store nothing does not pay for them. */
+export interface EmbeddedDatabase {
+  read<A extends AreaName, N extends keyof Reads<A> & string>(
     area: A,
     name: N,
-    ...args: ArgsOf<ReadsOf<S, A>[N]>
-  ): Promise<AnswerOf<ReadsOf<S, A>[N]>>;
+    ...args: ArgsOf<Reads<A>[N]>
+  ): Promise<AnswerOf<Reads<A>[N]>>;
   /** Once for each invocation; the same one again gets the recorded answer. */
-  write<A extends keyof S & string, N extends keyof WritesOf<S, A> & string>(
+  write<A extends AreaName, N extends keyof Writes<A> & string>(
     area: A,
     name: N,
     call: PortWrite,
-    ...args: ArgsOf<WritesOf<S, A>[N]>
-  ): Promise<AnswerOf<WritesOf<S, A>[N]>>;
-  /** A write without a call. */
-  upkeep<A extends keyof S & string, N extends keyof WritesOf<S, A> & string>(
+    ...args: ArgsOf<Writes<A>[N]>
+  ): Promise<AnswerOf<Writes<A>[N]>>;
+  /** A write without a call. Of `invocations` it is for all files: those in use, or with `forgetRun` all there are. */
+  upkeep<A extends AreaName, N extends keyof Writes<A> & string>(
     area: A,
     name: N,
-    ...args: ArgsOf<WritesOf<S, A>[N]>
-  ): Promise<AnswerOf<WritesOf<S, A>[N]>>;
-  close(): Promise<void>;
-}
-
-interface OpensLate {
-  /** False until something was asked of it. */
-  isInUse(): boolean;
-  /** Rejects when it is in use and cannot answer. Never starts what is not in use. */
-  health(): Promise<void>;
-}
-
-export interface EmbeddedDatabase extends DatabaseOf<DatabaseFiles['surfaces']>, OpensLate {}
-
-type RetrievalAreas = DatabaseFiles['retrieval'] & DatabaseFiles['search'];
-
-export interface RetrievalDatabase extends DatabaseOf<RetrievalAreas>, OpensLate {
+    ...args: ArgsOf<Writes<A>[N]>
+  ): Promise<AnswerOf<Writes<A>[N]>>;
   /** False where sqlite-vec has no build for the platform: then there is full text alone. */
   readonly hasVectors: boolean;
+  /** False until something was asked of the file that the area is in. */
+  isInUse(area: AreaName): boolean;
+  /** Rejects when that file is in use and cannot answer; vectors and full text are looked at together. Starts nothing. */
+  health(area: AreaName): Promise<void>;
+  close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
@@ -63,69 +52,78 @@ export interface DatabaseOptions {
   readonly scanMsMax?: number;
 }
 
-/** Everything else that is read from `surfaces.db` is found by its key. */
-const isScan = (area: string, name: string): boolean =>
-  area === 'documents' && (name === 'find' || name === 'count' || name === 'match');
-
-/** `surfaces.db` of a data folder. An existing one is opened at once. */
+/** An existing `surfaces.db` is opened at once: a host does not start with one that it cannot use. */
 export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<EmbeddedDatabase> {
-  const dataDir = resolve(options.dataDir);
-  const file = openFile({ file: 'surfaces', dataDir, extensions: [] }, 'documents', options.scanMsMax);
+  const database = openDatabase(options);
   try {
-    if (existsSync(databasePath(dataDir))) await file.ready();
+    if (existsSync(databasePath(options.dataDir))) await database.read('queue', 'lastSeq', '', '');
+    return database;
   } catch (error) {
-    await file.close();
+    await database.close();
     throw error;
   }
-  const database = databaseOver<DatabaseFiles['surfaces']>({
-    ...file,
-    readerOf: (area, name) => (isScan(area, name) ? file.scan : file.readByKey),
-    writerOf: () => file.write,
-  });
-  const health = async (): Promise<void> => {
-    if (file.isInUse()) await database.read('queue', 'lastSeq', '', '');
-  };
-  return { ...database, isInUse: file.isInUse, health };
 }
 
-/** Vectors in `retrieval.db`, full text in a file for each tenant. Each is created on first use. */
-export function openRetrievalDatabase({ scanMsMax, ...options }: DatabaseOptions): RetrievalDatabase {
+/** Everything else that is read from `surfaces.db` is found by its key; what is in other files is scanned. */
+const isScan = (area: string, name: string): boolean =>
+  area === 'vectors' ||
+  area === 'search' ||
+  (area === 'documents' && ['find', 'count', 'match'].includes(name));
+
+/** All in `surfaces.db`, but vectors in `retrieval.db` and full text in a file for each tenant. */
+export function openDatabase({ scanMsMax, ...options }: DatabaseOptions): EmbeddedDatabase {
   const dataDir = resolve(options.dataDir);
   const extensions = vectorExtension();
-  const vectors = openFile({ file: 'retrieval', dataDir, extensions }, 'vectors', scanMsMax);
-  const words = openFile({ file: 'search', dataDir, extensions: [] }, 'search', scanMsMax);
-  const files = [vectors, words];
-  const isKept = (name: string): boolean => existsSync(databasePath(dataDir, name));
-  const fileOf = (area: string) => (area === 'search' ? words : vectors);
-  const inUse = () => files.filter((file) => file.isInUse());
+  const files = {
+    surfaces: openFile({ file: 'surfaces', dataDir, extensions: [] }, 'documents', scanMsMax),
+    retrieval: openFile({ file: 'retrieval', dataDir, extensions }, 'vectors', scanMsMax),
+    search: openFile({ file: 'search', dataDir, extensions: [] }, 'search', scanMsMax),
+  };
+  const all = Object.values(files);
+  const write = async (file: DatabaseFile, request: Asked): Promise<unknown> => {
+    await file.ready();
+    return file.write(request);
+  };
   /** A sweep has time until a file is used again; a deletion has not. */
-  const forget: Ask = async (request) => {
-    if (isAsked(request, FORGET_RUN)) {
-      if (isKept('retrieval.db')) await vectors.ready();
-      if (isKept('search')) await words.ready();
-    }
-    const forgotten = await Promise.all(inUse().map((file) => file.write(request)));
+  const forget = async (request: Asked): Promise<number> => {
+    const isMeant = isAsked(request, FORGET_RUN) ? 'isKept' : 'isInUse';
+    const forgotten = await Promise.all(
+      all.filter((file) => file[isMeant]()).map((file) => write(file, request)),
+    );
     return forgotten.reduce((sum: number, many) => sum + Number(many), 0);
   };
-  const database = databaseOver<RetrievalAreas>({
-    readerOf: (area) => fileOf(area).scan,
-    writerOf: (area) => (area === FORGET.area ? forget : fileOf(area).write),
-    ready: async (area) => {
-      if (area !== FORGET.area) await fileOf(area).ready();
-    },
-    close: async () => void (await Promise.all(files.map((file) => file.close()))),
-  });
-  const health = async (): Promise<void> => {
-    if (words.isInUse()) await database.read('search', 'ping');
-    if (vectors.isInUse()) await database.read('vectors', 'ping');
+  const upkeep = async (area: AreaName, name: string, args: readonly unknown[], call?: PortWrite) => {
+    const invocation = call ? { call: call.invocation, now: call.now } : null;
+    const request = { area, name, args, invocation };
+    return (area === FORGET.area ? forget(request) : write(files[fileOf(area)], request)) as Promise<never>;
   };
-  return { ...database, isInUse: () => inUse().length > 0, health, hasVectors: extensions.length > 0 };
+  const read = async (area: AreaName, name: string, args: readonly unknown[]) => {
+    const file = files[fileOf(area)];
+    await file.ready();
+    const request = { area, name, args, invocation: null };
+    return (isScan(area, name) ? file.scan(request) : file.readByKey(request)) as Promise<never>;
+  };
+  const isInUse = (area: AreaName): boolean => files[fileOf(area)].isInUse();
+  return {
+    read: (area, name, ...args) => read(area, name, args),
+    async write(area, name, call, ...args) {
+      noteWrite(call.invocation);
+      return upkeep(area, name, args, call);
+    },
+    upkeep: (area, name, ...args) => upkeep(area, name, args),
+    hasVectors: extensions.length > 0,
+    isInUse,
+    async health(area) {
+      const looked = fileOf(area) === 'surfaces' ? (['queue'] as const) : (['search', 'vectors'] as const);
+      for (const each of looked.filter(isInUse))
+        await (each === 'queue' ? read(each, 'lastSeq', ['', '']) : read(each, 'ping', []));
+    },
+    close: async () => void (await Promise.all(all.map((file) => file.close()))),
+  };
 }
 
-/** A thread, or processes for reads that may take long. */
-type Ask = (request: Asked) => Promise<unknown>;
+type DatabaseFile = ReturnType<typeof openFile>;
 
-/** Its threads start with the first request: a host whose packs store nothing does not pay for them. */
 function openFile(file: OpenFile, area: ScannedArea, scanMsMax = SCAN_MS_MAX) {
   const threadOf = (role: 'writer' | 'reader') =>
     new DatabaseThread(new URL('./thread-entry.ts', import.meta.url), { role, file });
@@ -147,6 +145,7 @@ function openFile(file: OpenFile, area: ScannedArea, scanMsMax = SCAN_MS_MAX) {
       return opened.get();
     },
     isInUse: (): boolean => wasAsked,
+    isKept: (): boolean => existsSync(databasePath(file.dataDir, PLACES[file.file])),
     write: (request: Asked) => writer.request(request),
     readByKey: (request: Asked) => (reader ?? writer).request(request),
     scan: (request: Asked) => scans.request(tenantOf(request.args), request),
@@ -171,36 +170,4 @@ function vectorExtension(): string[] {
   } catch {
     return [];
   }
-}
-
-interface Connections {
-  readerOf(area: string, name: string): Ask;
-  writerOf(area: string): Ask;
-  /** Every request waits for it. */
-  ready(area: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-function databaseOver<S extends AreaSet>(connections: Connections): DatabaseOf<S> {
-  const { readerOf, writerOf, ready, close } = connections;
-  const ask = async (
-    answer: Ask,
-    area: string,
-    name: string,
-    args: readonly unknown[],
-    call?: PortWrite,
-  ): Promise<never> => {
-    await ready(area);
-    const invocation = call ? { call: call.invocation, now: call.now } : null;
-    return answer({ area, name, args, invocation }) as Promise<never>;
-  };
-  return {
-    read: (area, name, ...args) => ask(readerOf(area, name), area, name, args),
-    async write(area, name, call, ...args) {
-      noteWrite(call.invocation);
-      return ask(writerOf(area), area, name, args, call);
-    },
-    upkeep: (area, name, ...args) => ask(writerOf(area), area, name, args),
-    close,
-  };
 }

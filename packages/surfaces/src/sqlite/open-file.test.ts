@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshFolder } from '../testing/data-dir.ts';
 import { matchesGolden } from '../testing/golden.ts';
-import { type DatabaseFiles, factsOf } from './database-files.ts';
+import { type FileName, factsOf } from './database-files.ts';
 import { openForWriting, SCHEMA_VERSION, versionOf } from './open-file.ts';
 
-const FILES = ['surfaces', 'retrieval', 'search'] as const satisfies readonly (keyof DatabaseFiles)[];
+const FILES = ['surfaces', 'retrieval', 'search'] as const satisfies readonly FileName[];
 
 for (const file of FILES)
   test(`the schema of ${file} equals its golden dump, and another version is refused`, (t) => {

@@ -10,13 +10,13 @@ import type { NewVector } from '../ports/vectors.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { randomVectors, seededRandom } from '../testing/random-vectors.ts';
-import { openRetrievalDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
 import { databasePath } from './open-file.ts';
 import { embeddedSearch } from './search.ts';
 import { embeddedVectors } from './vectors.ts';
 
 function opened(t: TestContext, dataDir: string) {
-  const database = openRetrievalDatabase({ dataDir });
+  const database = openDatabase({ dataDir });
   t.after(() => database.close());
   const vectors = embeddedVectors(database, VECTOR_LIMITS);
   return { database, vectors, search: embeddedSearch(database, SEARCH_LIMITS) };
@@ -36,9 +36,9 @@ test('it is made when it is first used', async (t) => {
   t.after(folder.remove);
   const { database, vectors } = opened(t, folder.path);
   const path = databasePath(folder.path, 'retrieval.db');
-  assert.deepEqual([database.isInUse(), existsSync(path)], [false, false]);
+  assert.deepEqual([database.isInUse('vectors'), existsSync(path)], [false, false]);
   await assert.rejects(vectors.query(nearest, read('acme')), { code: 'vector_collection_not_found' });
-  assert.deepEqual([database.isInUse(), existsSync(path)], [true, true]);
+  assert.deepEqual([database.isInUse('vectors'), existsSync(path)], [true, true]);
 });
 
 test('what was answered is there after a restart, and so is the journal until it is forgotten', async (t) => {

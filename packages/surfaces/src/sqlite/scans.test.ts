@@ -13,7 +13,7 @@ import { read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { treeOf } from '../testing/process-tree.ts';
 import { randomVectors, seededRandom } from '../testing/random-vectors.ts';
-import { type DatabaseOptions, openEmbeddedDatabase, openRetrievalDatabase } from './database.ts';
+import { type DatabaseOptions, openDatabase, openEmbeddedDatabase } from './database.ts';
 import { embeddedDocuments } from './documents.ts';
 import { embeddedKv } from './kv.ts';
 import { embeddedSearch } from './search.ts';
@@ -35,7 +35,7 @@ async function surfaces(t: TestContext, options: Omit<DatabaseOptions, 'dataDir'
 type Documents = Awaited<ReturnType<typeof surfaces>>['documents'];
 
 function fulltext(t: TestContext, options: Omit<DatabaseOptions, 'dataDir'> = {}) {
-  const database = openRetrievalDatabase({ dataDir: dataDir(t), ...options });
+  const database = openDatabase({ dataDir: dataDir(t), ...options });
   t.after(() => database.close());
   return embeddedSearch(database, SEARCH_LIMITS);
 }
@@ -181,7 +181,7 @@ test('a phrase that takes too long is ended, and the tenant is answered again af
 });
 
 test('while many look-ups among all vectors of a tenant run, others are answered', async (t) => {
-  const database = openRetrievalDatabase({ dataDir: dataDir(t) });
+  const database = openDatabase({ dataDir: dataDir(t) });
   t.after(() => database.close());
   const port = embeddedVectors(database, VECTOR_LIMITS);
   const vectors = randomVectors(3_000, 256, seededRandom(1)).map((embedding, index) => ({

@@ -9,14 +9,14 @@ import { SEARCH_LIMITS } from '../capabilities/search/surface.ts';
 import type { SearchLimits } from '../ports/search.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
-import { openRetrievalDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
 import { factsOf } from './database-files.ts';
 import { embeddedSearch } from './search.ts';
 import { FILES_MAX, TenantFiles } from './search-files.ts';
 
 function opened(t: TestContext, limits: SearchLimits = SEARCH_LIMITS) {
   const folder = freshFolder();
-  const database = openRetrievalDatabase({ dataDir: folder.path });
+  const database = openDatabase({ dataDir: folder.path });
   t.after(async () => {
     await database.close();
     folder.remove();

@@ -4,7 +4,7 @@ import type { ParsedQuery, Term } from '../capabilities/search/parse-query.ts';
 import { noIndex } from '../capabilities/search/refusals.ts';
 import { fewGramsOf, partScore } from '../capabilities/search/words.ts';
 import type { SearchHit, SearchLimits, SearchPort, SearchQuery } from '../ports/search.ts';
-import type { RetrievalDatabase } from './database.ts';
+import type { EmbeddedDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
 import { findSearchIndex, gramsTable, type SearchIndex, searchWrites, wordsTable } from './search-writes.ts';
 import { defineArea, inSnapshot, rangeOf, type Sql } from './statements.ts';
@@ -94,7 +94,7 @@ function findPart(
     .slice(0, k - known.size);
 }
 
-export function embeddedSearch(database: RetrievalDatabase, limits: SearchLimits): SearchPort {
+export function embeddedSearch(database: EmbeddedDatabase, limits: SearchLimits): SearchPort {
   return {
     index: ({ index, documents }, call) =>
       database.write('search', 'index', call, call.tenant, index, { documents, limits }),

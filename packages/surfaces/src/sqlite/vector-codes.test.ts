@@ -10,7 +10,7 @@ import type { NewVector } from '../ports/vectors.ts';
 import { read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { randomVectors, seededRandom } from '../testing/random-vectors.ts';
-import { openRetrievalDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
 import { databasePath } from './open-file.ts';
 import { CODES_IN_CHUNK } from './vector-codes.ts';
 import { embeddedVectors } from './vectors.ts';
@@ -43,7 +43,7 @@ function folderOf(t: TestContext) {
       countOf(`vectors where seq not in (select rowid from vector_codes_${DIMENSIONS}_rowids)`) +
       countOf(`vector_codes_${DIMENSIONS}_rowids where rowid not in (select seq from vectors)`),
     open() {
-      const database = openRetrievalDatabase({ dataDir: folder.path });
+      const database = openDatabase({ dataDir: folder.path });
       t.after(() => database.close());
       const port = embeddedVectors(database, VECTOR_LIMITS);
       return {

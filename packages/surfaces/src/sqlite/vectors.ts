@@ -14,7 +14,7 @@ import {
 } from '../capabilities/vector/metric.ts';
 import { checkDimensions, noCollection } from '../capabilities/vector/refusals.ts';
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
-import type { RetrievalDatabase } from './database.ts';
+import type { EmbeddedDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
 import { defineArea, inSnapshot, rangeOf, type Sql } from './statements.ts';
 import { codesTable, findVectorCollection, floatsOf, type VectorCollection } from './vector-codes.ts';
@@ -125,7 +125,7 @@ function scan(sql: Sql, { id, metric }: VectorCollection, { embedding, k, filter
   return sql.select(found, text.params);
 }
 
-export function embeddedVectors(database: RetrievalDatabase, limits: VectorLimits): VectorsPort {
+export function embeddedVectors(database: EmbeddedDatabase, limits: VectorLimits): VectorsPort {
   return {
     upsert: ({ collection, metric, vectors }, call) =>
       database.write('vectors', 'upsert', call, call.tenant, collection, { metric, vectors, limits }),

@@ -1,7 +1,7 @@
 /** A desk with vectors and full text in a folder of its own. */
 import { implementSearch, SEARCH_LIMITS } from '../capabilities/search/surface.ts';
 import { implementVectors, VECTOR_LIMITS } from '../capabilities/vector/surface.ts';
-import { openRetrievalDatabase } from '../sqlite/database.ts';
+import { openDatabase } from '../sqlite/database.ts';
 import { embeddedSearch } from '../sqlite/search.ts';
 import { embeddedVectors } from '../sqlite/vectors.ts';
 import { freshFolder } from './data-dir.ts';
@@ -13,7 +13,7 @@ export interface RetrievalDesk extends TestDesk {
 
 export function retrievalDesk(): RetrievalDesk {
   const folder = freshFolder();
-  const database = openRetrievalDatabase({ dataDir: folder.path });
+  const database = openDatabase({ dataDir: folder.path });
   const vectors = implementVectors({ port: embeddedVectors(database, VECTOR_LIMITS) });
   const search = implementSearch({ port: embeddedSearch(database, SEARCH_LIMITS) });
   return {

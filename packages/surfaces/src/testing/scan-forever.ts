@@ -2,12 +2,12 @@
 import { EVERYTHING } from '../capabilities/documents/filter.ts';
 import { parseQuery } from '../capabilities/search/parse-query.ts';
 import { SEARCH_LIMITS } from '../capabilities/search/surface.ts';
-import { openRetrievalDatabase } from '../sqlite/database.ts';
+import { openDatabase } from '../sqlite/database.ts';
 import { embeddedSearch } from '../sqlite/search.ts';
 import { read, write } from './calls.ts';
 
 const [dataDir = ''] = process.argv.slice(2);
-const search = embeddedSearch(openRetrievalDatabase({ dataDir, scanMsMax: 60_000 }), SEARCH_LIMITS);
+const search = embeddedSearch(openDatabase({ dataDir, scanMsMax: 60_000 }), SEARCH_LIMITS);
 const fields = { text: 'a '.repeat(32_000) };
 const documents = Array.from({ length: 120 }, (_, index) => ({ id: `d${index}`, fields }));
 await search.index({ index: 'i', documents }, write('acme'));

@@ -51,7 +51,7 @@ const openBlobs: OpenSurface = async (deps, capability) => {
   const own = await openEmbeddedBlobs({ database: embedded, dataDir, quotaBytes: quotaFor(quotas), links });
   const open = opening(blobsPort(own), implementBlobs, ({ port }) => ({
     offers: { blobs: port, servePresigned: port.servePresigned ?? own.servePresigned },
-    sweep: async (now) => (embedded.isInUse() ? own.sweep(now) : 0),
+    sweep: async (now) => (embedded.isInUse('blobs') ? own.sweep(now) : 0),
     close: () => port.close(),
   }));
   return open(deps, capability);

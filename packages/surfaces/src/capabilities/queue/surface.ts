@@ -58,7 +58,7 @@ export const queueSurface = defineSurface({
   journal: 'own',
   opens: opening(queuePort, implementQueue, ({ kind, port, embedded }) => ({
     offers: { queue: port },
-    sweep: async (now) => (kind === 'embedded' && !embedded.isInUse() ? 0 : port.sweep(now)),
+    sweep: async (now) => (kind === 'embedded' && !embedded.isInUse('queue') ? 0 : port.sweep(now)),
     close: () => port.close(),
   })),
   limits: {},

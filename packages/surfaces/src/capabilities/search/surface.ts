@@ -27,9 +27,9 @@ const K_DEFAULT = 10;
 export const SEARCH_LIMITS: SearchLimits = { documentsMax: 1_000_000, indexesMax: 100, quotaBytes: 4 * GIB };
 
 export const searchPort = quotaPort('search', SEARCH_LIMITS, {
-  database: 'retrieval',
+  area: 'search',
   folder: 'search',
-  embedded: ({ retrieval }, limits) => embeddedSearch(retrieval, limits),
+  embedded: ({ embedded }, limits) => embeddedSearch(embedded, limits),
   postgres: async () => (await import('../../postgres/search.ts')).postgresSearch,
 });
 

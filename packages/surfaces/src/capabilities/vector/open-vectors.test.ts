@@ -46,8 +46,8 @@ test('PostgreSQL without pgvector says so', { skip: postgresSkip }, async (t) =>
 
 test('where sqlite-vec has no build there is no surface, and health says what to do', async (t) => {
   const deps = await openDeps(t);
-  const retrieval = { ...deps.retrieval, hasVectors: false };
-  const { implement, backends } = await vectorSurface.literal.opens({ ...deps, retrieval }, 'vectorStore');
+  const embedded = { ...deps.embedded, hasVectors: false };
+  const { implement, backends } = await vectorSurface.literal.opens({ ...deps, embedded }, 'vectorStore');
   assert.equal(implement(), null);
   await assert.rejects(backends[0]!.backend.health(), /sqlite-vec.*GANTRY_VECTORS/);
 });

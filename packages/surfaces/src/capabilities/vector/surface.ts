@@ -43,13 +43,13 @@ const onPostgres = async (url: string, { pool, quotas }: OpenDeps) => {
 
 export const vectorsPort: PortLiteral<VectorsPort> = {
   setting: 'vectors',
-  embedded: ({ retrieval, quotas }) =>
+  embedded: ({ embedded, quotas }) =>
     perTenant(quotas, 'vectors', VECTOR_LIMITS.quotaBytes, (quotaBytes) =>
-      embeddedVectors(retrieval, limitsWith(quotaBytes)),
+      embeddedVectors(embedded, limitsWith(quotaBytes)),
     ),
-  database: 'retrieval',
-  lacks: ({ retrieval }) =>
-    retrieval.hasVectors
+  area: 'vectors',
+  lacks: ({ embedded }) =>
+    embedded.hasVectors
       ? null
       : 'sqlite-vec has no build for this platform. Set GANTRY_VECTORS to postgres://... to have vectors.',
   servers: { postgres: onPostgres, postgresql: onPostgres },

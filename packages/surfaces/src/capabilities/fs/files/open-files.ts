@@ -72,7 +72,7 @@ class Files implements FilesPort {
 
   async open(): Promise<void> {
     const { database, now } = this.#options;
-    while (database.isInUse()) {
+    while (database.isInUse('files')) {
       const changes = await database.read('files', 'changes', CHANGES_BATCH);
       for (const change of changes) {
         try {
