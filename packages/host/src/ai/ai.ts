@@ -11,7 +11,7 @@ import { Ledger, type Limits } from './ledger.ts';
 import { type MediaTerms, mediaRoom, withMedia } from './media-input.ts';
 import type { MediaStore, StoredMedia } from './media-store.ts';
 import { ModelCalls, type ModelCallsOptions } from './model-calls.ts';
-import type { ChosenModel, ModelQuery, ModelSource } from './model-source.ts';
+import type { ChosenModel, ModelSource, WantedModel } from './model-source.ts';
 import { createModelsPort } from './models-port.ts';
 import type { CallingNode, CallPlace, PlannedCall, RecordedCall } from './planned-call.ts';
 
@@ -48,7 +48,7 @@ export interface Asked<A> {
 export type Chatted = Asked<ModelAnswer>;
 
 /** Which model is meant; the run decides what is left open. */
-export type Which = Pick<ModelQuery, 'task' | 'provider' | 'model' | 'credentialRef'>;
+export type Which = Omit<WantedModel, 'prefers'>;
 
 export interface Ai {
   readonly calls: ModelCalls;
@@ -116,7 +116,7 @@ export function answerOf({ failure, answer }: RecordedCall): unknown {
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** What a call leaves open the run decides: of a chat all of it, else the provider, if it can do the task. */
-export function withRunOptions(which: Which, { ai, model }: JsonObject): Which & Pick<ModelQuery, 'prefers'> {
+export function withRunOptions(which: Which, { ai, model }: JsonObject): WantedModel {
   const run = (typeof ai === 'object' && ai !== null ? ai : {}) as JsonObject;
   const [provider, credentialRef] = [text(run.provider), text(run.credentialRef)];
   if (which.task !== 'chat') {

@@ -1,7 +1,6 @@
 /** Which model serves a call. */
 import {
   isScripted,
-  type Modality,
   type Price,
   type ProviderFamily,
   type Reach,
@@ -12,41 +11,37 @@ import {
   streamTextScript,
   type Task,
 } from '@gantry/ai';
-import { type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, ownerOf, type RunOwner } from '@gantry/protocol';
+import type { ModelFacts } from './providers/provider-table.ts';
+import type { Providers } from './providers/providers.ts';
 import type { Io } from './providers/reach.ts';
 
-export interface ModelQuery {
-  readonly owner: RunOwner;
-  /** Of the run. */
-  readonly configurable: JsonObject;
+/** Which model a call wants. */
+export interface WantedModel {
   readonly task: Task;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly credentialRef?: string | undefined;
   /** Of the run: asked if it can do the task. */
-  readonly prefers?: PreferredProvider | undefined;
+  readonly prefers?: { readonly provider: string; readonly credentialRef?: string | undefined } | undefined;
+}
+
+export interface ModelQuery extends WantedModel {
+  readonly owner: RunOwner;
+  /** Of the run. */
+  readonly configurable: JsonObject;
   /** How many calls of the node came before. */
   readonly turn: number;
 }
 
-export interface PreferredProvider {
-  readonly provider: string;
-  readonly credentialRef?: string | undefined;
-}
-
-export interface ChosenModel {
+/** A model that may be asked, with all that is known about it. */
+export interface ChosenModel extends ModelFacts {
   readonly provider: string;
   readonly model: string;
   /** That pays; undefined where no key is needed. */
   readonly credentialRef?: string | undefined;
-  /** `asked`: how often it was asked before for this call. */
+  /** `asked`: how often it was asked before for this call. Its library is loaded at the first use. */
   family(asked: number): Promise<ProviderFamily>;
-  /** Null where it is not known: a limit of cost cannot be held then. */
-  readonly price: Price | null;
-  readonly outputTokensMax: number;
-  readonly modalities: readonly Modality[];
-  /** As `requiredModelCapabilities` names them. */
-  readonly capabilities: readonly string[];
   /** Whether each piece of text is emitted by itself. */
   readonly streams: 'merged' | 'each';
   /** Whether it honours `cachePrefixId`. */
@@ -63,6 +58,17 @@ const OUTPUT_TOKENS_MAX = 8_192;
 /** Of a price for a million tokens: one token. */
 const NANO_USD_PER_MILLIONTH = 1_000;
 const FREE: Price = { input: 0, output: 0 };
+
+/** From a script that was named, else from a provider of the tenant. */
+export const modelSource = (providers: Pick<Providers, 'choose'>): ModelSource => ({
+  async choose(query) {
+    const { owner, configurable, turn: _, ...wanted } = query;
+    const provider = wanted.provider ?? wanted.prefers?.provider;
+    const isMock = configurable.mockProvider !== undefined;
+    if (isMock || (provider !== undefined && isScripted(provider))) return scriptedSource.choose(query);
+    return providers.choose(ownerOf(owner), wanted);
+  },
+});
 
 /** Served without a network, and only when named. */
 export const scriptedSource: ModelSource = {

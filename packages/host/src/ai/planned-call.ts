@@ -1,10 +1,11 @@
 /** A call of a model, before it is made and on record. */
-import type { Media, ModelFailure, Price, Usage } from '@gantry/ai';
+import type { Media, ModelFailure, Usage } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import type { ErrorCode, Json, JsonObject, RunOwner } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import type { Amounts, Ceilings } from './ledger.ts';
 import type { StoredMedia } from './media-store.ts';
+import type { ChosenModel } from './model-source.ts';
 import type { Io } from './providers/reach.ts';
 
 /** A node at work, and the run that pays. */
@@ -38,11 +39,7 @@ export interface CallPlace {
 }
 
 /** One kind of call, ready to be made. */
-export interface PlannedCall {
-  readonly provider: string;
-  readonly model: string;
-  readonly credentialRef?: string | undefined;
-  readonly price: Price | null;
+export interface PlannedCall extends Pick<ChosenModel, 'provider' | 'model' | 'credentialRef' | 'price'> {
   readonly inputTokens: number;
   /** 0 where the output is not counted in tokens. */
   readonly outputTokens: number;

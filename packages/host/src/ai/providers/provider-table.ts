@@ -132,10 +132,12 @@ export const mayUse = ({ tenants }: Provider, tenant: string): boolean =>
   tenants === '*' || tenants.includes(tenant);
 
 export interface ModelFacts {
+  /** Null where it is not known: a limit of cost cannot be held then. */
   readonly price: Price | null;
   readonly outputTokensMax: number;
   readonly contextTokens?: number;
   readonly modalities: readonly Modality[];
+  /** As `requiredModelCapabilities` names them. */
   readonly capabilities: readonly string[];
 }
 

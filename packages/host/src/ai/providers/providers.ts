@@ -6,8 +6,6 @@ import {
   knownProvider,
   loadFamily,
   PREFIX_FAMILIES,
-  type ProviderFamily,
-  type Reach,
   SCRIPTED_PROVIDERS,
   TASKS,
   type Task,
@@ -25,6 +23,7 @@ import {
 import type { Store } from '@gantry/store';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { SecretVariable } from '../../credentials/external-stores.ts';
+import type { ChosenModel, WantedModel } from '../model-source.ts';
 import { advertisement } from './advertisement.ts';
 import type { AiConfig } from './config.ts';
 import { type KeyChoice, type KeyChoices, keyChoices } from './key-choice.ts';
@@ -40,33 +39,8 @@ import {
   type Provider,
   providerTable,
 } from './provider-table.ts';
-import { type Io, reachOf } from './reach.ts';
+import { reachOf } from './reach.ts';
 import { addKey, cannot, noKey, none, unknownModel, unreachable } from './refusals.ts';
-
-export interface ProviderQuery {
-  readonly owner: Owner;
-  readonly provider?: string | undefined;
-  readonly model?: string | undefined;
-  readonly credentialRef?: string | undefined;
-  /** Asked if none is named and it can do the task. */
-  readonly prefers?: { readonly provider: string; readonly credentialRef?: string | undefined } | undefined;
-  /** Also which default is meant where no model is named. */
-  readonly task?: Task;
-  readonly runId?: string;
-}
-
-/** A model that may be asked, with all that is known about it. */
-export interface ChosenProvider extends ModelFacts {
-  readonly provider: string;
-  readonly model: string;
-  /** Which credential pays; undefined where none is needed. */
-  readonly credentialRef: string | undefined;
-  /** Loads its library at the first use. */
-  family(): Promise<ProviderFamily>;
-  /** It keeps the beginning of a prompt that names a `cachePrefixId`. */
-  readonly keepsPrefixes: boolean;
-  reach(io: Io): Reach;
-}
 
 export interface ProvidersOptions {
   readonly config: AiConfig;
@@ -99,8 +73,8 @@ export class Providers {
   }
 
   /** Refuses with what there is, or how to get it. */
-  async choose(query: ProviderQuery): Promise<ChosenProvider> {
-    const { owner, task = 'chat', runId } = query;
+  async choose(owner: Owner, query: WantedModel): Promise<ChosenModel> {
+    const { task } = query;
     const preferred = query.provider === undefined ? this.#preferredBy(owner, task, query) : undefined;
     const provider =
       query.provider === undefined
@@ -118,7 +92,6 @@ export class Providers {
       baseUrl: provider.baseUrl,
       owner,
       ...(key && { key: { ref: key.ref, placement: KEY_PLACES[provider.family] } }),
-      ...(runId !== undefined && { runId }),
       ...(provider.selfHosted && { destination: provider.id }),
     };
     return {
@@ -127,6 +100,7 @@ export class Providers {
       model,
       credentialRef: key?.ref,
       family: () => loadFamily(provider.family),
+      streams: 'merged',
       keepsPrefixes: keepsPrefixes(provider),
       reach: (io) => reachOf(terms, io),
     };
@@ -209,7 +183,7 @@ export class Providers {
       : this.#keys.named(owner, provider.key.credential);
   }
 
-  #preferredBy(owner: Owner, task: Task, { prefers }: ProviderQuery): Provider | undefined {
+  #preferredBy(owner: Owner, task: Task, { prefers }: WantedModel): Provider | undefined {
     const found = prefers && this.#find(prefers.provider);
     return found && mayUse(found, owner.tenant) && can(found, task) ? found : undefined;
   }
@@ -246,7 +220,7 @@ export class Providers {
     throw none(task);
   }
 
-  async #model(owner: Owner, provider: Provider, { model, task = 'chat' }: ProviderQuery): Promise<string> {
+  async #model(owner: Owner, provider: Provider, { model, task }: WantedModel): Promise<string> {
     const { default: preset } = this.#config;
     const fromFile = preset?.provider === provider.id && task === 'chat' ? preset.model : undefined;
     const chosen = model ?? fromFile ?? provider.defaults[task] ?? (await this.#firstServed(owner, provider));

@@ -17,7 +17,6 @@ export interface ReachOptions {
   readonly key?: { readonly ref: string; readonly placement: NonNullable<CredentialUse['placement']> };
   /** Told instead of the destination, where that is nobody's business. */
   readonly destination?: string;
-  readonly runId?: string;
 }
 
 export interface Io extends Pick<Reach, 'signal' | 'idempotencyKey'> {
@@ -27,7 +26,7 @@ export interface Io extends Pick<Reach, 'signal' | 'idempotencyKey'> {
 }
 
 export function reachOf(options: ReachOptions, { signal, idempotencyKey, onDecision, timeoutMs }: Io): Reach {
-  const { egress, credentials, baseUrl, owner, key, runId, destination } = options;
+  const { egress, credentials, baseUrl, owner, key, destination } = options;
   const told = destination === undefined ? {} : { destination };
   return {
     baseUrl,
@@ -37,9 +36,7 @@ export function reachOf(options: ReachOptions, { signal, idempotencyKey, onDecis
     fetch: async (input, init) => {
       const credential =
         key &&
-        (await credentials
-          .open(owner, key.ref, { placement: key.placement, ...(runId !== undefined && { runId }) })
-          .catch(unusable(key.ref)));
+        (await credentials.open(owner, key.ref, { placement: key.placement }).catch(unusable(key.ref)));
       const fetch = egressFetch(egress, {
         tenant: owner.tenant,
         timeoutMs: timeoutMs ?? TIMEOUT_MS,
