@@ -26,7 +26,7 @@ export type {
   SubstituteModel,
   WriteCall,
 } from './calls/surface-call.ts';
-export type { ModelsPort } from './capabilities/ai/surface.ts';
+export { MODEL_METHODS, type ModelsPort } from './capabilities/ai/surface.ts';
 export { INERT } from './capabilities/blob/hosted-blobs.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
 export type { EnvelopesPort } from './capabilities/envelopes/surface.ts';

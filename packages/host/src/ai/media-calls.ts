@@ -9,11 +9,7 @@ import {
   type Reach,
   type RerankAnswer,
   type RerankRequest,
-  SOUND_BYTES_PER_TOKEN,
-  type SpeechRequest,
   TOKENS_PER_IMAGE,
-  type TranscriptionAnswer,
-  type TranscriptionRequest,
   type Usage,
 } from '@gantry/ai';
 import type { ErrorCode, Json } from '@gantry/protocol';
@@ -101,34 +97,5 @@ export function imageCall(ask: Omit<ImageRequest, 'model'>, chosen: ChosenModel)
   return wholeCall(chosen, terms, async (family, reach) => {
     const { images, filtered, usage } = await family.image!({ ...ask, model: chosen.model }, reach);
     return { answer: { filtered }, media: images, usage };
-  });
-}
-
-const CHARACTERS_PER_UNIT = 1_000;
-
-export const speechCall = (ask: Omit<SpeechRequest, 'model'>, chosen: ChosenModel): PlannedCall =>
-  wholeCall(
-    chosen,
-    {
-      inputTokens: estimateTokens(ask.text),
-      units: ask.text.length / CHARACTERS_PER_UNIT,
-      fails: failing('speech_synthesis_failed'),
-    },
-    async (family, reach) => {
-      const audio = await family.speech!({ ...ask, model: chosen.model }, reach);
-      return { answer: null, media: [audio] };
-    },
-  );
-
-/** Words take less room than the sound of them. */
-export function transcriptionCall(
-  ask: Omit<TranscriptionRequest, 'model'>,
-  chosen: ChosenModel,
-): PlannedCall {
-  const inputTokens = Math.ceil(ask.audio.data.byteLength / SOUND_BYTES_PER_TOKEN);
-  return wholeCall(chosen, { inputTokens, outputTokens: inputTokens }, async (family, reach) => {
-    const heard = await family.transcribe!({ ...ask, model: chosen.model }, reach);
-    const usage: Usage = { inputTokens, outputTokens: estimateTokens(heard.text), estimated: true };
-    return { answer: JSON.parse(JSON.stringify(heard satisfies TranscriptionAnswer)), usage };
   });
 }

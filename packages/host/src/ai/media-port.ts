@@ -14,7 +14,7 @@ import {
 } from './media-calls.ts';
 import { webSearch } from './search-port.ts';
 import { speechMethods } from './speech-port.ts';
-import { videoGenerator } from './video-port.ts';
+import { videoGenerator } from './video-calls.ts';
 
 type MediaMethods = Omit<ModelsPort, 'callAI' | 'callAIWithTools'>;
 

@@ -1,6 +1,6 @@
 /** Calls of pack code to models, by way of the call gate. */
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { assertSameCall, type ModelsPort, type WriteCall } from '@gantry/surfaces';
+import { assertSameCall, MODEL_METHODS, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Ai, Asked, AskingNode } from './ai.ts';
 import { stopOf } from './call-budget.ts';
 import { type ChatAsk, chatAnswer } from './chat.ts';
@@ -43,21 +43,13 @@ export function createModelsPort(
 }
 
 /** Surfaces open before the services do. */
-export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => ({
-  callAI: (...call) => ai().models.callAI(...call),
-  callAIWithTools: (...call) => ai().models.callAIWithTools(...call),
-  callEmbeddings: (...call) => ai().models.callEmbeddings(...call),
-  callReranker: (...call) => ai().models.callReranker(...call),
-  callImageGenerator: (...call) => ai().models.callImageGenerator(...call),
-  callImageEditor: (...call) => ai().models.callImageEditor(...call),
-  callImageUpscaler: (...call) => ai().models.callImageUpscaler(...call),
-  callSpeechSynthesizer: (...call) => ai().models.callSpeechSynthesizer(...call),
-  callTextToSpeech: (...call) => ai().models.callTextToSpeech(...call),
-  callSpeechToText: (...call) => ai().models.callSpeechToText(...call),
-  callVideoGenerator: (...call) => ai().models.callVideoGenerator(...call),
-  webSearch: (...call) => ai().models.webSearch(...call),
-  callTranscriber: (...call) => ai().models.callTranscriber(...call),
-});
+export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => {
+  const late = MODEL_METHODS.map((name) => [
+    name,
+    (input: never, call: WriteCall) => ai().models[name](input, call),
+  ]);
+  return Object.fromEntries(late);
+};
 
 /** The code hears of it and can do nothing about it: the run ends, or waits for a person. */
 function stopped({ caller }: WriteCall, error: BudgetExhausted): OpenwopError {

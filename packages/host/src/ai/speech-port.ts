@@ -1,10 +1,19 @@
 /** Speech both ways, as pack code asks for it. */
-import type { SpeechRequest, TranscriptionAnswer } from '@gantry/ai';
+import {
+  estimateTokens,
+  SOUND_BYTES_PER_TOKEN,
+  type SpeechRequest,
+  type TranscriptionAnswer,
+  type TranscriptionRequest,
+  type Usage,
+} from '@gantry/ai';
 import { OpenwopError } from '@gantry/protocol';
 import { decodeBase64, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Asked, Which } from './ai.ts';
-import { speechCall, transcriptionCall } from './media-calls.ts';
+import { failing, wholeCall } from './media-calls.ts';
 import { type MediaDeps, madeBy } from './media-port.ts';
+import type { ChosenModel } from './model-source.ts';
+import type { PlannedCall } from './planned-call.ts';
 
 type SpeechMethods = Pick<
   ModelsPort,
@@ -59,3 +68,29 @@ const noStreams = (): OpenwopError =>
     message: 'This host does not stream speech. Leave out `stream`: the whole sound is in the answer.',
     details: { reason: 'streaming_unsupported' },
   });
+
+const CHARACTERS_PER_UNIT = 1_000;
+
+const speechCall = (ask: Spoken, chosen: ChosenModel): PlannedCall =>
+  wholeCall(
+    chosen,
+    {
+      inputTokens: estimateTokens(ask.text),
+      units: ask.text.length / CHARACTERS_PER_UNIT,
+      fails: failing('speech_synthesis_failed'),
+    },
+    async (family, reach) => {
+      const audio = await family.speech!({ ...ask, model: chosen.model }, reach);
+      return { answer: null, media: [audio] };
+    },
+  );
+
+/** Words take less room than the sound of them. */
+function transcriptionCall(ask: Omit<TranscriptionRequest, 'model'>, chosen: ChosenModel): PlannedCall {
+  const inputTokens = Math.ceil(ask.audio.data.byteLength / SOUND_BYTES_PER_TOKEN);
+  return wholeCall(chosen, { inputTokens, outputTokens: inputTokens }, async (family, reach) => {
+    const heard = await family.transcribe!({ ...ask, model: chosen.model }, reach);
+    const usage: Usage = { inputTokens, outputTokens: estimateTokens(heard.text), estimated: true };
+    return { answer: JSON.parse(JSON.stringify(heard satisfies TranscriptionAnswer)), usage };
+  });
+}

@@ -6,8 +6,10 @@
  */
 import { estimateTokens, ModelFailure, plainPng, type VideoRequest } from '@gantry/ai';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import { type Clock, pause } from '../runtime/clock.ts';
+import { decodeBase64, type ModelsPort } from '@gantry/surfaces';
+import { type Clock, pause, systemClock } from '../runtime/clock.ts';
 import { failing, wholeCall } from './media-calls.ts';
+import { costOf, type MediaDeps, promptOf } from './media-port.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
 
@@ -16,7 +18,7 @@ const SECONDS_DEFAULT = 8;
 const POLL_MS = 500;
 const POLL_MS_MAX = 10_000;
 
-export interface VideoBegun {
+interface VideoBegun {
   readonly operation: JsonObject;
 }
 
@@ -35,7 +37,7 @@ export const videoStartCall = (ask: Omit<VideoRequest, 'model'>, chosen: ChosenM
     },
   );
 
-export interface VideoEnd {
+interface VideoEnd {
   readonly isFiltered: boolean;
 }
 
@@ -77,3 +79,55 @@ export function videoEndCall({ operation }: VideoBegun, chosen: ChosenModel, wai
 const GREY = Buffer.from([128, 128, 128]);
 /** Stands for what the provider withheld. */
 const PLACEHOLDER = { data: plainPng(320, 180, GREY), mimeType: 'image/png', width: 320, height: 180 };
+
+/** Beside the series of all other calls: both steps have the number of the call. */
+const POLLS = 'aiProviders.own.polls';
+
+export const videoGenerator =
+  ({ ask, media, videoWaitMs }: MediaDeps): ModelsPort['callVideoGenerator'] =>
+  async (asked, call) => {
+    const { provider, model, credentialRef, seedImageBase64, brandColors, ...wanted } = asked;
+    const which = { task: 'video', provider, model, credentialRef } as const;
+    const prompt = promptOf({ prompt: wanted.prompt, ...(brandColors && { brandColors }) });
+    const image = seedImageBase64 !== undefined && {
+      image: {
+        type: 'image' as const,
+        mimeType: 'image/png',
+        data: decodeBase64(seedImageBase64, 'seedImageBase64'),
+      },
+    };
+    const begun = await ask<VideoBegun>(call, which, (chosen) =>
+      videoStartCall({ ...wanted, prompt, ...image }, chosen),
+    );
+    const cancelled = call.caller.kind === 'node' ? call.caller.cancelled : undefined;
+    const same = { ...which, provider: begun.provider, model: begun.model };
+    const wait = { clock: systemClock, waitMs: videoWaitMs, cancelled };
+    const ended = await ask<VideoEnd>(
+      call,
+      same,
+      (chosen) => videoEndCall(begun.answer, chosen, wait),
+      POLLS,
+    );
+    const [made] = ended.media;
+    if (!made) throw new OpenwopError('video_generation_failed');
+    const { isFiltered: safetyFiltered } = ended.answer;
+    const { width = 1_280, height = 720, durationSeconds = 0, seed } = wanted;
+    const url = await media.urlOf(call.tenant, made);
+    const durationMs = begun.durationMs + ended.durationMs;
+    return {
+      video: {
+        url,
+        mediaRef: media.refOf(made),
+        mimeType: made.mimeType,
+        durationSeconds: safetyFiltered ? 0 : (made.durationSeconds ?? durationSeconds),
+        width: made.width ?? width,
+        height: made.height ?? height,
+        fileSizeBytes: made.bytes,
+        safetyFiltered,
+        ...(safetyFiltered && { thumbnailUrl: url }),
+        ...(seed !== undefined && { seed }),
+        metadata: { model: begun.model, provider: begun.provider, generationTimeMs: durationMs },
+      },
+      ...costOf({ spent: begun.spent, durationMs }),
+    };
+  };

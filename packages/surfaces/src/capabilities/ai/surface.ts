@@ -59,6 +59,8 @@ const METHODS = {
 /** What the host does for these methods: it claims, asks and records. */
 export type ModelsPort = Implementation<{ journal: 'own'; methods: typeof METHODS }>;
 
+export const MODEL_METHODS = Object.keys(METHODS) as (keyof ModelsPort)[];
+
 export const aiSurface = defineSurface({
   capability: 'aiProviders',
   summary:
