@@ -5,6 +5,7 @@ import { KNOWN_PROVIDERS } from '@gantry/ai';
 import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
 import { type AdminKey, drained, ensureAdminKey, listen, randomBytes } from '@gantry/http';
 import { createTurns, type Turns } from '@gantry/limiter';
+import { given } from '@gantry/protocol';
 import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
@@ -211,10 +212,7 @@ const familyFacts = ({ retentionDays, budgetEnforce }: Settings) => ({
 });
 
 function budgetLimits({ budgetMaxTokens, budgetMaxCostUsd, budgetEnforce }: Settings) {
-  const budget = {
-    ...(budgetMaxTokens !== undefined && { maxTokens: budgetMaxTokens }),
-    ...(budgetMaxCostUsd !== undefined && { maxCostUsd: budgetMaxCostUsd }),
-  };
+  const budget = given({ maxTokens: budgetMaxTokens, maxCostUsd: budgetMaxCostUsd });
   return {
     ...(Object.keys(budget).length > 0 && { budget }),
     ...(budgetEnforce === 'advisory' && { advisoryBudget: true as const }),

@@ -12,7 +12,7 @@ import {
   readAnswer,
   type ToolCallPart,
 } from '@gantry/ai';
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { userSchemaIssues } from '../workflows/user-schema.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
@@ -91,9 +91,7 @@ function requestOf(ask: ChatAsk, { model, outputTokensMax, modalities }: ChosenM
     model,
     messages: [...system, ...messages.map((message, at) => messageOf(message, at, modalities))],
     maxOutputTokens: Math.min(maxTokens ?? OUTPUT_TOKENS_DEFAULT, outputTokensMax),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(seed !== undefined && { seed }),
+    ...given({ temperature, topP, seed }),
     ...(stop && stop.length > 0 && { stop }),
     ...(responseSchema && { schema: { schema: responseSchema } }),
     ...(tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),
@@ -195,18 +193,17 @@ export function chatAnswer(answer: ModelAnswer, provider: string, hasSchema: boo
       totalTokens: inputTokens + outputTokens,
       promptTokens: inputTokens,
       completionTokens: outputTokens,
-      ...(cacheReadTokens !== undefined && { cacheReadTokens }),
-      ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+      ...given({ cacheReadTokens, cacheWriteTokens }),
     },
     finishReason: FINISH_REASONS[finish],
     model,
     provider,
     ...(toolCalls && {
-      toolCalls: toolCalls.map(({ id, name, arguments: given, broken }) => ({
+      toolCalls: toolCalls.map(({ id, name, arguments: args, broken }) => ({
         id,
         name,
-        arguments: given,
-        ...(broken !== undefined && { broken }),
+        arguments: args,
+        ...given({ broken }),
       })),
     }),
   };

@@ -6,7 +6,7 @@
  */
 import { envelopeDirective, objectFaults, type Requirements } from '@gantry/ai';
 import type { EmittedEvent, Execution, Outcome } from '@gantry/engine';
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import type { Executor, NodeWork } from '../runtime/outside-work.ts';
@@ -126,15 +126,14 @@ const number = (value: Json | undefined): number | undefined =>
 
 /** Inputs stand over the config. */
 function askOf(config: JsonObject, inputs: JsonObject): ChatAsk {
-  const given = { ...config, ...inputs };
+  const { provider, model, credentialRef, systemPrompt, temperature, maxTokens } = { ...config, ...inputs };
   return {
-    provider: text(given.provider),
-    model: text(given.model),
-    credentialRef: text(given.credentialRef),
-    systemPrompt: text(given.systemPrompt),
+    provider: text(provider),
+    model: text(model),
+    credentialRef: text(credentialRef),
+    systemPrompt: text(systemPrompt),
     messages: messagesOf(config, inputs),
-    ...(number(given.temperature) !== undefined && { temperature: number(given.temperature) }),
-    ...(number(given.maxTokens) !== undefined && { maxTokens: number(given.maxTokens) }),
+    ...given({ temperature: number(temperature), maxTokens: number(maxTokens) }),
   };
 }
 

@@ -20,7 +20,7 @@ import {
   valuesIn,
 } from '@gantry/ai';
 import type { EmittedEvent, Outcome as NodeOutcome, PackSuspension } from '@gantry/engine';
-import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import { given, type Json, type JsonObject, type RunError } from '@gantry/protocol';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type Ai, type AskingNode, type Chatted, nodeCaller } from './ai.ts';
 import type { ChatMessage } from './chat.ts';
@@ -99,8 +99,7 @@ export async function envelopeTurns(
         first: turns.untold,
         envelopeType,
         faultsOf: (value) => valuesIn(value).flatMap((each) => faultsOfSent(each, asked)),
-        ...(onAsked && { onAsked }),
-        ...(sends && { sends }),
+        ...given({ onAsked, sends }),
       },
     );
     if (!('value' in answered))

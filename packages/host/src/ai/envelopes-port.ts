@@ -1,6 +1,6 @@
 /** Calls of pack code for envelopes, by way of the call gate. */
 import { type ContentTrust, envelopeDirective, type Fault, markUntrusted, objectFaults } from '@gantry/ai';
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { assertSameCall, type EnvelopesPort, type NodeWaits, type WriteCall } from '@gantry/surfaces';
 import { PLACEHOLDER } from '../prompts/compose.ts';
 import { type AskingNode, nodeCaller } from './ai.ts';
@@ -51,12 +51,7 @@ async function generate(deps: EnvelopesPortDeps, input: GenerateInput, call: Wri
   const series = `aiEnvelope.${invocation.ordinal}`;
   const place: CallPlace = { ordinal: node.ordinalBase, series, method, fingerprint };
   const schema = input.schema as JsonObject | undefined;
-  const asked = {
-    envelopeType,
-    isReceived: true,
-    faultsOf: payloadFaults(schema),
-    ...(schema && { schema }),
-  };
+  const asked = { envelopeType, isReceived: true, faultsOf: payloadFaults(schema), ...given({ schema }) };
   const generated = await envelopeTurns(deps, node, place, {
     ...asked,
     ask: askOf(input, envelopeDirective(asked), node.run.trust),
@@ -124,8 +119,8 @@ function askOf(input: GenerateInput, directive: string, trust: ContentTrust): Ch
     });
   const texts = [filled(systemPrompt), filled(userMessage)] as const;
   const rest = Object.entries(variables).filter(([name]) => !used.has(name));
-  const given = { ...context, ...(rest.length > 0 && { variables: Object.fromEntries(rest) }) };
-  const message = [texts[1], Object.keys(given).length > 0 ? shown(given) : '']
+  const facts = { ...context, ...(rest.length > 0 && { variables: Object.fromEntries(rest) }) };
+  const message = [texts[1], Object.keys(facts).length > 0 ? shown(facts) : '']
     .filter((part) => part !== '')
     .join('\n\n');
   return {
@@ -133,8 +128,7 @@ function askOf(input: GenerateInput, directive: string, trust: ContentTrust): Ch
     model,
     credentialRef,
     cachePrefixId,
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
+    ...given({ temperature, maxTokens }),
     systemPrompt: [texts[0], directive].filter((part) => part !== '').join('\n\n'),
     messages: [{ role: 'user', content: message || `Make the ${envelopeType}.` }],
   };

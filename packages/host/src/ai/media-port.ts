@@ -1,6 +1,6 @@
 /** What pack code asks of models beside chat, and the answers in the words of the protocol. */
 import { imageOf, type Media, type MediaPart } from '@gantry/ai';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { decodeBase64, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Ai, Asked, Plan, Which } from './ai.ts';
 import { NANO_USD } from './ledger.ts';
@@ -64,10 +64,8 @@ const imageGenerator =
   ({ ask, media }: MediaDeps): MediaMethods['callImageGenerator'] =>
   async ({ provider, model, credentialRef, count = 1, width, height, seed, ...wanted }, call) => {
     const which = { task: 'image', provider, model, credentialRef } as const;
-    const size = { ...(width !== undefined && { width }), ...(height !== undefined && { height }) };
-    const exact = { ...size, ...(seed !== undefined && { seed }) };
     const asked = await ask<Pictured>(call, which, (chosen) =>
-      imageCall({ prompt: promptOf(wanted), count, ...exact }, chosen),
+      imageCall({ prompt: promptOf(wanted), count, ...given({ width, height, seed }) }, chosen),
     );
     const { filtered } = seenBy(asked);
     const by = { model: asked.model, provider: asked.provider, generationTimeMs: asked.durationMs };
@@ -78,8 +76,8 @@ const imageGenerator =
       width: made.width ?? width ?? 0,
       height: made.height ?? height ?? 0,
       safetyFiltered: false,
-      metadata: { ...by, ...(seed !== undefined && { seed }) },
-      ...(seed !== undefined && { seed }),
+      metadata: { ...by, ...given({ seed }) },
+      ...given({ seed }),
     }));
     return { images: await Promise.all(images), filteredCount: filtered, ...costOf(asked) };
   };

@@ -1,5 +1,5 @@
 /** One message on its way to the receiver of a connector, and the key by which a repeat of it is known. */
-import type { MessageDelivery, MessageState } from '@gantry/protocol';
+import { given, type MessageDelivery, type MessageState } from '@gantry/protocol';
 import type { RecordKind, Stored } from '@gantry/resources';
 import type { EgressEnvelope } from '@gantry/surfaces';
 import { type Attempts, attemptsView, DAY_MS, deliveryKinds } from '../deliveries/delivery.ts';
@@ -40,8 +40,7 @@ export function messageView({ id, record }: Message, state: MessageState): Messa
     connectorId,
     channel,
     state,
-    ...(runId !== undefined && { runId }),
-    ...(nodeId !== undefined && { nodeId }),
+    ...given({ runId, nodeId }),
     ...attemptsView(record),
   };
 }

@@ -91,6 +91,9 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
     viewOf(stored, await workflows.resolve(stored.tenant, stored.record.request.workflowId)),
 });
 
+const isoTimes = <K extends string>(of: Readonly<Record<K, number>>, ...names: readonly K[]) =>
+  Object.fromEntries(names.map((name) => [name, isoTime(of[name])])) as Record<K, string>;
+
 function viewOf(
   { id, createdAt, record }: Stored<ScheduleRecord>,
   workflow: ResolvedWorkflow | null,
@@ -112,19 +115,7 @@ function viewOf(
     metadata: request.metadata,
     createdAt: isoTime(createdAt),
     ...(state.status === 'active' && { nextFireAt: isoTime(state.nextAt) }),
-    ...(lastFire && {
-      lastFire: {
-        ...lastFire,
-        scheduledFor: isoTime(lastFire.scheduledFor),
-        firedAt: isoTime(lastFire.firedAt),
-      },
-    }),
-    ...(lastError && {
-      lastError: {
-        ...lastError,
-        scheduledFor: isoTime(lastError.scheduledFor),
-        failedAt: isoTime(lastError.failedAt),
-      },
-    }),
+    ...(lastFire && { lastFire: { ...lastFire, ...isoTimes(lastFire, 'scheduledFor', 'firedAt') } }),
+    ...(lastError && { lastError: { ...lastError, ...isoTimes(lastError, 'scheduledFor', 'failedAt') } }),
   };
 }

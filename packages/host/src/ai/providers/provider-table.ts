@@ -11,6 +11,7 @@ import {
   tokenPrice,
 } from '@gantry/ai';
 import { DEFAULT_TENANT } from '@gantry/http';
+import { given } from '@gantry/protocol';
 import type { AiConfig, Endpoint } from './config.ts';
 
 export interface Provider {
@@ -87,9 +88,6 @@ function endpointOf(endpoint: Endpoint): Provider {
   const standIn = knownProvider(id);
   const family = endpoint.family ?? standIn?.family ?? 'openai-compatible';
   const [chat] = models ?? [];
-  const [embedding] = embeddingModels;
-  const [rerank] = rerankModels;
-  const [upscale] = upscaleModels;
   const every = models && [...models, ...embeddingModels, ...rerankModels, ...upscaleModels];
   return {
     id,
@@ -100,15 +98,13 @@ function endpointOf(endpoint: Endpoint): Provider {
     ...(every && { models: every }),
     defaults: {
       ...served(standIn?.defaults ?? {}, every),
-      ...(chat !== undefined && { chat, search: chat }),
-      ...(embedding !== undefined && { embedding }),
-      ...(rerank !== undefined && { rerank }),
-      ...(upscale !== undefined && { upscale }),
+      ...given({ chat, search: chat }),
+      ...given({ embedding: embeddingModels[0], rerank: rerankModels[0], upscale: upscaleModels[0] }),
     },
     modalities: modalities
       ? ['text', ...modalities.filter((one) => one !== 'text')]
       : (standIn?.modalities ?? ['text']),
-    limits: { ...(contextTokens && { contextTokens }), ...(outputTokens && { outputTokens }) },
+    limits: given({ contextTokens, outputTokens }),
     ...(endpoint.price && { price: tokenPrice(endpoint.price) }),
     tenants: endpoint.tenants?.includes('*') ? '*' : (endpoint.tenants ?? [DEFAULT_TENANT]),
   };

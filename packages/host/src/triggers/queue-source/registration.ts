@@ -1,5 +1,6 @@
 /** Subscriptions to queues as callers and workflow definitions ask for them. Pure. */
 import {
+  given,
   lazyValidator,
   OpenwopError,
   QueueTriggerConfig,
@@ -34,13 +35,8 @@ export function queueRegistration(
     throw refused('verification', 'is not for queues: their messages come from this host');
   if (body.dedupEnabled === false)
     throw refused('dedupEnabled', 'is always true for queues: a message starts one run');
-  const asked = {
-    topic,
-    ...(consumerGroup !== undefined && { consumerGroup }),
-    ...(body.retryPolicy && { retryPolicy: body.retryPolicy }),
-    ...(body.inputMapping && { inputMapping: body.inputMapping }),
-  };
-  return wantedOf(workflowId, asked, origin);
+  const { retryPolicy, inputMapping } = body;
+  return wantedOf(workflowId, { topic, ...given({ consumerGroup, retryPolicy, inputMapping }) }, origin);
 }
 
 /** An `event` trigger that names the consume node, by its type or as one of the workflow's nodes. */
@@ -67,11 +63,7 @@ export function queueTrigger(workflowId: string, trigger: Trigger, nodes: Nodes)
 /** The node says where its messages come from; the trigger may say it instead, and what else is asked for. */
 function configOf({ config: own = {}, nodeId }: Trigger, nodes: Nodes): Record<string, unknown> {
   const { topic, consumerGroup } = consumeNode(nodes, nodeId)?.config ?? {};
-  return {
-    ...(topic !== undefined && { topic }),
-    ...(consumerGroup !== undefined && { consumerGroup }),
-    ...own,
-  };
+  return { ...given({ topic, consumerGroup }), ...own };
 }
 
 const consumeNode = (nodes: Nodes, nodeId: string | undefined): Nodes[number] | undefined =>
