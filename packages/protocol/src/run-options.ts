@@ -4,7 +4,7 @@ import { BudgetPolicy } from './budget.ts';
 import type { ConfigurableRule } from './discovery.ts';
 import { OpenwopError } from './error.ts';
 import { isId } from './id.ts';
-import type { JsonObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 import { problemsIn } from './problem.ts';
 import { type CreateRunRequest, RUN_OPTION_LIMITS } from './run.ts';
 import { closedObject, optional } from './schema.ts';
@@ -130,8 +130,5 @@ function deeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => deeperThan(levels - 1, inner));
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const invalid = (details: JsonObject): OpenwopError => new OpenwopError('validation_error', { details });

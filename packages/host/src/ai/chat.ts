@@ -12,7 +12,7 @@ import {
   readAnswer,
   type ToolCallPart,
 } from '@gantry/ai';
-import { given, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, isObject, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { userSchemaIssues } from '../workflows/user-schema.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
@@ -145,9 +145,6 @@ const toolCallOf = (call: JsonObject): ToolCallPart => ({
   name: String(call.name ?? ''),
   arguments: call.arguments ?? {},
 });
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const TYPES: Readonly<Record<string, ContentPart['type']>> = {
   text: 'text',

@@ -5,7 +5,7 @@
 import type { Modality } from '@gantry/ai';
 import { type Egress, EgressError } from '@gantry/egress';
 import { LimiterError, limiter } from '@gantry/limiter';
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { isObject, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { MediaStore } from './media-store.ts';
 
 export const MEDIA_BYTES_MAX = 5 * 1024 * 1024;
@@ -31,8 +31,6 @@ export interface MediaTerms {
   readonly signal: AbortSignal;
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isAddressed = (part: Json): part is JsonObject =>
   isObject(part) && part.type !== 'text' && (part.url !== undefined || part.mediaRef !== undefined);
 

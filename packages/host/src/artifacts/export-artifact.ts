@@ -1,10 +1,7 @@
 /** Artifacts as documents. Text of the content is escaped in HTML, so nothing in it can run. */
 import { type Html, html } from '@gantry/http';
-import type { ArtifactFormat, Json, JsonObject } from '@gantry/protocol';
+import { type ArtifactFormat, isObject, type Json } from '@gantry/protocol';
 import { page } from '../page.ts';
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
   json: 'application/json; charset=utf-8',

@@ -2,6 +2,7 @@
 import {
   HEARTBEAT_LIMITS,
   type HeartbeatTick,
+  isObject,
   isTerminal,
   type JsonObject,
   type RunError,
@@ -20,9 +21,6 @@ export interface Transition {
   readonly seen: JsonObject | null;
   readonly enqueue: boolean;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const failed = (message: string): Observation => ({
   status: 'error',

@@ -1,6 +1,13 @@
 /** What a child reports is attested and merged, or not, by a real parent. */
 import type { Api } from '@gantry/http';
-import { type Json, type JsonObject, OpenwopError, Values, type WorkflowVariable } from '@gantry/protocol';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  OpenwopError,
+  Values,
+  type WorkflowVariable,
+} from '@gantry/protocol';
 import Type from 'typebox';
 import { definition, node, seamIdFor } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
@@ -81,9 +88,6 @@ export function attestationSeam(app: Api, drive: Drive): void {
     };
   });
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const answerOf = (action: string, outputs: JsonObject): JsonObject =>
   action === 'edit-accept' ? { action, editedArtifactData: outputs } : { action };

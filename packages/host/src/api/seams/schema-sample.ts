@@ -1,11 +1,8 @@
 /** A small value that fits a schema, where that can be read off the schema. */
-import type { Json, JsonObject } from '@gantry/protocol';
+import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 
 const DEPTH_MAX = 20;
 const ITEMS_MAX = 10;
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function sampleOf(schema: Json | undefined, depth = 0): Json {
   if (!isObject(schema) || depth > DEPTH_MAX) return {};

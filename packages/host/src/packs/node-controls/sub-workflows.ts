@@ -5,7 +5,7 @@
  * I1  Calls differ by their order alone; the n-th call gets the n-th answer.
  */
 import type { CalledRun, WorkflowCall } from '@gantry/engine';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { isObject, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type CallIo, type Data, ErrorForPack } from '@gantry/sandbox';
 import { toObject } from '../data.ts';
 import type { Members } from './members.ts';
@@ -36,9 +36,6 @@ function callOf({ workflowRef, inputs = {}, runOptions = {} }: JsonObject): Work
     throw invalid('runOptions', 'children run under the options of their parent; leave them out');
   return { workflowId: workflowRef, inputs };
 }
-
-const isObject = (value: JsonObject[string]): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const invalid = (field: string, rule: string): OpenwopError =>
   new OpenwopError('validation_error', {
