@@ -257,9 +257,9 @@ function committed({ change, outcome }: Decided): Attempt {
 const isNewAfterRead = (write: Write, state: State): boolean =>
   write.kind === 'putEntry' && write.expectedVersion === null && state.hasRead(entryKey(write.entry));
 
-const leaseOf = (epoch: number, now: number): Write => ({ kind: 'expectLease', epoch, now });
+export const leaseOf = (epoch: number, now: number): Write => ({ kind: 'expectLease', epoch, now });
 
-const leaseLost = (): OpenwopError =>
+export const leaseLost = (): OpenwopError =>
   new OpenwopError('service_unavailable', {
     message: 'This process no longer works on the run of this call.',
   });

@@ -1,6 +1,6 @@
 export type { Caller, NodeCaller } from './caller.ts';
 export type { Change, StartingRun } from './change.ts';
-export { Changes, type ChangesOptions, Contended } from './changes.ts';
+export { Changes, type ChangesOptions, Contended, leaseLost, leaseOf } from './changes.ts';
 export {
   creation,
   everyRecord,

@@ -1,7 +1,7 @@
 /** Claims of calls: what may be spent is reserved in the same commit, or the call is not made. */
 import { costAtMost, outputThatFits } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
-import { OpenwopError } from '@gantry/protocol';
+import { leaseLost, leaseOf } from '@gantry/resources';
 import type { CommitPipeline, Store, Write } from '@gantry/store';
 import { InvocationLog, logicalInvocationId } from '../runtime/invocation-log.ts';
 import { chunkEvent } from './chunk-feed.ts';
@@ -66,7 +66,7 @@ export class CallClaims {
       let untold: readonly EmittedEvent[] = [];
       const claim = await this.#log.claim(
         { ...effectOf(node, place, tried), fingerprint: place.fingerprint, reserves: wordOf(reserved) },
-        [leaseOf(node, now()), ...reserving(account, reserved, ceilings)],
+        [leaseOf(node.epoch, now()), ...reserving(account, reserved, ceilings)],
         async (group) => {
           if (closing.length === 0) return pipeline.commit(group);
           const told = await node.tell(closing, group);
@@ -143,10 +143,3 @@ const atMost = ({ inputTokens, price, units }: PlannedCall, outputTokens: number
   tokens: inputTokens + outputTokens,
   cost: price ? costAtMost(price, inputTokens, outputTokens, units) : 0,
 });
-
-export const leaseOf = ({ epoch }: CallingNode, now: number): Write => ({ kind: 'expectLease', epoch, now });
-
-export const leaseLost = (): OpenwopError =>
-  new OpenwopError('service_unavailable', {
-    message: 'This process no longer works on the run of this call.',
-  });

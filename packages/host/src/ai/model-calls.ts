@@ -10,19 +10,11 @@
 import { ModelFailure, mergeMs, nextAfter, type Tried, type Usage } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import { OpenwopError } from '@gantry/protocol';
+import { leaseLost, leaseOf } from '@gantry/resources';
 import type { CommitResult, Write } from '@gantry/store';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type Clock, pause } from '../runtime/clock.ts';
-import {
-  CallClaims,
-  type CallClaimsOptions,
-  type Claimed,
-  channelOf,
-  closed,
-  idOf,
-  leaseLost,
-  leaseOf,
-} from './call-claims.ts';
+import { CallClaims, type CallClaimsOptions, type Claimed, channelOf, closed, idOf } from './call-claims.ts';
 import { failureOf, recordOf, settlement, told } from './call-record.ts';
 import { ChunkFeed } from './chunk-feed.ts';
 import { settling } from './ledger.ts';
@@ -260,7 +252,7 @@ export class ModelCalls {
     const { tenant } = node.owner;
     this.#unrecorded.set(invocationId, ending);
     const after = [
-      leaseOf(node, this.#options.now()),
+      leaseOf(node.epoch, this.#options.now()),
       ...(record.goesOn ? [] : settling(account, reserved, { ...record.spent, ...record.usage })),
       ...writes,
     ];
