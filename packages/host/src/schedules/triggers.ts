@@ -8,6 +8,7 @@ import {
   ScheduleTriggerConfig,
   type WorkflowDefinition,
 } from '@gantry/protocol';
+import { configProblem } from '../triggers/definition-sync.ts';
 import { ENDED_KEPT_MS, firstTick, type ScheduleRecord, stateAt } from './schedule.ts';
 import { timingOf } from './schedule-request.ts';
 
@@ -65,12 +66,8 @@ function readTrigger(
   { registeredAt, now }: Times,
 ): ScheduleRecord {
   const wanted = trigger.config ?? {};
-  if (!config.Check(wanted)) {
-    const [first] = config.Errors(wanted)[1];
-    throw new OpenwopError('validation_error', {
-      message: `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`,
-    });
-  }
+  if (!config.Check(wanted))
+    throw new OpenwopError('validation_error', { message: configProblem(config, wanted) ?? '' });
   const { inputs = {}, missedTicks = MISSED_TICKS_DEFAULT } = wanted;
   const timing = timingOf(wanted, registeredAt);
   return {

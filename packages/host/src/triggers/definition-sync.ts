@@ -7,9 +7,10 @@
  * I2  Shared definitions serve one tenant, the default one, unless that has its own of the same id.
  */
 import { DEFAULT_TENANT } from '@gantry/http';
-import type { WorkflowDefinition } from '@gantry/protocol';
+import type { LazyValidator, WorkflowDefinition } from '@gantry/protocol';
 import { type Change, type Changes, listRecords, type RecordKind, type Stored } from '@gantry/resources';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
+import type { TSchema } from 'typebox';
 import { SHARED } from '../workflows/shared.ts';
 
 export const SCHEDULE_SYNC = 'trigger-sync';
@@ -42,6 +43,16 @@ export const syncNotes = ({ tenant, workflowId, hash, registeredAt }: WorkflowRe
     },
     expectedVersion: null,
   }));
+
+/** What is wrong with the configuration of a trigger; null when it can be used. */
+export function configProblem(
+  validator: Pick<LazyValidator<TSchema>, 'Check' | 'Errors'>,
+  config: unknown,
+): string | null {
+  if (validator.Check(config)) return null;
+  const [first] = validator.Errors(config)[1];
+  return `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`;
+}
 
 /** I2. Whose records a definition of this tenant makes. */
 export const runTenantOf = (tenant: string): string => (tenant === SHARED ? DEFAULT_TENANT : tenant);

@@ -1,7 +1,6 @@
 /** What callers may do with trigger subscriptions. */
 import { limiter } from '@gantry/limiter';
 import {
-  DEFAULT_SCHEME,
   OpenwopError,
   type TriggerBinding,
   type TriggerPurpose,
@@ -19,11 +18,11 @@ import { triggerCaller } from './dispatch.ts';
 import { mappingProblem } from './input-mapping.ts';
 import { queueRegistration } from './queue-source/registration.ts';
 import { roomForSubscription } from './queue-source/room.ts';
-import { retryPolicyOf } from './retry.ts';
 import {
   conflict,
   finderRemoval,
   finderWrite,
+  ingestWanted,
   isQueue,
   listeningOf,
   newTrigger,
@@ -192,23 +191,14 @@ export function newTriggerSecret(options: SecretOptions, id: string) {
 }
 
 function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted {
-  const { source, workflowId, dedupEnabled = true, retryPolicy, verification, inputMapping = {} } = body;
+  const { source, workflowId } = body;
   const origin = { kind: 'api', keyId } as const;
   if (source === 'queue') return queueRegistration(body, origin);
   if (body.topic !== undefined || body.consumerGroup !== undefined)
     throw new OpenwopError('validation_error', {
       message: `\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`,
     });
-  return {
-    source,
-    workflowId,
-    dedupEnabled,
-    inputMapping,
-    origin,
-    retryPolicy: retryPolicyOf(retryPolicy),
-    verification: verification?.mode ?? 'required',
-    scheme: verification?.scheme ?? DEFAULT_SCHEME,
-  };
+  return ingestWanted({ source, workflowId, origin }, body);
 }
 
 const ingestUrlOf = (origin: string, id: string): string => `${origin}/v1/ingest/${id}`;

@@ -1,5 +1,6 @@
 /** Trigger subscriptions as a resource. The secret is in the record only as sealed text. */
 import {
+  DEFAULT_SCHEME,
   type InputMapping,
   OpenwopError,
   type SignatureScheme,
@@ -9,6 +10,7 @@ import {
   type TriggerSource,
   type TriggerState,
   type TriggerSubscription,
+  type TriggerSubscriptionRegistration,
   triggerSubscriptionsWire,
   type VERIFICATION_MODES,
 } from '@gantry/protocol';
@@ -17,7 +19,7 @@ import type { EntryKey, EntryReads, Write } from '@gantry/store';
 import type { ConsumerGroup } from '@gantry/surfaces';
 import { SHARED } from '../workflows/shared.ts';
 import { deliveries, deliveryView } from './delivery.ts';
-import type { RetryPolicy } from './retry.ts';
+import { type RetryPolicy, retryPolicyOf } from './retry.ts';
 
 /** Finds the tenant of an id: events arrive without one. */
 const TRIGGER_ADDRESS = 'trigger-address';
@@ -65,6 +67,23 @@ export interface WantedQueue extends WantedOfAny {
 
 /** What was asked for. */
 export type Wanted = WantedIngest | WantedQueue;
+
+type Asked = Pick<
+  TriggerSubscriptionRegistration,
+  'dedupEnabled' | 'retryPolicy' | 'verification' | 'inputMapping'
+>;
+
+export const ingestWanted = (
+  of: Pick<WantedIngest, 'source' | 'workflowId' | 'origin'>,
+  { dedupEnabled = true, retryPolicy, verification, inputMapping = {} }: Asked,
+): WantedIngest => ({
+  ...of,
+  dedupEnabled,
+  inputMapping,
+  retryPolicy: retryPolicyOf(retryPolicy),
+  verification: verification?.mode ?? 'required',
+  scheme: verification?.scheme ?? DEFAULT_SCHEME,
+});
 
 export interface TriggerSecret {
   readonly secret: Secret;

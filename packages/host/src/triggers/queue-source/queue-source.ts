@@ -10,6 +10,7 @@ import type { Store } from '@gantry/store';
 import type { QueueSubscription as Listening, QueueDelivery, QueuePort } from '@gantry/surfaces';
 import type { Parts } from '../../parts.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { onceAtATime } from '../../runtime/once-at-a-time.ts';
 import {
   consumersOf,
   isQueue,
@@ -42,8 +43,8 @@ export class QueueSource {
   /** Listeners that let their last messages end. */
   readonly #closing = new Set<Promise<void>>();
   readonly #ending = new AbortController();
-  #pass: Promise<void> | undefined;
-  #asked = false;
+  /** I1. One pass at a time; what changes meanwhile is seen by the next. Never rejects. */
+  readonly #look = onceAtATime(() => this.#pass());
   #cancelRetry = (): void => {};
   #stopWatching: (() => Promise<void>) | undefined;
 
@@ -59,13 +60,9 @@ export class QueueSource {
     await this.refresh();
   }
 
-  /** I1. One pass at a time; what changes meanwhile is seen by the next. Never rejects. */
   async refresh(): Promise<void> {
     // The start looks at everything: until then no run can begin
-    if (!this.#stopWatching) return;
-    this.#asked = true;
-    this.#pass ??= this.#passes();
-    return this.#pass;
+    if (this.#stopWatching) await this.#look();
   }
 
   /** Resolves when no message is under way. */
@@ -73,24 +70,20 @@ export class QueueSource {
     this.#ending.abort();
     this.#cancelRetry();
     await this.#stopWatching?.();
-    await this.#pass;
+    await this.#look();
     for (const id of this.#listeners.keys()) this.#end(id);
     await Promise.all(this.#closing);
   }
 
-  async #passes(): Promise<void> {
-    while (this.#asked && !this.#ending.signal.aborted) {
-      this.#asked = false;
-      try {
-        this.#compare(await this.#active());
-      } catch (error) {
-        this.#options.log.warn({ err: error }, 'subscriptions to queues could not be read; trying again');
-        this.#cancelRetry();
-        this.#cancelRetry = this.#clock.after(RETRY_MS, () => void this.refresh(), 'background');
-      }
+  async #pass(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    try {
+      this.#compare(await this.#active());
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'subscriptions to queues could not be read; trying again');
+      this.#cancelRetry();
+      this.#cancelRetry = this.#clock.after(RETRY_MS, () => void this.refresh(), 'background');
     }
-    // In the same turn as the last look at `#asked`, so that nothing is asked unheard
-    this.#pass = undefined;
   }
 
   async #active(): Promise<QueueTrigger[]> {

@@ -8,6 +8,7 @@ import {
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import { queueGroupProblem } from '@gantry/surfaces';
+import { configProblem } from '../definition-sync.ts';
 import { retryPolicyOf } from '../retry.ts';
 import type { Origin, WantedQueue } from '../trigger.ts';
 
@@ -46,11 +47,7 @@ export const isQueueTrigger = ({ type, eventType, nodeId }: Trigger, nodes: Node
 /** What is wrong with the configuration; null when a topic can be listened to with it. */
 export function queueTriggerProblem(trigger: Trigger, nodes: Nodes): string | null {
   const asked = configOf(trigger, nodes);
-  if (!config.Check(asked)) {
-    const [first] = config.Errors(asked)[1];
-    return `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`;
-  }
-  return groupProblem(asked.topic, asked.consumerGroup);
+  return config.Check(asked) ? groupProblem(asked.topic, asked.consumerGroup) : configProblem(config, asked);
 }
 
 /** Null when it has a problem. */
