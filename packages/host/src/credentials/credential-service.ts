@@ -9,7 +9,7 @@ import {
   OpenwopError,
   type RotateCredentialRequest,
 } from '@gantry/protocol';
-import { type Caller, type ResourceService, resource } from '@gantry/resources';
+import { type Caller, resource } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Redactions } from '../redaction/redactions.ts';
 import {
@@ -47,13 +47,6 @@ export interface CredentialServices extends ValueOptions {
 }
 
 type Facts = Omit<CredentialRecord, 'versions'>;
-
-export type CredentialService = ResourceService<
-  typeof credentialsWire,
-  CredentialRecord,
-  Facts,
-  CredentialServices
->;
 
 const wrong = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
 

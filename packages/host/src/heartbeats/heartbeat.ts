@@ -7,7 +7,7 @@ import {
   isoTime,
   type JsonObject,
 } from '@gantry/protocol';
-import { listRecords, type RecordKind, type ResourceService, resource, type Stored } from '@gantry/resources';
+import { listRecords, type RecordKind, resource, type Stored } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import type { Workflows } from '../runtime/runtime.ts';
 import { admit, type RunRequest } from '../workflows/admission.ts';
@@ -67,8 +67,6 @@ interface Services {
   readonly workflows: Pick<Workflows, 'resolve'>;
   readonly entries: EntryReads;
 }
-
-export type HeartbeatService = ResourceService<typeof heartbeatsWire, HeartbeatRecord, undefined, Services>;
 
 export const requestOf = (workflowId: string, inputs: object = {}): RunRequest => ({
   workflowId,

@@ -7,7 +7,7 @@ import {
   type Schedule as ScheduleView,
   schedulesWire,
 } from '@gantry/protocol';
-import { type ResourceService, resource, type Stored } from '@gantry/resources';
+import { resource, type Stored } from '@gantry/resources';
 import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
 import { admit, shownInputs } from '../workflows/admission.ts';
 import {
@@ -24,7 +24,6 @@ import { nextTick, ticksAfter } from './ticks.ts';
 const TIMES_DEFAULT = 10;
 
 type Services = Pick<Workflows, 'resolve'>;
-export type ScheduleService = ResourceService<typeof schedulesWire, ScheduleRecord, undefined, Services>;
 
 const refuse = (message: string): never => {
   throw new OpenwopError('conflict', { message });

@@ -5,7 +5,7 @@
 import { KEY_PLACES, KNOWN_PROVIDERS, type KnownProvider } from '@gantry/ai';
 import { DEFAULT_TENANT, type Environment } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
-import type { CredentialService } from '../../credentials/credential-service.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
 import type { SecretVariable } from '../../credentials/external-stores.ts';
 
 /** Those that are set. */
@@ -22,7 +22,10 @@ export interface OfferedKey {
 }
 
 /** Two processes may do it at once: the second finds it there. */
-export async function offerKeys(service: Pick<CredentialService, 'create'>, keys: readonly OfferedKey[]) {
+export async function offerKeys(
+  service: Pick<Credentials['service'], 'create'>,
+  keys: readonly OfferedKey[],
+) {
   const caller = { kind: 'system', tenant: DEFAULT_TENANT, actor: 'environment' } as const;
   for (const { provider, variable, host } of keys) {
     const { header, prefix } = KEY_PLACES[provider.family];
