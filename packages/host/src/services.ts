@@ -4,8 +4,7 @@ import type { EgressByPurpose } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
 import { Changes } from '@gantry/resources';
 import { CommitPipeline } from '@gantry/store';
-import type { EnvelopesPort } from '@gantry/surfaces';
-import { type Ai, createAi } from './ai/ai.ts';
+import { createAi } from './ai/ai.ts';
 import { EnvelopeTasks, envelopeNode } from './ai/conformance-envelope.ts';
 import { coreAiExecutors } from './ai/core-nodes.ts';
 import { Envelopes } from './ai/envelopes.ts';
@@ -13,7 +12,7 @@ import { createEnvelopesPort } from './ai/envelopes-port.ts';
 import { type Limits, NANO_USD } from './ai/ledger.ts';
 import { MediaStore } from './ai/media-store.ts';
 import { MockPrograms } from './ai/mock-programs.ts';
-import { createModelGate, type ModelGate } from './ai/model-gate.ts';
+import { createModelGate } from './ai/model-gate.ts';
 import { modelSource } from './ai/model-source.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { Providers } from './ai/providers/providers.ts';
@@ -36,8 +35,7 @@ import { CONFORMANCE_PROMPTS } from './prompts/conformance-prompts.ts';
 import { OwnPrompts } from './prompts/own-prompts.ts';
 import { PromptLibrary } from './prompts/prompt-library.ts';
 import { GivenSecrets } from './redaction/given-secrets.ts';
-import type { Redactions } from './redaction/redactions.ts';
-import { createRekey, type Rekey } from './rekey.ts';
+import { createRekey } from './rekey.ts';
 import { systemClock } from './runtime/clock.ts';
 import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
 import { PoisonGuard } from './runtime/poison.ts';
@@ -48,7 +46,7 @@ import type { Settings } from './settings.ts';
 import type { PublicAddress } from './surfaces/public-address.ts';
 import type { Surfaces } from './surfaces/surfaces.ts';
 import { createTriggers, type Triggers } from './triggers/triggers.ts';
-import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
 import type { WorkflowsWithPlans } from './workflows/workflows.ts';
 
 export interface ServicesOptions extends Pick<Parts, 'store' | 'redactions' | 'now' | 'randomBytes' | 'log'> {
@@ -65,40 +63,12 @@ export interface ServicesOptions extends Pick<Parts, 'store' | 'redactions' | 'n
   readonly address: Pick<PublicAddress, 'known'>;
 }
 
-export interface Services {
-  readonly redactions: Redactions;
-  readonly runtime: LocalRuntime;
-  readonly interruptTokens: InterruptTokens;
-  readonly webhooks: Webhooks;
-  readonly triggers: Triggers;
-  readonly schedules: Schedules;
-  readonly heartbeats: Heartbeats;
-  readonly credentials: Credentials;
-  readonly oauth: OAuth;
-  readonly messaging: Messaging;
-  readonly ai: Ai;
-  readonly modelGate: ModelGate;
-  readonly artifacts: Artifacts;
-  readonly workingCopies: WorkingCopies;
-  readonly rekey: Rekey;
-  readonly providers: Providers;
-  readonly packs: Packs;
-  readonly prompts: PromptLibrary;
-  readonly envelopes: Envelopes;
-  readonly envelopesPort: EnvelopesPort;
-  /** Of the seams, where they are served. */
-  readonly conformance: { readonly tasks: EnvelopeTasks; readonly programs: MockPrograms } | undefined;
-  readonly surfaces: Surfaces;
-  /** Goes on with everything that earlier processes left, and with what is due. */
-  start(): Promise<void>;
-  /** Lets work under way reach the disk. */
-  stop(): Promise<void>;
-}
+export type Services = Awaited<ReturnType<typeof createServices>>;
 
 /** Longer than a process goes on that has lost the database. */
 const KEY_NOTICE_MS = 30_000;
 
-export async function createServices(options: ServicesOptions): Promise<Services> {
+export async function createServices(options: ServicesOptions) {
   const { store, settings, workflows, packs, surfaces } = options;
   const pipeline = new CommitPipeline(store, (group) => {
     schedules.committed(group);
@@ -154,18 +124,34 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime, outbox: webhooks.outbox });
   workflows.onChanged(schedules.syncTriggers);
   workflows.onChanged(triggers.syncTriggers);
-  const { redactions } = options;
   const prompts = promptLibrary(options, changes);
   const noticeMs = settings.databaseUrl === undefined ? 0 : KEY_NOTICE_MS;
   const rekey = createRekey({ ...options, changes, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
-  const kept = { credentials, oauth, messaging, rekey, ...models };
-  const background = { webhooks, triggers, schedules, heartbeats, ...kept };
-  const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
-  const asked = { envelopes, envelopesPort, conformance };
-  const stored = openArtifacts(options, { changes, runtime, media: models.ai.media });
-  const apart = { redactions, prompts, interruptTokens, ...asked, ...stored };
-  const services = { ...apart, runtime, packs, surfaces, ...background };
-  return { ...services, ...lifetime(services) };
+  const timed = [schedules, heartbeats, triggers, messaging];
+  const asked = {
+    prompts,
+    envelopes,
+    envelopesPort: createEnvelopesPort({ ...options, ...models, envelopes }),
+  };
+  const background = { runtime, webhooks, triggers, schedules, heartbeats, messaging, oauth, rekey };
+  return {
+    redactions: options.redactions,
+    packs,
+    surfaces,
+    credentials,
+    interruptTokens,
+    /** Of the seams, where they are served. */
+    conformance,
+    ...models,
+    ...asked,
+    ...openArtifacts(options, { changes, runtime, media: models.ai.media }),
+    ...background,
+    ...lifetime(
+      // Subscriptions before runs: those that go on at once have something to tell
+      [rekey, webhooks, oauth, models.providers, runtime, ...timed],
+      [...timed, runtime, packs, { stop: surfaces.close }, webhooks, oauth, rekey],
+    ),
+  };
 }
 
 const promptLibrary = ({ packs, store, settings }: ServicesOptions, changes: Changes): PromptLibrary =>
@@ -184,35 +170,29 @@ const openTriggers = (options: ServicesOptions, changes: Changes, runtime: () =>
 function openArtifacts(
   { store: { entries } }: ServicesOptions,
   parts: { readonly changes: Changes; readonly runtime: LocalRuntime; readonly media: MediaStore },
-): Pick<Services, 'artifacts' | 'workingCopies'> {
+) {
   const artifacts = new Artifacts({ entries, ...parts });
   return { artifacts, workingCopies: new WorkingCopies({ entries, artifacts, ...parts }) };
 }
 
-function lifetime(services: Omit<Services, 'start' | 'stop'>): Pick<Services, 'start' | 'stop'> {
-  const { runtime, webhooks, oauth, providers, packs, surfaces, rekey } = services;
-  const timed = [services.schedules, services.heartbeats, services.triggers, services.messaging];
-  let starting: Promise<void> | undefined;
-  const start = async (): Promise<void> => {
-    await rekey.start();
-    // Subscriptions first: runs that go on at once have something to tell.
-    await webhooks.start();
-    await oauth.start();
-    await providers.start();
-    await runtime.start();
-    for (const service of timed) await service.start();
+/** In these orders, each after the one before. */
+function lifetime(
+  starting: readonly { start(): Promise<void> }[],
+  stopping: readonly { stop(): Promise<void> }[],
+) {
+  let started: Promise<void> | undefined;
+  const startAll = async (): Promise<void> => {
+    for (const service of starting) await service.start();
   };
   return {
-    // Alone by whoever sends requests without a port, who may listen later
-    start: () => (starting ??= start()),
-    async stop() {
-      for (const service of timed) await service.stop();
-      await runtime.stop();
-      await packs.stop();
-      await surfaces.close();
-      await webhooks.stop();
-      await oauth.stop();
-      await rekey.stop();
+    /**
+     * Goes on with everything that earlier processes left, and with what is due. Alone by whoever sends requests without
+     * a port, who may listen later.
+     */
+    start: () => (started ??= startAll()),
+    /** Lets work under way reach the disk. */
+    async stop(): Promise<void> {
+      for (const service of stopping) await service.stop();
     },
   };
 }
@@ -264,14 +244,14 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
   });
 }
 
-const conformanceOf = ({ testSeams }: Pick<Settings, 'testSeams'>): Services['conformance'] =>
+const conformanceOf = ({ testSeams }: Pick<Settings, 'testSeams'>) =>
   testSeams ? { tasks: new EnvelopeTasks(), programs: new MockPrograms() } : undefined;
 
 function openModels(
   options: ServicesOptions,
   credentials: Credentials,
   { pipeline, changes }: { readonly pipeline: CommitPipeline; readonly changes: Changes },
-): Pick<Services, 'ai' | 'providers' | 'modelGate'> {
+) {
   const { settings, egress } = options;
   const config = readAiConfig(settings.ai);
   const providers = new Providers({
