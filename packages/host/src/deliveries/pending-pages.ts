@@ -8,7 +8,7 @@ import { type LaneKey, laneName, type Next } from './lanes.ts';
 const PAGE = 256;
 
 export const AGAIN: Next = { next: 'again' };
-export const IDLE: Next = { next: 'idle' };
+const IDLE: Next = { next: 'idle' };
 export const sleep = (until: number): Next => ({ next: 'sleep', until });
 
 export const sleepUntilDue = (deliveries: readonly { readonly record: Attempts }[], now: number): Next =>
@@ -30,8 +30,16 @@ export class PendingPages<R extends Attempts> {
     this.#options = options;
   }
 
+  /** One turn of a lane: `work` gets what is pending, unless there is nothing. */
+  async turn(key: LaneKey, work: (page: readonly Stored<R>[]) => Promise<Next>): Promise<Next> {
+    const page = await this.#read(key);
+    const next = page.length === 0 ? IDLE : await work(page);
+    if (next.next !== 'again') this.forget(key);
+    return next;
+  }
+
   /** From memory while it has something due. */
-  async read(key: LaneKey): Promise<readonly Stored<R>[]> {
+  async #read(key: LaneKey): Promise<readonly Stored<R>[]> {
     const { entries, kind, now, onRead } = this.#options;
     const read = this.#pages.get(laneName(key));
     if (read?.some((delivery) => isDue(delivery, now()))) return read;

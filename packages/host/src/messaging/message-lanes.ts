@@ -11,7 +11,7 @@ import { type Caller, readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { claimed, finished, isDue, settleDelivery } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
-import { AGAIN, IDLE, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import { AGAIN, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
 import type { Outcome } from '../deliveries/post.ts';
 import { settled } from '../deliveries/settlement.ts';
 import type { Parts } from '../parts.ts';
@@ -41,17 +41,14 @@ export class MessageLanes {
   }
 
   async turn(key: LaneKey): Promise<Next> {
-    const next = await this.#work(key);
-    if (next.next !== 'again') this.#pages.forget(key);
-    return next;
+    const connector = await readRecord(this.#options.store.entries, connectors, key.tenant, key.ref);
+    return this.#pages.turn(key, (page) =>
+      connector ? this.#work(key, connector, page) : this.#giveUp(key, page),
+    );
   }
 
-  async #work(key: LaneKey): Promise<Next> {
-    const { store, now } = this.#options;
-    const connector = await readRecord(store.entries, connectors, key.tenant, key.ref);
-    const page = await this.#pages.read(key);
-    if (page.length === 0) return IDLE;
-    if (!connector) return this.#giveUp(key, page);
+  async #work(key: LaneKey, connector: StoredConnector, page: readonly Message[]): Promise<Next> {
+    const { now } = this.#options;
     const first = page.find((message) => isDue(message, now()));
     if (!first) return sleepUntilDue(page, now());
     this.#pages.take(key, first);

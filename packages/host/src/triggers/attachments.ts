@@ -15,7 +15,7 @@ import type { Store } from '@gantry/store';
 import { type BlobPort, decodeBase64, type NumberedCall } from '@gantry/surfaces';
 import { type Attempts, isDue } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
-import { AGAIN, IDLE, PendingPages, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import { AGAIN, PendingPages, sleepUntilDue } from '../deliveries/pending-pages.ts';
 import type { Parts } from '../parts.ts';
 import type { AttachmentSource, Content } from './content.ts';
 import { deliveries } from './delivery.ts';
@@ -97,17 +97,15 @@ export class Attachments {
   }
 
   /** Fetches for one message of a subscription. */
-  async turn(key: LaneKey): Promise<Next> {
-    const now = this.#options.now();
-    const page = await this.#pages.read(key);
-    const first = page.find((each) => isDue(each, now));
-    if (!first) {
-      this.#pages.forget(key);
-      return page.length === 0 ? IDLE : sleepUntilDue(page, now);
-    }
-    this.#pages.take(key, first);
-    await this.#fetchAll(first);
-    return AGAIN;
+  turn(key: LaneKey): Promise<Next> {
+    return this.#pages.turn(key, async (page) => {
+      const now = this.#options.now();
+      const first = page.find((each) => isDue(each, now));
+      if (!first) return sleepUntilDue(page, now);
+      this.#pages.take(key, first);
+      await this.#fetchAll(first);
+      return AGAIN;
+    });
   }
 
   /** I3. Deletes the objects of a message. */

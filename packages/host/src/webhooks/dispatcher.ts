@@ -14,7 +14,7 @@ import type { Store } from '@gantry/store';
 import { claimed, isDue, type NextDelivery, settleDelivery } from '../deliveries/delivery.ts';
 import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
 import type { Next } from '../deliveries/lanes.ts';
-import { AGAIN, IDLE, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import { AGAIN, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
 import { HeartbeatEvents } from '../heartbeats/event-log.ts';
 import type { Parts } from '../parts.ts';
 import { DELIVERIES, type Delivery, type DeliveryRecord } from './delivery.ts';
@@ -60,10 +60,7 @@ export class Dispatcher {
   async turn(key: WebhookKey): Promise<Next> {
     const { subscriptions, now } = this.#options;
     const webhook = await subscriptions.read(key);
-    const page = await this.#pages.read(laneOf(key));
-    const next = await this.#work(key, webhook, page, now());
-    if (next.next !== 'again') this.#pages.forget(laneOf(key));
-    return next;
+    return this.#pages.turn(laneOf(key), (page) => this.#work(key, webhook, page, now()));
   }
 
   async #work(
@@ -72,7 +69,6 @@ export class Dispatcher {
     page: readonly Delivery[],
     now: number,
   ): Promise<Next> {
-    if (page.length === 0) return IDLE;
     if (webhook === null) return this.#clear(key, page, () => null);
     const { state, health, durable } = webhook.record;
     if (state === 'failed') return this.#workFailed(webhook, page, now);
