@@ -69,7 +69,7 @@ export type Services = Awaited<ReturnType<typeof createServices>>;
 const KEY_NOTICE_MS = 30_000;
 
 export async function createServices(options: ServicesOptions) {
-  const { store, settings, workflows, packs, surfaces } = options;
+  const { store, settings, workflows, packs, surfaces, egress, redactions } = options;
   const pipeline = new CommitPipeline(store, (group) => {
     schedules.committed(group);
     heartbeats.committed(group);
@@ -80,21 +80,14 @@ export async function createServices(options: ServicesOptions) {
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
   const envelopes = new Envelopes(changes, store.entries);
   const conformance = conformanceOf(settings);
+  const { tasks, programs } = conformance ?? {};
   const oauth = createOAuth({ ...options, changes });
   const credentials = openCredentials(options, changes, oauth);
   const interruptTokens = interruptTokensOf(options, changes);
-  const webhooks = createWebhooks({
-    ...options,
-    changes,
-    egress: options.egress.for('webhook'),
-    linksOf: linksOver(interruptTokens, options.address),
-  });
-  const messaging: Messaging = createMessaging({
-    ...options,
-    changes,
-    credentials,
-    egress: options.egress.for('connector'),
-  });
+  const linksOf = linksOver(interruptTokens, options.address);
+  const webhooks = createWebhooks({ ...options, changes, egress: egress.for('webhook'), linksOf });
+  const connecting = { ...options, changes, credentials, egress: egress.for('connector') };
+  const messaging: Messaging = createMessaging(connecting);
   const triggers: Triggers = openTriggers(options, changes, () => runtime);
   const models = openModels(options, credentials, { pipeline, changes });
   const runtime = await LocalRuntime.open({
@@ -108,14 +101,8 @@ export async function createServices(options: ServicesOptions) {
     packExecutor: packs.executor,
     executors: {
       'conformance.secret.echo': secretEcho(credentials, canaryOf(settings)),
-      'conformance.envelope': envelopeNode(envelopes, conformance?.tasks),
-      ...coreAiExecutors({
-        ...options,
-        ...models,
-        envelopes,
-        prompts: () => prompts,
-        programs: conformance?.programs,
-      }),
+      'conformance.envelope': envelopeNode(envelopes, tasks),
+      ...coreAiExecutors({ ...options, ...models, envelopes, prompts: () => prompts, programs }),
     },
     outbox: both(webhooks.outbox, triggers.outbox),
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
@@ -127,31 +114,16 @@ export async function createServices(options: ServicesOptions) {
   const prompts = promptLibrary(options, changes);
   const noticeMs = settings.databaseUrl === undefined ? 0 : KEY_NOTICE_MS;
   const rekey = createRekey({ ...options, changes, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
-  const timed = [schedules, heartbeats, triggers, messaging];
-  const asked = {
-    prompts,
-    envelopes,
-    envelopesPort: createEnvelopesPort({ ...options, ...models, envelopes }),
-  };
+  const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
+  const asked = { ...models, prompts, envelopes, envelopesPort, interruptTokens, conformance };
   const background = { runtime, webhooks, triggers, schedules, heartbeats, messaging, oauth, rekey };
-  return {
-    redactions: options.redactions,
-    packs,
-    surfaces,
-    credentials,
-    interruptTokens,
-    /** Of the seams, where they are served. */
-    conformance,
-    ...models,
-    ...asked,
-    ...openArtifacts(options, { changes, runtime, media: models.ai.media }),
-    ...background,
-    ...lifetime(
-      // Subscriptions before runs: those that go on at once have something to tell
-      [rekey, webhooks, oauth, models.providers, runtime, ...timed],
-      [...timed, runtime, packs, { stop: surfaces.close }, webhooks, oauth, rekey],
-    ),
-  };
+  const timed = [schedules, heartbeats, triggers, messaging];
+  // Subscriptions before runs: those that go on at once have something to tell
+  const starting = [rekey, webhooks, oauth, models.providers, runtime, ...timed];
+  const stopping = [...timed, runtime, packs, { stop: surfaces.close }, webhooks, oauth, rekey];
+  const stored = openArtifacts(options, { changes, runtime, media: models.ai.media });
+  const services = { redactions, credentials, packs, surfaces, ...asked, ...stored, ...background };
+  return { ...services, ...lifetime(starting, stopping) };
 }
 
 const promptLibrary = ({ packs, store, settings }: ServicesOptions, changes: Changes): PromptLibrary =>
@@ -244,6 +216,7 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
   });
 }
 
+/** Of the seams, where they are served. */
 const conformanceOf = ({ testSeams }: Pick<Settings, 'testSeams'>) =>
   testSeams ? { tasks: new EnvelopeTasks(), programs: new MockPrograms() } : undefined;
 
