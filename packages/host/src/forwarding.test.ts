@@ -14,6 +14,7 @@ const act = (id: string, count: number) =>
 /** Not over before the test ends it. */
 const endless = Array.from({ length: 30 }, (_, index) => act(`act-${index}`, 100));
 const WORKFLOWS = [
+  workflow('brief', [gate, act('act', 1)], { edges: [] }),
   workflow('short', [gate, act('act', 30)], { edges: [] }),
   workflow('long', [gate, ...endless], { edges: [] }),
   workflow('asks', [gate]),
@@ -72,6 +73,9 @@ const approve = (host: TestHost, runId: string): Promise<LightMyRequestResponse>
 const isForwarded = (write: Write): boolean =>
   write.kind === 'putEntry' && write.entry.kind === 'mail' && write.entry.body.startsWith('sealed:');
 
+const endsNode = (write: Write): boolean =>
+  write.kind === 'append' && write.events.some(({ type }) => type === 'node.completed');
+
 /** Asks `instead` of every group that is committed alone and matches. */
 const intercept = (store: Store, matches: (write: Write) => boolean, instead: Store['commit']): Store => ({
   ...store,
@@ -82,9 +86,24 @@ const lost = (): StoreError =>
   new StoreError('io', 'The answer of the database was lost.', { outcome: 'unknown' });
 
 test('a forwarded pause waits for the node that another process works on', async (t) => {
-  const pair = await twoHosts(t, (store) => store);
+  // It ends once the pause is on its way: after 5 s a pause waits no longer, which a busy machine may take
+  const { promise: forwarded, resolve } = Promise.withResolvers<void>();
+  const pair = await twoHosts(
+    t,
+    (store) =>
+      intercept(store, isForwarded, async (groups) => {
+        const results = await store.commit(groups);
+        resolve();
+        return results;
+      }),
+    (store) =>
+      intercept(store, endsNode, async (groups) => {
+        await forwarded;
+        return store.commit(groups);
+      }),
+  );
   if (!pair) return;
-  const runId = await start(pair.owner, 'short');
+  const runId = await start(pair.owner, 'brief');
   const paused = await send(pair.other, `/v1/runs/${runId}:pause`, {});
   assert.deepEqual([paused.statusCode, paused.json().status], [202, 'paused']);
   const { events } = (await pair.other.request({ url: `/v1/runs/${runId}/events/poll` })).json();

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createClient } from '@gantry/client';
+import { type Client, createClient } from '@gantry/client';
 import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
 import { node, workflow } from './testing/definitions.ts';
-import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
+import { type HostProcess, startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
 
 const AHEAD_MS = 30_000;
 const SHIFT = `const { now } = Date; Date.now = () => now() + ${AHEAD_MS};`;
@@ -19,6 +19,7 @@ const DELAYED = IS_SOAK ? 30 : 2;
 const BUSY = IS_SOAK ? 70 : 1;
 /** Less than the lease of a process that was just killed has left. */
 const TAKE_OVER_MS_MAX = IS_SOAK ? 8_000 : 10_000;
+const TRIES_MAX = IS_SOAK ? 1 : 3;
 const act = node('act', 'core.conformance.side-effect', { effects: 2 });
 const effects = node('act', 'core.conformance.side-effect', {
   effects: IS_SOAK ? 5 : 100,
@@ -82,10 +83,21 @@ test('a clock that is ahead fires and claims nothing early; a killed host is rep
   }
   t.diagnostic(`${DELAYED} delays of ${DELAY_MS} ms, at most ${Math.max(...lateMs)} ms late`);
 
+  // A busy machine may be late once; a process that waited for the lease would be each time
+  let tookMs = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tookMs > TAKE_OVER_MS_MAX && tries < TRIES_MAX; tries++)
+    tookMs = await takeOver(tries === 0 ? exact : await start(`exact-${tries}`), there);
+  assert.ok(tookMs < TAKE_OVER_MS_MAX, `taken over after ${tookMs} ms`);
+  t.diagnostic(`first new event of each of ${BUSY} runs within ${tookMs} ms`);
+});
+
+/** Kills a host amid runs; answers how long after that the other one has worked on each of them. */
+async function takeOver(host: HostProcess, there: Client): Promise<number> {
+  const here = createClient({ baseUrl: host.url, apiKey: TEST_KEY });
   const busy: string[] = [];
   for (let i = 0; i < BUSY; i++) busy.push((await here.runs.create({ workflowId: 'endless' })).runId);
   for (const runId of busy) await there.runs.poll(runId, { lastSequence: 2, timeoutSeconds: 30 });
-  await exact.kill();
+  await host.kill();
   const killedMs = performance.now();
   const took = busy.map(async (runId) => {
     const { lastEventSeq, isTerminal } = await there.runs.poll(runId, { timeoutSeconds: 1 });
@@ -95,6 +107,6 @@ test('a clock that is ahead fires and claims nothing early; a killed host is rep
     return performance.now() - killedMs;
   });
   const tookMs = Math.round(Math.max(...(await Promise.all(took))));
-  assert.ok(tookMs < TAKE_OVER_MS_MAX, `taken over after ${tookMs} ms`);
-  t.diagnostic(`first new event of each of ${BUSY} runs within ${tookMs} ms`);
-});
+  for (const runId of busy) await there.runs.cancel(runId);
+  return tookMs;
+}
