@@ -7,7 +7,7 @@ import { childEnded } from './commands/child-ended.ts';
 import { childrenStarted } from './commands/children-started.ts';
 import { emitFrom } from './commands/emit.ts';
 import { pause } from './commands/pause.ts';
-import { askVersion } from './commands/pin-version.ts';
+import { pinVersion } from './commands/pin-version.ts';
 import { resolve } from './commands/resolve.ts';
 import { resume } from './commands/resume.ts';
 import { setVariables } from './commands/set-variables.ts';
@@ -36,7 +36,7 @@ export interface Decision {
 /** What a command makes of a run. One that does not apply gives no events; the run given is never changed. */
 export function decide(plan: Plan, run: Run, command: Command): Decision {
   const step = openStep(plan, run, command.now);
-  if (!enforceDeadline(step)) act(step, command);
+  if (!enforceDeadline(step)) ACTS[command.type](step, command as never);
   else if (command.type === 'resolve')
     step.refusal = {
       code: 'run_terminal',
@@ -48,52 +48,24 @@ export function decide(plan: Plan, run: Run, command: Command): Decision {
   return { ...result, ...(artifacts.length > 0 && { artifacts }), ...(refusal && { refusal }) };
 }
 
-function act(step: Step, command: Command): void {
-  switch (command.type) {
-    case 'start':
-      start(step);
-      break;
-    case 'advance':
-      advance(step, command.maxEvents);
-      break;
-    case 'wake':
-      wake(step, command);
-      break;
-    case 'settle':
-      settle(step, command);
-      break;
-    case 'emit':
-      emitFrom(step, command);
-      break;
-    case 'resolve':
-      resolve(step, command);
-      break;
-    case 'childrenStarted':
-      childrenStarted(step, command);
-      break;
-    case 'childEnded':
-      childEnded(step, command);
-      break;
-    case 'writeChannel':
-      writeChannel(step, command);
-      break;
-    case 'setVariables':
-      setVariables(step, command.variables);
-      break;
-    case 'registerArtifact':
-      registerArtifact(step, command);
-      break;
-    case 'pinVersion':
-      askVersion(step, command);
-      break;
-    case 'cancel':
-      cancel(step, command);
-      break;
-    case 'pause':
-      pause(step, command);
-      break;
-    case 'resume':
-      resume(step, command);
-      break;
-  }
-}
+type Acts = {
+  readonly [Type in Command['type']]: (step: Step, command: Extract<Command, { type: Type }>) => void;
+};
+
+const ACTS: Acts = {
+  start,
+  advance,
+  wake,
+  settle,
+  emit: emitFrom,
+  resolve,
+  childrenStarted,
+  childEnded,
+  writeChannel,
+  setVariables,
+  registerArtifact,
+  pinVersion,
+  cancel,
+  pause,
+  resume,
+};

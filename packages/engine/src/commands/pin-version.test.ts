@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { publicValidator } from '../../protocol/src/testing/public-schemas.ts';
-import { type Decision, fold, newRun } from './index.ts';
-import { effect, facts, Trial, workflow } from './testing/workflow.ts';
+import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
+import { type Decision, fold, newRun } from '../index.ts';
+import { effect, facts, Trial, workflow } from '../testing/workflow.ts';
 
 const ask = (trial: Trial, min: number, max: number, changeId = 'rules'): Decision =>
   trial.give({ type: 'pinVersion', now: trial.now, changeId, min, max });
