@@ -1,5 +1,4 @@
-import type { RunError, RunStatus } from '@gantry/protocol';
-import { isTerminal } from '@gantry/protocol';
+import { given, isTerminal, type RunError, type RunStatus } from '@gantry/protocol';
 import { isEnded } from './children/child.ts';
 import { awaited } from './children/requests.ts';
 import { questionWait, resolveActions } from './interrupt/waits.ts';
@@ -49,17 +48,16 @@ export interface Action {
 
 export function explain(plan: Plan, run: Run, now: number): Explanation {
   const waitingFor = waitsOf(plan, run, now);
-  const since = sinceOf(run, waitingFor);
   const notes = run.status === 'completed' ? deadEnds(plan, run) : [];
-  return {
+  return given({
     status: statusOf(plan, run),
     summary: summaryOf(plan, run, waitingFor, now),
-    ...(since !== undefined && { since }),
+    since: sinceOf(run, waitingFor),
     waitingFor,
-    ...(run.error && { cause: causeOf(run, run.error) }),
-    ...(notes.length > 0 && { notes }),
+    cause: run.error && causeOf(run, run.error),
+    notes: notes.length > 0 ? notes : undefined,
     actions: actionsOf(plan, run),
-  };
+  });
 }
 
 const NOTES_MAX = 10;
@@ -78,13 +76,8 @@ const deadEnds = (plan: Plan, run: Run): string[] =>
       return `No edge out of ${id} was taken: no condition held, so ${[...new Set(targets)].slice(0, NOTES_MAX).join(', ')} did not follow it.`;
     });
 
-function causeOf(run: Run, error: RunError): NonNullable<Explanation['cause']> {
-  return {
-    sequence: run.causeSeq ?? run.nextSeq - 1,
-    ...(run.failedNodeId !== undefined && { nodeId: run.failedNodeId }),
-    error,
-  };
-}
+const causeOf = (run: Run, error: RunError): NonNullable<Explanation['cause']> =>
+  given({ sequence: run.causeSeq ?? run.nextSeq - 1, nodeId: run.failedNodeId, error });
 
 function sinceOf(run: Run, waits: readonly Wait[]): number | undefined {
   if (isTerminal(run.status)) return run.endedAt;
@@ -109,11 +102,7 @@ function waitsOf(plan: Plan, run: Run, now: number): Wait[] {
     return state ? nodeWait(node, state, now) : [];
   });
   if (isReady(plan, run))
-    waits.push({
-      kind: 'capacity',
-      since: now,
-      text: 'Nodes are ready and wait for capacity.',
-    });
+    waits.push({ kind: 'capacity', since: now, text: 'Nodes are ready and wait for capacity.' });
   return waits;
 }
 
@@ -131,15 +120,7 @@ function nodeWait(node: PlanNode, state: NodeState, now: number): Wait[] {
   }
   const limit = timeoutAt === undefined ? '' : `; its time is over ${inTime(timeoutAt, now)}`;
   const text = `${node.id} is at work outside the engine, attempt ${state.attempt + 1}${limit}.`;
-  return [
-    {
-      kind: 'invocation',
-      nodeId: node.id,
-      since,
-      ...(timeoutAt !== undefined && { wakesAt: timeoutAt }),
-      text,
-    },
-  ];
+  return [given({ kind: 'invocation' as const, nodeId: node.id, since, wakesAt: timeoutAt, text })];
 }
 
 function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): string {
@@ -162,33 +143,22 @@ function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): s
   }
 }
 
+const post = (action: Action['action'], path: string, text: string): Action => ({
+  action,
+  method: 'POST',
+  path,
+  text,
+});
+
 function actionsOf(plan: Plan, run: Run): Action[] {
   const path = `/v1/runs/${run.facts.runId}`;
-  const read: Action = {
-    action: 'read-events',
-    method: 'GET',
-    path: `${path}/events`,
-    text: 'Read what happened.',
-  };
-  const cancel: Action = {
-    action: 'cancel',
-    method: 'POST',
-    path: `${path}/cancel`,
-    text: 'End the run now.',
-  };
-  const pause: Action = { action: 'pause', method: 'POST', path: `${path}:pause`, text: 'Hold the run.' };
-  const resume: Action = {
-    action: 'resume',
-    method: 'POST',
-    path: `${path}:resume`,
-    text: 'Resume the run.',
-  };
-  const again: Action = {
-    action: 'run-again',
-    method: 'POST',
-    path: `/v1/host/gantry${path.slice('/v1'.length)}:again`,
-    text: `Run ${run.facts.workflowId} again from the start${changesOf(plan)}.`,
-  };
+  const events = { action: 'read-events', method: 'GET', path: `${path}/events` } as const;
+  const read = { ...events, text: 'Read what happened.' };
+  const cancel = post('cancel', `${path}/cancel`, 'End the run now.');
+  const pause = post('pause', `${path}:pause`, 'Hold the run.');
+  const resume = post('resume', `${path}:resume`, 'Resume the run.');
+  const anew = `Run ${run.facts.workflowId} again from the start${changesOf(plan)}.`;
+  const again = post('run-again', `/v1/host/gantry${path.slice('/v1'.length)}:again`, anew);
   if (isTerminal(run.status)) return [...reconnectActions(run), ...repairActions(run), again, read];
   if (run.status === 'paused') return [resume, cancel, read];
   return run.status === 'running' ? [...resolveActions(run), pause, cancel, read] : [cancel, read];
@@ -204,14 +174,14 @@ function changesOf({ variables }: Plan): string {
 function repairActions({ status, facts, failedNodeId }: Run): Action[] {
   if (status !== 'failed' || failedNodeId === undefined) return [];
   const text = `Go on in a new run from ${failedNodeId}, with the current version of ${facts.workflowId}: register a corrected one first, or remove what was in the way.`;
-  return [{ action: 'repair', method: 'POST', path: `/v1/host/gantry/runs/${facts.runId}:repair`, text }];
+  return [post('repair', `/v1/host/gantry/runs/${facts.runId}:repair`, text)];
 }
 
 /** A connection that has to be authorized again: the error says how. */
 function reconnectActions({ error }: Run): Action[] {
   if (error?.code !== 'connector_auth_expired') return [];
   const text = `${error.message} Then start the run again.`;
-  return [{ action: 'reconnect', method: 'POST', path: '/v1/host/gantry/connections', text }];
+  return [post('reconnect', '/v1/host/gantry/connections', text)];
 }
 
 /** The children that a node waits for; undefined when it waits for none. */

@@ -1,13 +1,14 @@
 import {
   ENGINE_VERSION,
   EVENT_LOG_SCHEMA_VERSION,
+  given,
   isoTime,
   type JsonObject,
-  type RunOwner,
   type RunSnapshot,
 } from '@gantry/protocol';
 import { channelsView, nodeChannels } from './channels/read.ts';
 import { seededInputs } from './inputs.ts';
+import { asJson } from './json.ts';
 import { maskOutputs, maskVariables } from './mask.ts';
 import type { Plan, PlanNode } from './plan.ts';
 import { isActive, type NodeState, type Run } from './run.ts';
@@ -17,46 +18,42 @@ import { firstQuestion, statusOf } from './status.ts';
 /** The run as readers may see it: sensitive values are masked. */
 export function snapshot(plan: Plan, run: Run): RunSnapshot {
   const { facts } = run;
-  const current = currentNodeId(plan, run);
-  const channels = channelsView(plan, run);
-  return {
+  const { tenant, workspace, principal } = facts.owner;
+  return given({
     runId: facts.runId,
     workflowId: facts.workflowId,
     status: statusOf(plan, run),
-    owner: ownerOf(facts.owner),
-    ...(current !== undefined && { currentNodeId: current }),
-    ...(run.startedAt !== undefined && { startedAt: isoTime(run.startedAt) }),
-    ...(run.endedAt !== undefined && { completedAt: isoTime(run.endedAt) }),
+    owner: given({ tenant, workspace, principal }),
+    currentNodeId: currentNodeId(plan, run),
+    startedAt: timeAt(run.startedAt),
+    completedAt: timeAt(run.endedAt),
     nodeStates: nodeStates(plan, run),
     inputs: maskVariables(plan, seededInputs(plan, facts)),
     variables: { ...maskVariables(plan, run.variables), ...nodeChannels(plan, run) },
-    ...(channels && { channels }),
-    ...(run.outputs && { outputs: runOutputs(plan, run).shown }),
-    ...(run.error && { error: run.error }),
+    channels: channelsView(plan, run),
+    outputs: run.outputs && runOutputs(plan, run).shown,
+    error: run.error,
     engineVersion: String(ENGINE_VERSION),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     tags: [...facts.tags],
-    ...(facts.parent && { parentRunId: facts.parent.runId, parentNodeId: facts.parent.nodeId }),
-    ...(facts.fork && { sourceRunId: facts.fork.sourceRunId }),
-    ...(run.orchestrator && { runOrchestrator: { agentId: run.orchestrator.agentId } }),
-    ...(run.agent && { agent: run.agent }),
+    parentRunId: facts.parent?.runId,
+    parentNodeId: facts.parent?.nodeId,
+    sourceRunId: facts.fork?.sourceRunId,
+    runOrchestrator: run.orchestrator && { agentId: run.orchestrator.agentId },
+    agent: run.agent,
     metadata: facts.metadata,
     configurable: facts.configurable,
-    ...(run.cost && { metrics: { openwopCost: run.cost } }),
-  };
+    metrics: run.cost && { openwopCost: run.cost },
+  });
 }
+
+const timeAt = (at: number | undefined): string | undefined => (at === undefined ? undefined : isoTime(at));
 
 /** The first node at work, in drain order; of a run that waits, the node that waits. */
 function currentNodeId(plan: Plan, run: Run): string | undefined {
   if (run.status === 'running' && statusOf(plan, run) !== 'running') return firstQuestion(run)?.nodeId;
   return plan.order.find((node) => isActive(run.nodes.get(node.id)))?.id;
 }
-
-const ownerOf = ({ tenant, workspace, principal }: RunOwner): RunOwner => ({
-  tenant,
-  ...(workspace !== undefined && { workspace }),
-  ...(principal !== undefined && { principal }),
-});
 
 function nodeStates(plan: Plan, run: Run): JsonObject {
   const states: JsonObject = {};
@@ -70,47 +67,23 @@ function nodeStates(plan: Plan, run: Run): JsonObject {
   return states;
 }
 
+/** What readers see of a node, by its status. */
+const SHOWN: { readonly [Status in NodeState['status']]: readonly string[] } = {
+  running: ['attempt', 'startedAt', 'dueAt', 'timeoutAt'],
+  suspended: ['attempt', 'startedAt', 'suspendedAt'],
+  retrying: ['attempt', 'retryAt', 'lastError'],
+  completed: ['attempt', 'startedAt', 'endedAt'],
+  failed: ['attempts', 'endedAt', 'error'],
+  skipped: ['endedAt', 'reason'],
+  cancelled: ['endedAt', 'reason'],
+};
+
 function stateView(plan: Plan, node: PlanNode, state: NodeState): JsonObject {
-  switch (state.status) {
-    case 'running':
-      return {
-        status: state.status,
-        attempt: state.attempt,
-        startedAt: isoTime(state.startedAt),
-        ...(state.dueAt !== undefined && { dueAt: isoTime(state.dueAt) }),
-        ...(state.timeoutAt !== undefined && { timeoutAt: isoTime(state.timeoutAt) }),
-      };
-    case 'suspended':
-      return {
-        status: state.status,
-        attempt: state.attempt,
-        startedAt: isoTime(state.startedAt),
-        suspendedAt: isoTime(state.suspendedAt),
-      };
-    case 'retrying':
-      return {
-        status: state.status,
-        attempt: state.attempt,
-        retryAt: isoTime(state.retryAt),
-        lastError: state.lastError,
-      };
-    case 'completed':
-      return {
-        status: state.status,
-        attempt: state.attempt,
-        startedAt: isoTime(state.startedAt),
-        endedAt: isoTime(state.endedAt),
-        outputs: maskOutputs(plan, node, state.outputs),
-      };
-    case 'failed':
-      return {
-        status: state.status,
-        attempts: state.attempts,
-        endedAt: isoTime(state.endedAt),
-        error: state.error,
-      };
-    case 'skipped':
-    case 'cancelled':
-      return { status: state.status, endedAt: isoTime(state.endedAt), reason: state.reason };
+  const view: JsonObject = { status: state.status };
+  for (const name of SHOWN[state.status]) {
+    const value: unknown = Reflect.get(state, name);
+    if (value !== undefined) view[name] = name.endsWith('At') ? isoTime(Number(value)) : asJson(value);
   }
+  if (state.status === 'completed') view.outputs = maskOutputs(plan, node, state.outputs);
+  return view;
 }
