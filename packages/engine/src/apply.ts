@@ -14,7 +14,7 @@ import { isObject } from './json.ts';
 import { foldToolCall } from './nodes/tool-calls.ts';
 import { takeDecision } from './orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
-import type { EdgeVerdicts, NodeState, Run } from './run.ts';
+import type { EdgeVerdicts, Kept, NodeState, Run } from './run.ts';
 
 /** A run that one `decide` or `fold` owns. Its fields are replaced; what they hold is shared and never changed. */
 export type Draft = { -readonly [Key in keyof Run]: Run[Key] };
@@ -230,14 +230,11 @@ function resumeNode(run: Draft, nodeId: string): void {
   run.nodes = run.nodes.with(nodeId, { status: 'running', attempt, startedAt, ...keptOf(before) });
 }
 
-/** What a node keeps while it waits. */
 const keptOf = ({ inputs, answers, calls }: Kept): Kept => ({
   ...(inputs && { inputs }),
   ...(answers && { answers }),
   ...(calls && { calls }),
 });
-
-type Kept = Pick<Running, 'inputs' | 'answers' | 'calls'>;
 
 function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): void {
   if (isObject(payload.loopback)) followLoop(run, payload.loopback);

@@ -16,24 +16,11 @@ export function checkShape(compilation: Compilation, canHash: boolean): void {
     compilation.issue('/nodes', `A workflow has at most ${NODES_MAX} nodes`);
   if (definition.edges.length > EDGES_MAX)
     compilation.issue('/edges', `A workflow has at most ${EDGES_MAX} edges`);
-  checkNames(
-    compilation,
-    '/nodes',
-    'id',
-    definition.nodes.map((node) => node.id),
-  );
-  checkNames(
-    compilation,
-    '/edges',
-    'id',
-    definition.edges.map((edge) => edge.id),
-  );
-  checkNames(
-    compilation,
-    '/variables',
-    'name',
-    definition.variables.map((variable) => variable.name),
-  );
+  const ids = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
+  checkNames(compilation, '/nodes', 'id', ids(definition.nodes));
+  checkNames(compilation, '/edges', 'id', ids(definition.edges));
+  const variables = definition.variables.map(({ name }) => name);
+  checkNames(compilation, '/variables', 'name', variables);
   checkTypes(compilation);
   checkEdges(compilation);
   checkVariables(compilation);

@@ -21,17 +21,26 @@ export function copyInto(target: JsonObject, source: JsonObject): void {
   for (const key of Object.keys(source)) if (key !== '__proto__') target[key] = source[key]!;
 }
 
-export function deepEqual(left: Json | undefined, right: Json | undefined, depth = 0): boolean {
+/** `isSame`: when texts that differ are equal all the same. */
+export function deepEqual(
+  left: Json | undefined,
+  right: Json | undefined,
+  isSame?: (left: string, right: string) => boolean,
+  depth = 0,
+): boolean {
   if (left === right) return true;
+  if (isSame && typeof left === 'string' && typeof right === 'string') return isSame(left, right);
   if (typeof left !== 'object' || typeof right !== 'object') return false;
   if (left === null || right === null || depth > DEPTH_MAX) return false;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => deepEqual(item, right[index], depth + 1));
+    return left.every((item, index) => deepEqual(item, right[index], isSame, depth + 1));
   }
   const keys = Object.keys(left);
   if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key], depth + 1));
+  return keys.every(
+    (key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key], isSame, depth + 1),
+  );
 }
 
 /**

@@ -92,9 +92,19 @@ export interface ForkLink {
 /** Which conditions of a node's outgoing edges held when it settled: judged once, then part of the log. */
 export type EdgeVerdicts = { readonly [edgeId: string]: boolean };
 
+/** What a node keeps while it waits. */
+export interface Kept {
+  /** Resolved inputs, for work that leaves the process and for repeated attempts. */
+  readonly inputs?: JsonObject;
+  /** What was answered to the interrupts of pack code, by the pack's keys. */
+  readonly answers?: JsonObject;
+  /** Workflows that pack code called, in the order of its calls. */
+  readonly calls?: readonly CalledRun[];
+}
+
 /** One node's latest visit. A node without a state is pending. */
 export type NodeState =
-  | {
+  | ({
       readonly status: 'running';
       readonly attempt: number;
       readonly startedAt: number;
@@ -102,34 +112,22 @@ export type NodeState =
       readonly dueAt?: number;
       /** When this attempt times out. */
       readonly timeoutAt?: number;
-      /** Resolved inputs, kept for work that leaves the process and for repeated attempts. */
-      readonly inputs?: JsonObject;
-      /** What was answered to the questions of pack code, by the pack's keys. */
-      readonly answers?: JsonObject;
-      /** Workflows that pack code called, in the order of its calls. */
-      readonly calls?: readonly CalledRun[];
-    }
+    } & Kept)
   /** Waits for the answer to `run.interrupts.get(nodeId)`. */
-  | {
+  | ({
       readonly status: 'suspended';
       readonly attempt: number;
       readonly startedAt: number;
       readonly suspendedAt: number;
-      readonly inputs?: JsonObject;
-      readonly answers?: JsonObject;
-      readonly calls?: readonly CalledRun[];
-    }
-  | {
+    } & Kept)
+  | ({
       readonly status: 'retrying';
       /** The attempt that will start. */
       readonly attempt: number;
       readonly failedAt: number;
       readonly retryAt: number;
       readonly lastError: RunError;
-      readonly inputs?: JsonObject;
-      readonly answers?: JsonObject;
-      readonly calls?: readonly CalledRun[];
-    }
+    } & Kept)
   | {
       readonly status: 'completed';
       readonly attempt: number;

@@ -5,6 +5,7 @@
 import {
   type BudgetDimension,
   type BudgetPolicy,
+  given,
   type JsonObject,
   matchesPattern,
   type RunError,
@@ -77,10 +78,7 @@ function policiesOf({ definition }: Plan, { configurable, limits, parent }: RunF
   return found;
 }
 
-const modelsOf = ({ modelAllow, modelDeny }: BudgetPolicy): BudgetPolicy => ({
-  ...(modelAllow && { modelAllow }),
-  ...(modelDeny && { modelDeny }),
-});
+const modelsOf = ({ modelAllow, modelDeny }: BudgetPolicy): BudgetPolicy => given({ modelAllow, modelDeny });
 
 /** The lowest of each; the scope is that of the first that binds. */
 export function reserveBudget(step: Step): void {
@@ -205,10 +203,7 @@ export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rej
     breach(step, node, { dimension: name, limit, observed: limit, ...bounded });
     return true;
   }
-  const limits = { ...budget.limits, [name]: raised };
-  const effectiveBudget = Object.fromEntries(
-    DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
-  );
+  const effectiveBudget = policyOf({ ...budget.limits, [name]: raised });
   emitNode(step, node.id, 'budget.reserved', { effectiveBudget, scope: 'run' });
   return interrupt.memo?.nextCall === undefined;
 }
@@ -249,14 +244,18 @@ export function inheritedBudget({ budget }: { readonly budget?: RunBudget | unde
   if (!budget) return {};
   const { limits, thresholdPercent, asks, modelAllow, modelDeny } = budget;
   return {
-    budget: {
-      ...Object.fromEntries(
-        DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
-      ),
-      ...(thresholdPercent !== undefined && { thresholdPercent }),
-      ...(asks && { onExhaustion: 'interrupt' }),
-      ...(modelAllow && { modelAllow: [...modelAllow] }),
-      ...(modelDeny && { modelDeny: [...modelDeny] }),
-    },
+    budget: given({
+      ...policyOf(limits),
+      thresholdPercent,
+      onExhaustion: asks ? 'interrupt' : undefined,
+      modelAllow: modelAllow && [...modelAllow],
+      modelDeny: modelDeny && [...modelDeny],
+    }),
   };
 }
+
+/** Limits by the names that policies have for them. */
+const policyOf = (limits: BudgetLimits): JsonObject =>
+  Object.fromEntries(
+    DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
+  );

@@ -69,23 +69,19 @@ function chained(run: Draft, nodeId: string, sealed: JsonObject, payload: JsonOb
   if (phase.startsWith('child.') && childRunId !== '') noteEnd(run, nodeId, childRunId);
 }
 
+/** How a child has ended, by the phase that says so. */
+export const ENDS: Readonly<Record<string, ChildStatus>> = {
+  'dispatch.failed': 'failed',
+  'child.completed': 'completed',
+  'child.failed': 'failed',
+  'child.cancelled': 'cancelled',
+};
+
 function phased(child: Child, phase: string, sealed: JsonObject, payload: JsonObject): Child {
-  switch (phase) {
-    case 'dispatch.began':
-      return { ...baseOf(child), status: 'wanted' };
-    case 'dispatch.failed':
-      return ended(child, 'failed', sealed, payload);
-    case 'child.completed':
-      return ended(child, 'completed', sealed, payload);
-    case 'child.failed':
-      return ended(child, 'failed', sealed, payload);
-    case 'child.cancelled':
-      return ended(child, 'cancelled', sealed, payload);
-    case 'output.harvested':
-      return merged(child);
-    default:
-      return child;
-  }
+  const end = ENDS[phase];
+  if (end) return ended(child, end, sealed, payload);
+  if (phase === 'dispatch.began') return { ...baseOf(child), status: 'wanted' };
+  return phase === 'output.harvested' ? merged(child) : child;
 }
 
 function ended(child: Child, status: ChildStatus, sealed: JsonObject, payload: JsonObject): EndedChild {

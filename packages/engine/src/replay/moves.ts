@@ -2,6 +2,7 @@
 import { eventId, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { foldInto } from '../apply.ts';
 import type { ChildReport } from '../children/child.ts';
+import { ENDS } from '../children/fold-children.ts';
 import { cancel } from '../commands/cancel.ts';
 import { childEnded } from '../commands/child-ended.ts';
 import { childrenStarted } from '../commands/children-started.ts';
@@ -107,14 +108,9 @@ function reliveChild(step: Step, { id: nodeId }: PlanNode, { type, payload, seal
     const starts = [{ index, error: errorAt(payload, 'error') }];
     childrenStarted(step, { type: 'childrenStarted', ...about, starts });
   } else if (phase.startsWith('child.')) {
-    const report = { childRunId, status: statusOf(phase), ...reported(sealed), ...errorOf(payload) };
+    const report = { childRunId, status: ENDS[phase] ?? 'failed', ...reported(sealed), ...errorOf(payload) };
     childEnded(step, { type: 'childEnded', ...about, report });
   }
-}
-
-function statusOf(phase: string): ChildReport['status'] {
-  if (phase === 'child.completed') return 'completed';
-  return phase === 'child.cancelled' ? 'cancelled' : 'failed';
 }
 
 function reported(sealed: JsonObject): Pick<ChildReport, 'variables' | 'sensitive' | 'outputs'> {

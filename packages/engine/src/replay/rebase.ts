@@ -1,6 +1,6 @@
 /** An event of one run as an event of another. */
 import type { ForkMode, Json, JsonObject, RunEvent } from '@gantry/protocol';
-import { isObject } from '../json.ts';
+import { deepEqual, isObject } from '../json.ts';
 
 export interface RunPair {
   readonly sourceRunId: string;
@@ -44,29 +44,8 @@ function rebaseText(text: string, { sourceRunId, runId }: RunPair): string {
 }
 
 /** Whether a value of the fork says the same as one of its source, each in terms of its own run. */
-export function sameValue(
-  forked: Json | undefined,
-  original: Json | undefined,
-  ids: RunPair,
-  depth = 0,
-): boolean {
-  if (forked === original) return true;
-  if (typeof forked === 'string' && typeof original === 'string') return forked === rebaseText(original, ids);
-  if (typeof forked !== 'object' || typeof original !== 'object') return false;
-  if (forked === null || original === null || depth > DEPTH_MAX) return false;
-  if (Array.isArray(forked) || Array.isArray(original)) {
-    if (!Array.isArray(forked) || !Array.isArray(original) || forked.length !== original.length) return false;
-    return forked.every((item, index) => sameValue(item, original[index], ids, depth + 1));
-  }
-  const keys = Object.keys(forked);
-  if (keys.length !== Object.keys(original).length) return false;
-  return keys.every(
-    (key) => Object.hasOwn(original, key) && sameValue(forked[key], original[key], ids, depth + 1),
-  );
-}
-
-/** Data nested deeper than this counts as different; recursion stays far from the stack's end. */
-const DEPTH_MAX = 400;
+export const sameValue = (forked: Json | undefined, original: Json | undefined, ids: RunPair): boolean =>
+  deepEqual(forked, original, (text, ofSource) => text === rebaseText(ofSource, ids));
 
 /** Ids, causes and clocks are each run's own. */
 export const sameEvent = (forked: RunEvent, original: RunEvent, ids: RunPair): boolean =>
