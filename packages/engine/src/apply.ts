@@ -5,8 +5,7 @@
  * I2  `decide` folds its own events through `foldInto`, so what it returns is what the log says.
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
-import { foldBudget } from './budget/budget.ts';
-import { foldUsage } from './budget/fold-usage.ts';
+import { foldBudget, foldUsage } from './budget/budget.ts';
 import { foldChannel } from './channels/fold-channel.ts';
 import { foldChildren, forgetCall, loosenChildren } from './children/fold-children.ts';
 import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';

@@ -12,7 +12,7 @@ import type { Result } from './nodes/node-type.ts';
 import type { PlanEdge, PlanNode } from './plan.ts';
 import { isTaken } from './readiness.ts';
 import type { EdgeVerdicts, Run } from './run.ts';
-import { cancelActive, failRun } from './run-end.ts';
+import { cancelActive, completeRun, failRun } from './run-end.ts';
 import { emit, emitNode, type Step } from './step.ts';
 import { changeVariables, refusalOf, type VariableWrites } from './variable-writes.ts';
 
@@ -177,4 +177,14 @@ function deadLetter(step: Step, node: PlanNode, reason: string, attempts: number
 function backoffOf(node: PlanNode, attempt: number): number {
   const { backoffMs, backoffFactor, maxBackoffMs } = node.retry;
   return Math.round(Math.min(maxBackoffMs, backoffMs * backoffFactor ** attempt));
+}
+
+/** A decision to terminate is final: what is under way ends, what has not begun never will. */
+export function terminateRun(step: Step, node: PlanNode, outputs: JsonObject): void {
+  completeNode(step, node, outputs);
+  if (step.run.status !== 'running') return;
+  cancelActive(step, step.plan.order, 'run-terminated');
+  for (const other of step.plan.order)
+    if (step.run.nodes.get(other.id) === undefined) skipNode(step, other, 'run-terminated');
+  completeRun(step);
 }

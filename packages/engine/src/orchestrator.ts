@@ -1,5 +1,5 @@
 /** Decisions of a supervisor: their shape, and what a run remembers of them. */
-import type { Json, JsonObject } from '@gantry/protocol';
+import { given, type Json, type JsonObject } from '@gantry/protocol';
 import type { Draft } from './apply.ts';
 import { isObject } from './json.ts';
 import { numberAt, objectAt, textAt } from './payload.ts';
@@ -74,12 +74,7 @@ function terminateOf({ reason, confidence, successCriteria }: JsonObject): Orche
   if (reason !== undefined && !isText(reason)) return '`reason` is a text';
   if (successCriteria !== undefined && !isCriteria(successCriteria))
     return '`successCriteria` lists objects of `key` and `met`';
-  return {
-    kind: 'terminate',
-    ...(reason !== undefined && { reason }),
-    ...stated(confidence),
-    ...(successCriteria && { successCriteria }),
-  };
+  return { kind: 'terminate', ...stated(confidence), ...given({ reason, successCriteria }) };
 }
 
 export const isConfidence = (value: Json | undefined): value is number =>
@@ -127,8 +122,5 @@ export function terminationOf(run: Run): JsonObject {
   const decision = run.orchestrator?.latest?.decision;
   if (decision?.kind !== 'terminate') return {};
   const { reason, successCriteria } = decision;
-  return {
-    ...(reason !== undefined && { reason }),
-    ...(successCriteria !== undefined && { successCriteria }),
-  };
+  return given({ reason, successCriteria });
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, RunError } from '@gantry/protocol';
+import { given, type JsonObject, type RunError } from '@gantry/protocol';
 import type { EndedChild } from './child.ts';
 
 /** How a node fails over a child. One that could not be started says why itself. */
@@ -14,10 +14,5 @@ export function childFailure(child: EndedChild): RunError {
 const VERBS = { completed: 'completed', failed: 'failed', cancelled: 'was cancelled' } as const;
 
 /** A child as the outputs of its node tell of it. */
-export function childView({ childRunId, status, error }: EndedChild): JsonObject {
-  return {
-    ...(childRunId !== undefined && { childRunId }),
-    childStatus: status,
-    ...(error && { error }),
-  };
-}
+export const childView = ({ childRunId, status: childStatus, error }: EndedChild): JsonObject =>
+  given({ childRunId, childStatus, error });

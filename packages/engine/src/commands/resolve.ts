@@ -6,20 +6,22 @@ import { accessRefusal, RESPOND } from '../interrupt/authorize.ts';
 import { answerClarification } from '../interrupt/clarification.ts';
 import { close } from '../interrupt/close.ts';
 import { answerConversation } from '../interrupt/conversation.ts';
-import { hasExpired } from '../interrupt/expire.ts';
 import { eventKey, hasTimedOut } from '../interrupt/fold-interrupt.ts';
-import type { Interrupt } from '../interrupt/interrupt.ts';
+import { hasExpired, type Interrupt } from '../interrupt/interrupt.ts';
 import { answerLowConfidence } from '../interrupt/low-confidence.ts';
-import { invalid, schemaRefusal } from '../interrupt/refusal.ts';
+import { invalid, schemaRefusal, type TakeAnswer } from '../interrupt/refusal.ts';
 import { deepEqual, isObject, own } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
 import { emitNode, type Refusal, type Step } from '../step.ts';
 
 type Resolve = Extract<Command, { type: 'resolve' }>;
-type AnswerKind = (step: Step, node: PlanNode, interrupt: Interrupt, command: Resolve) => Refusal | undefined;
 
-const ANSWERS: { readonly [Kind in InterruptKind]: AnswerKind } = {
+/** Any JSON will do. */
+const answerAnything: TakeAnswer = (step, node, interrupt, { by, resumeValue }) =>
+  void close(step, node, { interrupt, value: resumeValue, by: by.principal });
+
+const ANSWERS: { readonly [Kind in InterruptKind]: TakeAnswer } = {
   approval: answerApproval,
   clarification: answerClarification,
   'external-event': answerExternalEvent,
@@ -38,45 +40,30 @@ const ANSWERS: { readonly [Kind in InterruptKind]: AnswerKind } = {
  * answer it, and only then what is wrong with the answer.
  */
 export function resolve(step: Step, command: Resolve): void {
+  const refusal = answer(step, command);
+  if (refusal) step.refusal = refusal;
+}
+
+function answer(step: Step, command: Resolve): Refusal | undefined {
   const { plan, run } = step;
   const { nodeId, resumeValue, by } = command;
   const node = plan.nodes.get(nodeId);
-  if (!node) {
-    step.refusal = neverAsked;
-    return;
-  }
+  if (!node) return neverAsked;
   const key = eventKey(resumeValue);
   if (key !== undefined && run.heard.get(nodeId) === key) return;
   const interrupt = openFor(run, command);
-  if (!interrupt) {
-    step.refusal = closedRefusal(run, command);
-    return;
-  }
+  if (!interrupt) return closedRefusal(run, command);
   const refusal = waitRefusal(run, interrupt, step.now);
-  if (refusal) {
-    step.refusal = refusal;
-    return;
-  }
+  if (refusal) return refusal;
   const denial = accessRefusal(interrupt, by, asksOverride(resumeValue));
   if (denial) {
-    step.refusal = denial;
     if (interrupt.rules?.governance && by.authenticated) putOnRecord(step, node, interrupt, command, denial);
-    return;
+    return denial;
   }
   const problem =
     (interrupt.resumeSchema && schemaRefusal(step, interrupt.resumeSchema, resumeValue, '')) ??
     ANSWERS[interrupt.kind](step, node, interrupt, command);
-  if (problem) step.refusal = interrupt.rules?.governance ? inGateWords(problem) : problem;
-}
-
-/** Any JSON will do. */
-function answerAnything(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  { by, resumeValue }: Resolve,
-): undefined {
-  close(step, node, { interrupt, value: resumeValue, by: by.principal });
+  return problem && interrupt.rules?.governance ? inGateWords(problem) : problem;
 }
 
 function openFor(run: Run, { nodeId, interruptId }: Resolve): Interrupt | undefined {

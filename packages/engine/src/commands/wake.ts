@@ -1,6 +1,8 @@
 import type { Command } from '../command.ts';
 import { drain } from '../drain.ts';
-import { expire, hasExpired } from '../interrupt/expire.ts';
+import { close } from '../interrupt/close.ts';
+import { endConversation } from '../interrupt/conversation.ts';
+import { BY_TIMEOUT, hasExpired, type Interrupt } from '../interrupt/interrupt.ts';
 import { completeNode, failNode, runNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import type { NodeState } from '../run.ts';
@@ -27,6 +29,14 @@ function wakeNode(step: Step, node: PlanNode, state: NodeState): void {
     if (dueAt <= step.now && dueAt <= timeoutAt) completeNode(step, node, {});
     else if (timeoutAt <= step.now) timeOut(step, node);
   }
+}
+
+/** Time answers for everyone, and never with yes. */
+function expire(step: Step, node: PlanNode, interrupt: Interrupt): void {
+  const by = BY_TIMEOUT;
+  if (interrupt.kind.startsWith('conversation.'))
+    endConversation(step, node, interrupt, { outcome: null, by, timedOut: true });
+  else close(step, node, { interrupt, value: null, by, rejected: 'timeout' });
 }
 
 function timeOut(step: Step, node: PlanNode): void {

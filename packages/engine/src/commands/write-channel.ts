@@ -1,4 +1,4 @@
-import { isTerminal, type JsonObject } from '@gantry/protocol';
+import { given, isTerminal, type JsonObject } from '@gantry/protocol';
 import { accessRefusal } from '../channels/access.ts';
 import { unknownChannel, writeTo } from '../channels/write.ts';
 import type { Command } from '../command.ts';
@@ -39,10 +39,7 @@ function attempt(step: Step, command: WriteChannel): Refusal | undefined {
   );
 }
 
-const sourceOf = ({ sourceRunId, sourceEngineId }: WriteChannel) => ({
-  ...(sourceRunId !== undefined && { sourceRunId }),
-  ...(sourceEngineId !== undefined && { sourceEngineId }),
-});
+const sourceOf = ({ sourceRunId, sourceEngineId }: WriteChannel) => given({ sourceRunId, sourceEngineId });
 
 function sharingRefusal({ name, declaration }: PlanChannel, source: JsonObject): Refusal | undefined {
   const { reducer } = declaration;

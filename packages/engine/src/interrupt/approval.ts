@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import { isoTime, type Json, type JsonObject } from '@gantry/protocol';
 import { editRefusal } from '../artifacts/artifact.ts';
-import type { Command } from '../command.ts';
 import { own } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitNode, type Refusal, type Step } from '../step.ts';
@@ -10,21 +9,23 @@ import { voterOf } from './authorize.ts';
 import { close } from './close.ts';
 import type { Interrupt } from './interrupt.ts';
 import { policyOf, tally } from './quorum.ts';
-import { isRefusal } from './refusal.ts';
+import { isRefusal, type TakeAnswer } from './refusal.ts';
 
-type Resolve = Extract<Command, { type: 'resolve' }>;
+/** What one person says to an approval. */
+interface Ballot {
+  readonly step: Step;
+  readonly node: PlanNode;
+  readonly interrupt: Interrupt;
+  readonly answer: ApprovalAnswer;
+  readonly voter: string;
+}
 
-/** One person's decision on an approval. Answers why it cannot count. */
-export function answerApproval(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  { by, resumeValue }: Resolve,
-): Refusal | undefined {
+export const answerApproval: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const voter = voterOf(interrupt, by, resumeValue);
   if (typeof voter !== 'string') return voter;
   const answer = readApproval(interrupt, resumeValue);
   if (isRefusal(answer)) return answer;
+  const ballot = { step, node, interrupt, answer, voter };
   switch (answer.action) {
     case 'ask':
       ask(step, node, voter, answer.fields);
@@ -38,31 +39,24 @@ export function answerApproval(
       decided(step, node, answer, voter);
       return;
     case 'override':
-      return override(step, node, interrupt, answer, voter);
+      return override(ballot);
     case 'accept':
     case 'reject':
-      return vote(step, node, interrupt, answer, voter);
+      return vote(ballot);
   }
-}
+};
 
 /**
  * A vote stands: given again it changes nothing, and it cannot be turned round, or the end would depend on the
  * order in which votes arrive.
  */
-function vote(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  answer: ApprovalAnswer,
-  voter: string,
-): Refusal | undefined {
+function vote(ballot: Ballot): Refusal | undefined {
+  const { interrupt, answer, voter } = ballot;
   const approve = answer.action === 'accept';
   const earlier = interrupt.votes.find((other) => other.voter === voter);
   if (earlier) return earlier.approve === approve ? undefined : turnedRound(earlier.approve);
-  const { required } = policyOf(interrupt.data);
-  if (required > 1 || interrupt.rules?.governance) record(step, node, interrupt, answer, voter);
-  const votes = [...interrupt.votes, { voter, approve }];
-  count(step, node, interrupt, votes, answer, voter);
+  if (policyOf(interrupt.data).required > 1 || interrupt.rules?.governance) record(ballot);
+  count(ballot, approve);
   return;
 }
 
@@ -71,13 +65,7 @@ const turnedRound = (approved: boolean): Refusal => ({
   message: `You have ${approved ? 'approved' : 'rejected'} already, and a vote stands.`,
 });
 
-function record(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  { action, fields }: ApprovalAnswer,
-  principal: string,
-): void {
+function record({ step, node, interrupt, answer: { action, fields }, voter: principal }: Ballot): void {
   const gateId = node.id;
   if (action === 'accept') {
     const granted = interrupt.votes.filter((other) => other.approve).length + 1;
@@ -90,13 +78,8 @@ function record(
 }
 
 /** Someone with the role for it decides against the gate. It is one vote, unless the author lets it be all. */
-function override(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  answer: ApprovalAnswer,
-  principal: string,
-): Refusal | undefined {
+function override(ballot: Ballot): Refusal | undefined {
+  const { step, node, interrupt, answer, voter: principal } = ballot;
   const earlier = interrupt.votes.find((other) => other.voter === principal);
   const bypasses = interrupt.rules?.overrideBypassesQuorum === true;
   if (earlier && !bypasses) return earlier.approve ? undefined : turnedRound(false);
@@ -104,27 +87,13 @@ function override(
   emitNode(step, node.id, 'approval.overridden', { gateId: node.id, principal, reason });
   const accepted: ApprovalAnswer = { action: 'accept', fields: { ...answer.fields, overridden: true } };
   if (bypasses) decided(step, node, accepted, principal);
-  else
-    count(
-      step,
-      node,
-      interrupt,
-      [...interrupt.votes, { voter: principal, approve: true }],
-      accepted,
-      principal,
-    );
+  else count({ ...ballot, answer: accepted }, true);
   return;
 }
 
-function count(
-  step: Step,
-  node: PlanNode,
-  { data }: Interrupt,
-  votes: Interrupt['votes'],
-  answer: ApprovalAnswer,
-  voter: string,
-): void {
-  const policy = policyOf(data);
+function count({ step, node, interrupt, answer, voter }: Ballot, approve: boolean): void {
+  const policy = policyOf(interrupt.data);
+  const votes = [...interrupt.votes, { voter, approve }];
   const end = tally(policy, votes);
   if (end === 'open') return;
   const approved = end === 'approved';
@@ -135,8 +104,7 @@ function count(
 
 function decided(step: Step, node: PlanNode, { action, fields }: ApprovalAnswer, by: string): void {
   const interrupt = step.run.interrupts.get(node.id)!;
-  const decidedAt = new Date(step.now).toISOString();
-  const value: JsonObject = { action, ...fields, decidedBy: by, decidedAt };
+  const value: JsonObject = { action, ...fields, decidedBy: by, decidedAt: isoTime(step.now) };
   close(step, node, { interrupt, value, by, ...(action === 'reject' && { rejected: 'reject' as const }) });
 }
 
@@ -147,8 +115,8 @@ const QUESTION_MAX = 4_096;
 function ask(step: Step, node: PlanNode, askedBy: string, { question }: JsonObject): void {
   const name = `_askExchanges:${node.id}`;
   const earlier: Json | undefined = own(step.run.variables, name);
-  const askedAt = new Date(step.now).toISOString();
-  const exchange = { question: String(question).slice(0, QUESTION_MAX), askedBy, askedAt };
+  const asked = { askedBy, askedAt: isoTime(step.now) };
+  const exchange = { question: String(question).slice(0, QUESTION_MAX), ...asked };
   const exchanges = [...(Array.isArray(earlier) ? earlier : []), exchange].slice(-EXCHANGES_MAX);
   changeVariables(step, node, { [name]: exchanges });
 }

@@ -1,19 +1,10 @@
 import type { Json, JsonObject } from '@gantry/protocol';
-import type { Command } from '../command.ts';
 import { isObject, isReservedName } from '../json.ts';
-import type { PlanNode } from '../plan.ts';
-import type { Refusal, Step } from '../step.ts';
 import { close } from './close.ts';
-import type { Interrupt } from './interrupt.ts';
-import { invalid, schemaRefusal } from './refusal.ts';
+import { invalid, schemaRefusal, type TakeAnswer } from './refusal.ts';
 
 /** Every question needs its answer, and each answer has to fit the schema of its question. */
-export function answerClarification(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  { by, resumeValue }: Extract<Command, { type: 'resolve' }>,
-): Refusal | undefined {
+export const answerClarification: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const sent = sentAnswers(isObject(resumeValue) ? resumeValue.answers : undefined);
   if (!sent) return invalid('/answers', '`answers` must be an object or a list of `{id, answer}`.');
   const answers: JsonObject = {};
@@ -31,7 +22,7 @@ export function answerClarification(
     return invalid('/answers', 'there are answers to questions that were not asked.');
   close(step, node, { interrupt, value: { answers }, by: by.principal });
   return;
-}
+};
 
 interface Question {
   readonly id: string;

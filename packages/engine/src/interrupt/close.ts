@@ -1,11 +1,12 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import { isoTime, type Json, type JsonObject } from '@gantry/protocol';
+import { answerBudget } from '../budget/budget.ts';
 import { isObject } from '../json.ts';
 import { maskOutputs } from '../mask.ts';
+import { completeNode, failNode } from '../node-run.ts';
 import { textAt } from '../payload.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitNode, type Step } from '../step.ts';
 import type { Answer } from './interrupt.ts';
-import { settle } from './outcome.ts';
 
 /** The question is answered: it closes, the node goes on with the answer. One of these for each question. */
 export function close(step: Step, node: PlanNode, answer: Answer): void {
@@ -13,7 +14,7 @@ export function close(step: Step, node: PlanNode, answer: Answer): void {
   const { interruptId, kind } = interrupt;
   const shown = rejected === 'timeout' ? undefined : shownValue(step, node, answer.value);
   const resolved: JsonObject = { nodeId: node.id, interruptId, kind, ...given(shown) };
-  resolved.resolvedAt = new Date(step.now).toISOString();
+  resolved.resolvedAt = isoTime(step.now);
   resolved.resolvedBy = answer.by;
   if (rejected) resolved.outcome = 'rejected';
   if (rejected === 'timeout') resolved.reason = 'timeout';
@@ -40,7 +41,7 @@ function tellByKind(step: Step, node: PlanNode, answer: Answer, shown: Json | un
   if (kind === 'approval') {
     const action = answer.rejected === 'timeout' ? 'timeout' : textAt(value, 'action');
     const received: JsonObject = { nodeId: node.id, action, decidedBy: answer.by };
-    received.decidedAt = new Date(step.now).toISOString();
+    received.decidedAt = isoTime(step.now);
     for (const name of RECEIVED) if (value[name] !== undefined) received[name] = value[name];
     if (!isObject(received.refineFeedback)) delete received.refineFeedback;
     emitNode(step, node.id, 'approval.received', received);
@@ -48,4 +49,41 @@ function tellByKind(step: Step, node: PlanNode, answer: Answer, shown: Json | un
     const answers = isObject(value.answers) ? value.answers : {};
     emitNode(step, node.id, 'clarification.resolved', { nodeId: node.id, answers, answeredBy: answer.by });
   }
+}
+
+/** Goes on with a node that was resumed: in its own way, else by the kind of the interrupt. */
+function settle(step: Step, node: PlanNode, answer: Answer): void {
+  if (answerBudget(step, node, answer)) return;
+  const { answered } = node.behaviour;
+  if (answered) answered(step, node, answer);
+  else settleByKind(step, node, answer);
+}
+
+export function settleByKind(step: Step, node: PlanNode, answer: Answer): void {
+  const { kind } = answer.interrupt;
+  // A rejection fails the node, so that nothing behind it runs unless an `any_failed` edge says so
+  if (answer.rejected) settleRejected(step, node, answer);
+  else if (kind === 'approval') completeNode(step, node, approvalOutputs(answer));
+  else if (kind === 'clarification' && isObject(answer.value))
+    completeNode(step, node, { ...answer.value, answeredBy: answer.by });
+  else completeNode(step, node, { output: answer.value, resolvedBy: answer.by });
+}
+
+export function approvalOutputs({ value, by }: Answer): JsonObject {
+  const fields = isObject(value) ? value : {};
+  const action = textAt(fields, 'action');
+  return { ...fields, action, approved: action === 'accept' || action === 'edit-accept', decidedBy: by };
+}
+
+function settleRejected(step: Step, node: PlanNode, { interrupt, value, rejected, by }: Answer): void {
+  if (rejected === 'timeout' && interrupt.kind !== 'approval') {
+    const message = 'The interrupt timed out.';
+    failNode(step, node, { code: 'interrupt_timeout', message, details: { kind: interrupt.kind } }, false);
+    return;
+  }
+  const feedback = isObject(value) ? textAt(value, 'feedback') : '';
+  const details: JsonObject = { reason: rejected === 'timeout' ? 'timeout' : 'reject', decidedBy: by };
+  if (feedback !== '' && !node.sensitiveOutputs.has('feedback')) details.feedback = feedback;
+  const message = rejected === 'timeout' ? 'The approval timed out.' : 'The approval was rejected.';
+  failNode(step, node, { code: 'approval_rejected', message, details }, false);
 }

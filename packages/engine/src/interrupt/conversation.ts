@@ -6,9 +6,15 @@
  * C3  Time covers the conversation as a whole, not the single turn.
  * C4  A turn is emitted only when its channel takes it; one that it does not take changes nothing.
  */
-import { ConversationAnswer, type Json, type JsonObject, misfit, type TurnRequest } from '@gantry/protocol';
+import {
+  ConversationAnswer,
+  given,
+  type Json,
+  type JsonObject,
+  misfit,
+  type TurnRequest,
+} from '@gantry/protocol';
 import { writeChannelFrom, writeRefusal } from '../channels/write.ts';
-import type { Command } from '../command.ts';
 import { asJson } from '../json.ts';
 import { maskOutputs } from '../mask.ts';
 import { failNode } from '../node-run.ts';
@@ -16,8 +22,8 @@ import { numberAt, textAt } from '../payload.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitCaused, emitNode, type Refusal, type Step } from '../step.ts';
 import { close } from './close.ts';
-import { BY_TIMEOUT, type Interrupt } from './interrupt.ts';
-import { asError, invalid, schemaRefusal } from './refusal.ts';
+import type { Interrupt } from './interrupt.ts';
+import { asError, invalid, schemaRefusal, type TakeAnswer } from './refusal.ts';
 import { nextKey, suspend } from './suspend.ts';
 
 export interface ConversationRequest {
@@ -58,12 +64,7 @@ export function openConversation(step: Step, node: PlanNode, request: Conversati
 }
 
 /** A caller takes their turn, or closes. */
-export function answerConversation(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  { by, resumeValue }: Extract<Command, { type: 'resolve' }>,
-): Refusal | undefined {
+export const answerConversation: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const problem = misfit(ConversationAnswer, resumeValue);
   if (problem) return invalid(problem.path, `${problem.message}.`);
   const answer = resumeValue as ConversationAnswer;
@@ -86,7 +87,7 @@ export function answerConversation(
   if (turns > numberAt(interrupt.memo ?? {}, 'turnsMax', TURNS_MAX))
     return invalid('/operation', 'the conversation has had all its turns; close it.');
   return exchange(step, node, answer.turn, outcome);
-}
+};
 
 export const TURNS_MAX = 1_000;
 
@@ -141,10 +142,6 @@ export function endConversation(
   return;
 }
 
-export function timeOutConversation(step: Step, node: PlanNode, interrupt: Interrupt): void {
-  endConversation(step, node, interrupt, { outcome: null, by: BY_TIMEOUT, timedOut: true });
-}
-
 const channelOf = ({ memo = {} }: Interrupt): string | undefined => textAt(memo, 'channel') || undefined;
 
 /** What is folded, or for one that was asked without being opened, what its data says. */
@@ -159,16 +156,16 @@ function turnOf(
   role: Role,
 ): JsonObject {
   const from = said.from ?? (role === 'user' ? 'user' : role);
-  return {
+  return given({
     messageId: said.messageId ?? `${conversationId}:${turnIndex}:${role}`,
     from,
-    ...(said.to !== undefined && { to: said.to }),
+    to: said.to,
     content: asJson(said.content),
     ts: said.ts ?? step.now,
     role,
     turnIndex,
-    ...(role === 'agent' && { speakerId: said.speakerId ?? from }),
-  };
+    speakerId: role === 'agent' ? (said.speakerId ?? from) : undefined,
+  });
 }
 
 function turnRefusal(

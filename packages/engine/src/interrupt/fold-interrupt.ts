@@ -78,36 +78,36 @@ export function closeInterrupt(run: Draft, nodeId: string): void {
   if (run.interrupts.get(nodeId)) run.interrupts = run.interrupts.with(nodeId, undefined);
 }
 
+function change(run: Draft, nodeId: string, next: (open: Interrupt) => Interrupt): void {
+  const open = run.interrupts.get(nodeId);
+  if (open) run.interrupts = run.interrupts.with(nodeId, next(open));
+}
+
 function vote(run: Draft, nodeId: string, type: string, payload: JsonObject): void {
-  const interrupt = run.interrupts.get(nodeId);
-  if (!interrupt) return;
   const voter = textAt(payload, 'principal');
   const cast: Vote = {
     voter,
     approve: type !== 'approval.rejected',
     ...(type === 'approval.overridden' && { overrides: true }),
   };
-  const votes = [...interrupt.votes.filter((earlier) => earlier.voter !== voter), cast];
-  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, votes });
+  change(run, nodeId, (open) => ({
+    ...open,
+    votes: [...open.votes.filter((earlier) => earlier.voter !== voter), cast],
+  }));
 }
 
 function turn(run: Draft, nodeId: string, payload: JsonObject): void {
-  const interrupt = run.interrupts.get(nodeId);
-  if (!interrupt) return;
-  const { conversation } = interrupt;
   const turnIndex = isObject(payload.initialTurn) ? 0 : numberAt(payload, 'turnIndex', 0);
-  const next = {
-    conversationId: conversation?.conversationId ?? textAt(payload, 'conversationId'),
-    turns: Math.max(conversation?.turns ?? 0, turnIndex + 1),
-  };
-  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, conversation: next });
+  change(run, nodeId, (open) => {
+    const { conversationId = textAt(payload, 'conversationId'), turns = 0 } = open.conversation ?? {};
+    return { ...open, conversation: { conversationId, turns: Math.max(turns, turnIndex + 1) } };
+  });
 }
 
 function endTurns(run: Draft, nodeId: string): void {
-  const interrupt = run.interrupts.get(nodeId);
-  if (!interrupt?.conversation) return;
-  const conversation = { ...interrupt.conversation, closed: true as const };
-  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, conversation });
+  change(run, nodeId, (open) =>
+    open.conversation ? { ...open, conversation: { ...open.conversation, closed: true } } : open,
+  );
 }
 
 /** The same delivery of an event again changes nothing, also when the node asks anew. */
@@ -118,10 +118,9 @@ function hear(run: Draft, nodeId: string, { sealed }: RunEvent, payload: JsonObj
 }
 
 function deny(run: Draft, nodeId: string, payload: JsonObject): void {
-  const interrupt = run.interrupts.get(nodeId);
-  if (!interrupt || payload.allowed !== false) return;
-  const denied = [...(interrupt.denied ?? []), textAt(payload, 'principal')];
-  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, denied });
+  if (payload.allowed !== false) return;
+  const principal = textAt(payload, 'principal');
+  change(run, nodeId, (open) => ({ ...open, denied: [...(open.denied ?? []), principal] }));
 }
 
 const EVENT_ID_MAX = 256;

@@ -63,6 +63,9 @@ export interface Interrupt {
   };
 }
 
+export const hasExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: Interrupt, now: number): boolean =>
+  expiresAt <= now;
+
 /** Stands for nobody: what the clock decided. */
 export const BY_TIMEOUT = 'host:timeout';
 export const BY_ENVELOPE = 'host:envelope';

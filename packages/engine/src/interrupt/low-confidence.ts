@@ -1,12 +1,10 @@
 import type { Json, JsonObject } from '@gantry/protocol';
-import type { Command } from '../command.ts';
 import { isObject } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
-import type { Refusal, Step } from '../step.ts';
+import type { Step } from '../step.ts';
 import { close } from './close.ts';
-import type { Interrupt } from './interrupt.ts';
-import { invalid } from './refusal.ts';
+import { invalid, type TakeAnswer } from './refusal.ts';
 import { suspend } from './suspend.ts';
 
 const THRESHOLD = 0.7;
@@ -35,12 +33,7 @@ export function escalate(
 }
 
 /** Ratifies the agent's decision, puts another in its place, or rejects it. */
-export function answerLowConfidence(
-  step: Step,
-  node: PlanNode,
-  interrupt: Interrupt,
-  { by, resumeValue }: Extract<Command, { type: 'resolve' }>,
-): Refusal | undefined {
+export const answerLowConfidence: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const action = isObject(resumeValue) ? resumeValue.action : undefined;
   if (action !== undefined && action !== 'accept' && action !== 'reject')
     return invalid('/action', 'choose accept or reject.');
@@ -48,7 +41,7 @@ export function answerLowConfidence(
   const rejected = action === 'reject' ? ({ rejected: 'reject' } as const) : {};
   close(step, node, { interrupt, value, by: by.principal, ...rejected });
   return;
-}
+};
 
 function ratified(data: JsonObject, value: Json): Json {
   if (!isObject(value)) return value;

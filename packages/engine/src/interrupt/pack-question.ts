@@ -1,5 +1,5 @@
 /** What pack code asks by `ctx.suspend`, in the words of the protocol's interrupts, and the answer in the pack's. */
-import { APPROVAL_ACTIONS, type Json, type JsonObject } from '@gantry/protocol';
+import { APPROVAL_ACTIONS, given, isoTime, type Json, type JsonObject } from '@gantry/protocol';
 import { isObject } from '../json.ts';
 import { textAt, textsAt } from '../payload.ts';
 import type { Interrupt, InterruptRequest } from './interrupt.ts';
@@ -22,36 +22,30 @@ export function packQuestion(
   nodeId: string,
   now: number,
 ): InterruptRequest {
-  const memo = { packKey: key };
-  const timeoutMs = timeoutOf(request, now);
-  const limit = timeoutMs === undefined ? {} : { timeoutMs };
-  const schema = isObject(request.answerSchema) ? { resumeSchema: request.answerSchema } : {};
-  if (awaits) {
-    const { envelopeType } = awaits;
-    const data = { eventType: 'envelope', correlation: { envelopeType } };
-    return { kind: 'external-event', data, memo: { ...memo, envelopeType }, ...limit };
-  }
-  switch (wordOf(request)) {
-    case 'approval':
-      return { kind: 'approval', data: approvalData(request, nodeId), memo, ...limit };
-    case 'webhook':
-      return { kind: 'external-event', data: { eventType: 'webhook', correlation: request }, memo, ...limit };
-    case 'conversation-input':
-      return {
-        kind: 'custom',
-        data: customData(request),
-        reason: 'conversation-input',
-        memo,
-        ...limit,
-        ...schema,
-      };
-    case 'clarification':
-      if (request.profile === 'openwop-chat' || (request.profile === undefined && !request.answerSchema))
-        return { kind: 'clarification', data: { questions: questionsOf(request) }, memo, ...limit };
-      return { kind: 'custom', data: customData(request), memo, ...limit, ...schema };
-    default:
-      return { kind: 'custom', data: customData(request), memo, ...limit, ...schema };
-  }
+  const { envelopeType } = awaits ?? {};
+  const question: InterruptRequest =
+    envelopeType === undefined
+      ? questionIn(request, nodeId)
+      : { kind: 'external-event', data: { eventType: 'envelope', correlation: { envelopeType } } };
+  const memo = given({ packKey: key, envelopeType });
+  return { ...question, ...given({ memo, timeoutMs: timeoutOf(request, now) }) };
+}
+
+function questionIn(request: JsonObject, nodeId: string): InterruptRequest {
+  const word = wordOf(request);
+  if (word === 'approval') return { kind: 'approval', data: approvalData(request, nodeId) };
+  if (word === 'webhook')
+    return { kind: 'external-event', data: { eventType: 'webhook', correlation: request } };
+  const isChat =
+    request.profile === 'openwop-chat' || (request.profile === undefined && !request.answerSchema);
+  if (word === 'clarification' && isChat)
+    return { kind: 'clarification', data: { questions: questionsOf(request) } };
+  return {
+    kind: 'custom',
+    data: customData(request),
+    ...(word === 'conversation-input' && { reason: word }),
+    ...(isObject(request.answerSchema) && { resumeSchema: request.answerSchema }),
+  };
 }
 
 /** The two dialects call it `kind` and `reason`. */
@@ -127,7 +121,7 @@ export interface HeardAnswer {
 
 /** What `ctx.suspend(...)` gives: the words that packs of both dialects read. */
 export function packAnswer({ kind, data }: Interrupt, { value, by, at, rejected }: HeardAnswer): Json {
-  const when = new Date(at).toISOString();
+  const when = isoTime(at);
   if (rejected === 'timeout')
     return { timedOut: true, decision: 'timeout', approved: false, decidedAt: when };
   const fields = isObject(value) ? value : {};

@@ -1,6 +1,9 @@
 import type { Json, RunError } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import type { PlanNode } from '../plan.ts';
 import type { SchemaCheck } from '../schema.ts';
 import type { Refusal, Step } from '../step.ts';
+import type { Interrupt } from './interrupt.ts';
 
 /** An answer that does not fit; `path` points into the `resumeValue`. */
 export const invalid = (path: string, message: string): Refusal => ({
@@ -8,6 +11,16 @@ export const invalid = (path: string, message: string): Refusal => ({
   message: `Invalid answer: ${message}`,
   details: { path: `/resumeValue${path}`, problem: message },
 });
+
+type Resolve = Extract<Command, { type: 'resolve' }>;
+
+/** Takes what someone answers to an interrupt of one kind, or says why it cannot count. */
+export type TakeAnswer = (
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  command: Resolve,
+) => Refusal | undefined;
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value && 'message' in value;
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@gantry/protocol';
+import { given, type JsonObject } from '@gantry/protocol';
 import { checkData, resumeSchemaOf, timeoutOf } from '../interrupt/data.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import type { NodeType } from './node-type.ts';
@@ -7,10 +7,7 @@ export const clarificationGate: NodeType = {
   typeId: 'core.clarificationGate',
   prepare(preparation) {
     const { questions, contextType } = preparation.config;
-    const data: JsonObject = {
-      ...(questions !== undefined && { questions }),
-      ...(contextType !== undefined && { contextType }),
-    };
+    const data: JsonObject = given({ questions, contextType });
     checkData(preparation, '', 'clarification', data);
     const request = {
       kind: 'clarification',

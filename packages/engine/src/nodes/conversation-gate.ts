@@ -1,5 +1,6 @@
 import type { JsonObject } from '@gantry/protocol';
 import { isConformance } from '../conformance-workflow.ts';
+import { settleByKind } from '../interrupt/close.ts';
 import {
   type ConversationRequest,
   endConversation,
@@ -8,7 +9,6 @@ import {
   TURNS_MAX,
 } from '../interrupt/conversation.ts';
 import { timeoutOf } from '../interrupt/data.ts';
-import { settleByKind } from '../interrupt/outcome.ts';
 import { asError } from '../interrupt/refusal.ts';
 import { isObject } from '../json.ts';
 import { completeNode, failNode } from '../node-run.ts';

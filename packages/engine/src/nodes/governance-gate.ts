@@ -1,7 +1,7 @@
-import type { JsonObject } from '@gantry/protocol';
+import { given, type JsonObject } from '@gantry/protocol';
+import { approvalOutputs } from '../interrupt/close.ts';
 import { checkData, resumeSchemaOf, timeoutOf } from '../interrupt/data.ts';
 import type { AnswerRules } from '../interrupt/interrupt.ts';
-import { approvalOutputs } from '../interrupt/outcome.ts';
 import { isObject } from '../json.ts';
 import { completeNode } from '../node-run.ts';
 import { askApproval } from './approval-gate.ts';
@@ -48,7 +48,7 @@ function rulesOf({ config, issue }: Preparation): AnswerRules {
     authRequired: true,
     ...(typeof requiredRole === 'string' && { requiredRole }),
     ...(typeof requiredScope === 'string' && { requiredScope }),
-    ...(overrideRole !== undefined && { overrideRole }),
+    ...given({ overrideRole }),
     ...(overrideBypassesQuorum === true && { overrideBypassesQuorum }),
   };
 }
@@ -63,15 +63,12 @@ function overrideRoleOf(override: unknown, issue: Preparation['issue']): string 
 
 function gateData({ node, config }: Preparation, rules: AnswerRules): JsonObject {
   const { requiredRole, requiredScope, overrideRole } = rules;
+  const { title = node.name, description, quorum } = config;
   return {
-    title: config.title ?? node.name,
-    ...(config.description !== undefined && { description: config.description }),
+    ...given({ title, description, requiredRole, requiredScope, quorum }),
     actions: ['accept', 'reject'],
     gateId: node.id,
-    requiredApprovals: config.quorum ?? 1,
-    ...(requiredRole !== undefined && { requiredRole }),
-    ...(requiredScope !== undefined && { requiredScope }),
-    ...(config.quorum !== undefined && { quorum: config.quorum }),
+    requiredApprovals: quorum ?? 1,
     ...(overrideRole !== undefined && {
       override: { requiredRole: overrideRole },
       overrideBypassesQuorum: rules.overrideBypassesQuorum === true,

@@ -3,14 +3,7 @@ import { approvalGate } from './approval-gate.ts';
 import { channelWrite } from './channel-write.ts';
 import { clarificationGate } from './clarification-gate.ts';
 import { conditional } from './conditional.ts';
-import {
-  costEmit,
-  envelope,
-  modelInsufficient,
-  requiresMissing,
-  secretEcho,
-  sideEffect,
-} from './conformance.ts';
+import * as conformance from './conformance.ts';
 import { conversationGate } from './conversation-gate.ts';
 import { delay } from './delay.ts';
 import { dispatch } from './dispatch.ts';
@@ -54,12 +47,7 @@ const ALL: readonly NodeType[] = [
   structuredOutput,
   mockAi,
   fail,
-  sideEffect,
-  secretEcho,
-  costEmit,
-  envelope,
-  modelInsufficient,
-  requiresMissing,
+  ...Object.values(conformance),
   mockAgent,
 ];
 

@@ -1,8 +1,8 @@
 import { type Json, type JsonObject, MockAgentConfig, type MockToolCall, misfit } from '@gantry/protocol';
 import { callExhausts, exhaust, tellCall } from '../budget/budget.ts';
 import { isConformance } from '../conformance-workflow.ts';
+import { settleByKind } from '../interrupt/close.ts';
 import { escalate } from '../interrupt/low-confidence.ts';
-import { settleByKind } from '../interrupt/outcome.ts';
 import { asJson } from '../json.ts';
 import { completeNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';

@@ -1,11 +1,10 @@
 import type { JsonObject, RunError } from '@gantry/protocol';
-import { terminateRun } from '../children/terminate.ts';
+import { settleByKind } from '../interrupt/close.ts';
 import type { Answer } from '../interrupt/interrupt.ts';
 import { escalate } from '../interrupt/low-confidence.ts';
-import { settleByKind } from '../interrupt/outcome.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import { atMost } from '../limits.ts';
-import { completeNode, failNode } from '../node-run.ts';
+import { completeNode, failNode, terminateRun } from '../node-run.ts';
 import { decisionOf, type OrchestratorDecision } from '../orchestrator.ts';
 import type { PlanNode } from '../plan.ts';
 import { failRun } from '../run-end.ts';
