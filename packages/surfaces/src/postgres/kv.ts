@@ -1,7 +1,8 @@
 import type { Json } from '@gantry/protocol';
+import type { PortWrite } from '../calls/surface-call.ts';
 import { incremented, swapped } from '../capabilities/kv/entry-bytes.ts';
 import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../capabilities/kv/key-range.ts';
-import type { KvEntry, KvIncrement, KvKey, KvPort, KvRange, KvSwap, KvSwapped } from '../ports/kv.ts';
+import type { KvKey, KvPort, KvRange } from '../ports/kv.ts';
 import { bytesOf } from '../text.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { runText } from './document-sql.ts';
@@ -44,21 +45,6 @@ interface Listed extends Pick<Stored, 'expires_at'> {
   readonly position: number;
 }
 
-interface Facts {
-  readonly now: number;
-  readonly reads: boolean;
-  /** Of what is to be stored. */
-  readonly value: Json;
-}
-
-const actAt = <T>(target: KvKey, { now, reads, value }: Facts, decide: (entries: Entries) => T) => ({
-  target,
-  now,
-  reads,
-  decide,
-  bytes: bytesOf(JSON.stringify(value)),
-});
-
 /** The entry as it is now, and when it expires. */
 function readAt(entries: Entries, target: KvKey, now: number) {
   const found = entries.find(target);
@@ -66,42 +52,22 @@ function readAt(entries: Entries, target: KvKey, now: number) {
   return { json: there?.value ?? null, expiresAt: there?.expires_at ?? null };
 }
 
-const put = (target: KvKey, entry: KvEntry, now: number) =>
-  actAt(target, { now, reads: false, value: entry.value }, (entries) => {
-    const before = entries.find(target);
-    entries.save(target, entry);
-    return { replaced: isThere(before, now) };
-  });
-
-const remove = (target: KvKey, now: number) =>
-  actAt(target, { now, reads: false, value: null }, (entries) => {
-    const before = entries.find(target);
-    if (before) entries.delete(target);
-    return { deleted: isThere(before, now) };
-  });
-
-const increment = (target: KvKey, delta: number, now: number) =>
-  actAt(target, { now, reads: true, value: delta }, (entries): KvIncrement => {
-    const { json, expiresAt } = readAt(entries, target, now);
-    const made = incremented(json, delta, target.key);
-    entries.save(target, { value: made.value, expiresAt });
-    return made;
-  });
-
-const swap = (target: KvKey, { expected, value }: KvSwap, now: number) =>
-  actAt(target, { now, reads: true, value }, (entries): KvSwapped => {
-    const { json, expiresAt } = readAt(entries, target, now);
-    const answer = swapped(json, expected);
-    if (answer.swapped) entries.save(target, { value, expiresAt });
-    return answer;
-  });
-
 export function postgresKv(
   database: PostgresDatabase,
   { quotaBytes }: { readonly quotaBytes: number },
 ): KvPort {
   const write = database.together(kvArea(quotaBytes));
-  const targetOf = ({ namespace, key }: KvKey): KvKey => ({ namespace, key });
+  /** `value`: what is to be stored, about. */
+  const act = <T extends object>(
+    call: PortWrite,
+    { namespace, key }: KvKey,
+    { reads, value }: { readonly reads: boolean; readonly value: Json },
+    decide: (entries: Entries, target: KvKey) => T,
+  ): Promise<T> => {
+    const target = { namespace, key };
+    const bytes = bytesOf(JSON.stringify(value));
+    return write(call, { target, now: call.now, reads, bytes, decide: (entries) => decide(entries, target) });
+  };
   return {
     async get(key, { tenant, now }) {
       const [row] = await database.read((sql) => find(sql, tenant, key));
@@ -112,10 +78,30 @@ export function postgresKv(
         database.read((sql) => list(sql, tenant, rest, { lookedAtMax, now })),
       ),
     put: ({ value, expiresAt, ...key }, call) =>
-      write(call, put(targetOf(key), { value, expiresAt }, call.now)),
-    delete: (key, call) => write(call, remove(targetOf(key), call.now)),
-    increment: ({ delta, ...key }, call) => write(call, increment(targetOf(key), delta, call.now)),
+      act(call, key, { reads: false, value }, (entries, target) => {
+        const before = entries.find(target);
+        entries.save(target, { value, expiresAt });
+        return { replaced: isThere(before, call.now) };
+      }),
+    delete: (key, call) =>
+      act(call, key, { reads: false, value: null }, (entries, target) => {
+        const before = entries.find(target);
+        if (before) entries.delete(target);
+        return { deleted: isThere(before, call.now) };
+      }),
+    increment: ({ delta, ...key }, call) =>
+      act(call, key, { reads: true, value: delta }, (entries, target) => {
+        const { json, expiresAt } = readAt(entries, target, call.now);
+        const made = incremented(json, delta, target.key);
+        entries.save(target, { value: made.value, expiresAt });
+        return made;
+      }),
     compareAndSwap: ({ expected, value, ...key }, call) =>
-      write(call, swap(targetOf(key), { expected, value }, call.now)),
+      act(call, key, { reads: true, value }, (entries, target) => {
+        const { json, expiresAt } = readAt(entries, target, call.now);
+        const answer = swapped(json, expected);
+        if (answer.swapped) entries.save(target, { value, expiresAt });
+        return answer;
+      }),
   };
 }
