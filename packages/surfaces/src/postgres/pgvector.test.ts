@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EVERYTHING, isEqual } from '../capabilities/documents/filter.ts';
 import { best, scoring } from '../capabilities/vector/metric.ts';
-import { VECTOR_LIMITS } from '../capabilities/vector/surface.ts';
+import { VECTOR_LIMITS, vectorsPort } from '../capabilities/vector/surface.ts';
+import { openPort } from '../open-port.ts';
 import type { VectorsPort } from '../ports/vectors.ts';
 import { VECTORS_CONTRACT_LIMITS, vectorsContract } from '../ports/vectors-contract.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
+import { openDeps, withBackends } from '../testing/open-deps.ts';
 import { openTestPgvector, type TestPgvector } from '../testing/pgvector.ts';
 import { clusteredVectors, seededRandom } from '../testing/random-vectors.ts';
 import { openPostgresDatabase, type PostgresDatabase } from './connection.ts';
-import { openPostgresVectors } from './vectors.ts';
+import { postgresVectors } from './vectors.ts';
 
 describe('PostgreSQL with pgvector', () => {
   let server: TestPgvector;
@@ -24,15 +26,22 @@ describe('PostgreSQL with pgvector', () => {
   });
 
   const open = async (limits = VECTOR_LIMITS): Promise<VectorsPort> => {
-    const { port, hasPgvector } = await openPostgresVectors(database, limits);
-    assert.ok(hasPgvector);
-    return port;
+    const opened = postgresVectors(database, () => limits);
+    await opened.health();
+    assert.equal(opened.kind, 'pgvector');
+    return opened.port;
   };
 
   vectorsContract('pgvector', async () => ({
     port: await open(VECTORS_CONTRACT_LIMITS),
     close: async () => {},
   }));
+
+  test('the surface is told apart from one without it, once it was looked at', async (t) => {
+    const opened = await openPort(vectorsPort, withBackends(await openDeps(t), { vectors: server.url }));
+    await opened.health();
+    assert.equal(opened.kind, 'pgvector');
+  });
 
   test('a filter takes nothing from the recall, and each search is planned for its collection', async () => {
     await findsBehindFilter(await open());

@@ -31,20 +31,48 @@ interface Row {
 }
 
 /** Looks for pgvector on first use; the kind is `pgvector` once it was found. */
-export function postgresVectors(database: PostgresDatabase, limits: VectorLimits): OpenedPort<VectorsPort> {
+export function postgresVectors(
+  database: PostgresDatabase,
+  limitsOf: (tenant: string) => VectorLimits,
+): OpenedPort<VectorsPort> {
   let kind = 'postgres';
-  const vectors = openedWhenNeeded({
+  const pgvector = openedWhenNeeded({
     async open() {
-      const { port, hasPgvector } = await openPostgresVectors(database, limits);
-      if (hasPgvector) kind = 'pgvector';
-      return port;
+      const schema = await findPgvector(database);
+      if (schema !== null) kind = 'pgvector';
+      return schema;
     },
   });
+  const writesOf = async (tenant: string) => {
+    const isCarried = (await pgvector.get()) === null;
+    return vectorWrites(limitsOf(tenant), (dimensions) =>
+      isCarried ? CARRIED_VECTORS_MAX : Math.floor(SEARCHED_NUMBERS_MAX / dimensions),
+    );
+  };
   const port: VectorsPort = {
-    upsert: async (...args) => (await vectors.get()).upsert(...args),
-    query: async (...args) => (await vectors.get()).query(...args),
-    delete: async (...args) => (await vectors.get()).delete(...args),
-    health: async () => (await vectors.get()).health(),
+    async upsert(upsert, call) {
+      const writes = await writesOf(call.tenant);
+      return database.write(call, (tx) => writes.upsert(tx, call.tenant, upsert));
+    },
+    async delete(which, call) {
+      const writes = await writesOf(call.tenant);
+      return database.write(call, (tx) => writes.delete(tx, call.tenant, which));
+    },
+    async query({ collection: name, ...asked }, { tenant }) {
+      const schema = await pgvector.get();
+      const search = schema === null ? carryAll : asking(schema);
+      return database.read(async (sql) => {
+        const collection = await vectorCollection(sql, { tenant, name });
+        if (!collection) throw noCollection(name);
+        if (collection.vectors === 0) return [];
+        checkDimensions(collection.dimensions, asked.embedding.length);
+        return withMetadata(sql, collection, await search(sql, collection, asked));
+      });
+    },
+    async health() {
+      await pgvector.get();
+      await database.health();
+    },
   };
   return {
     get kind() {
@@ -54,31 +82,6 @@ export function postgresVectors(database: PostgresDatabase, limits: VectorLimits
     health: port.health,
     warning: async () => (kind === 'postgres' ? NO_PGVECTOR : null),
   };
-}
-
-export async function openPostgresVectors(
-  database: PostgresDatabase,
-  limits: VectorLimits,
-): Promise<{ readonly port: VectorsPort; readonly hasPgvector: boolean }> {
-  const pgvector = await findPgvector(database);
-  const search = pgvector === null ? carryAll : asking(pgvector);
-  const writes = vectorWrites(limits, (dimensions) =>
-    pgvector === null ? CARRIED_VECTORS_MAX : Math.floor(SEARCHED_NUMBERS_MAX / dimensions),
-  );
-  const port: VectorsPort = {
-    upsert: (upsert, call) => database.write(call, (tx) => writes.upsert(tx, call.tenant, upsert)),
-    delete: (which, call) => database.write(call, (tx) => writes.delete(tx, call.tenant, which)),
-    query: ({ collection: name, ...asked }, { tenant }) =>
-      database.read(async (sql) => {
-        const collection = await vectorCollection(sql, { tenant, name });
-        if (!collection) throw noCollection(name);
-        if (collection.vectors === 0) return [];
-        checkDimensions(collection.dimensions, asked.embedding.length);
-        return withMetadata(sql, collection, await search(sql, collection, asked));
-      }),
-    health: () => database.health(),
-  };
-  return { port, hasPgvector: pgvector !== null };
 }
 
 /** The schema of the extension, quoted: it need not be one that names are looked up in. */

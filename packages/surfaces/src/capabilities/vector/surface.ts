@@ -9,7 +9,7 @@ import { also, either, fill, isList, member, rename, type Step } from '../../cal
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { type OpenDeps, opening, type PortLiteral } from '../../open-port.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../../ports/vectors.ts';
-import { perTenant } from '../../quotas.ts';
+import { perTenant, quotaOf } from '../../quotas.ts';
 import { embeddedVectors } from '../../sqlite/vectors.ts';
 import { jsonBytes } from '../../text.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
@@ -35,10 +35,8 @@ const limitsWith = (quotaBytes: number): VectorLimits => ({ ...VECTOR_LIMITS, qu
 
 const onPostgres = async (url: string, { pool, quotas }: OpenDeps) => {
   const { postgresVectors } = await import('../../postgres/vectors.ts');
-  const database = await pool.open(url);
-  const opened = postgresVectors(database, VECTOR_LIMITS);
-  const portWith = (quotaBytes: number) => postgresVectors(database, limitsWith(quotaBytes)).port;
-  return { ...opened, port: perTenant(quotas, 'vectors', VECTOR_LIMITS.quotaBytes, portWith) };
+  const quota = quotaOf(quotas, 'vectors', VECTOR_LIMITS.quotaBytes);
+  return postgresVectors(await pool.open(url), (tenant) => limitsWith(quota(tenant)));
 };
 
 export const vectorsPort: PortLiteral<VectorsPort> = {
