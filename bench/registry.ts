@@ -27,7 +27,6 @@ function shelf(packs: number): Registry {
   const url = 'https://packs.example';
   return {
     url,
-    reach: 'local',
     index: async (name) => ({ name, versions: versions.map((version) => ({ version, ...record })) }),
     async manifest(name, version) {
       const at = Number(name.slice(nameOf(0).length - 1));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { hostile } from '../testing/tar.ts';
-import { integrityOf } from '../trust/integrity.ts';
+import { integrityOf } from '../trust/keys.ts';
 import { extractArchive } from './extract-archive.ts';
 import { archiveOf } from './write-archive.ts';
 

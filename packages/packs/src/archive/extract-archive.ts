@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { ByteSource } from './gunzip.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, archiveError } from './limits.ts';
+import type { ArchiveFile, ByteSource } from './read-archive.ts';
 import { type Archive, eachFile } from './read-archive.ts';
-import type { ArchiveFile } from './tar.ts';
 
 export interface ExtractOptions {
   /** A folder that does not exist yet, named after the integrity; its parent exists. */

@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { OpenwopError } from '@gantry/protocol';
 import fc from 'fast-check';
 import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
-import { integrityOf } from '../trust/integrity.ts';
+import { integrityOf } from '../trust/keys.ts';
 import { extractArchive } from './extract-archive.ts';
 import { readArchive } from './read-archive.ts';
 import { archiveOf } from './write-archive.ts';

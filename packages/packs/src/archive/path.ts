@@ -12,9 +12,7 @@ const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 /** `./index.mjs` and `index.mjs` are one file. */
 export const normalizePath = (path: string): string => (path.startsWith('./') ? path.slice(2) : path);
 
-type PathProblem = 'traversal' | 'unsafe' | 'too-long';
-
-function pathProblem(path: string): PathProblem | undefined {
+function pathProblem(path: string): keyof typeof PROBLEMS | undefined {
   const segments = normalizePath(path).split('/');
   if (path.startsWith('/') || segments.includes('..') || /^[a-z]:/i.test(path)) return 'traversal';
   if (Buffer.byteLength(path) > PATH_BYTES_MAX || segments.length > DEPTH_MAX) return 'too-long';
@@ -68,16 +66,15 @@ export class Names {
   }
 }
 
+const PROBLEMS = {
+  traversal: ['tarball_path_traversal', 'leads out of the pack'],
+  'too-long': ['unsafe_paths', 'is too long or too deep'],
+  unsafe: ['unsafe_paths', 'has characters that are not allowed on every system'],
+} as const;
+
 function refuseProblem(path: string): void {
   const problem = pathProblem(path);
-  if (problem === 'traversal')
-    throw archiveError('tarball_path_traversal', 'A name in the archive leads out of the pack.', path);
-  if (problem === 'too-long')
-    throw archiveError('unsafe_paths', 'A name in the archive is too long or too deep.', path);
-  if (problem === 'unsafe')
-    throw archiveError(
-      'unsafe_paths',
-      'A name in the archive has characters that are not allowed on every system.',
-      path,
-    );
+  if (problem === undefined) return;
+  const [code, why] = PROBLEMS[problem];
+  throw archiveError(code, `A name in the archive ${why}.`, path);
 }

@@ -1,6 +1,16 @@
-import { type ByteSource, Gunzip } from './gunzip.ts';
-import { ARCHIVE_LIMITS, type ArchiveLimits, archiveError } from './limits.ts';
-import { type ArchiveFile, archiveFiles } from './tar.ts';
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { OpenwopError } from '@gantry/protocol';
+import { utf8Of } from '../json.ts';
+import {
+  ARCHIVE_LIMITS,
+  type ArchiveLimits,
+  archiveError,
+  MANIFEST_BYTES_MAX,
+  RATIO_FLOOR_BYTES,
+} from './limits.ts';
+import { Names } from './path.ts';
 
 export interface Archive {
   /** Paths as the manifest writes them, without a leading `./`. */
@@ -44,4 +54,200 @@ export async function eachFile(
   if (manifestBytes === undefined)
     throw archiveError('tarball_manifest_missing', 'The archive has no pack.json at its root.');
   return { manifestBytes, integrity: gunzip.integrity(), packedBytes: gunzip.packedBytes };
+}
+
+export type ByteSource = Uint8Array | AsyncIterable<Uint8Array>;
+
+/** Unpacks a stream while it counts: `integrity` and `packedBytes` are whole once `chunks` has ended. */
+class Gunzip {
+  readonly #source: ByteSource;
+  readonly #limits: ArchiveLimits;
+  readonly #hash = createHash('sha256');
+  packedBytes = 0;
+  unpackedBytes = 0;
+
+  constructor(source: ByteSource, limits: ArchiveLimits) {
+    this.#source = source;
+    this.#limits = limits;
+  }
+
+  /** SRI of what was read. */
+  integrity(): string {
+    return `sha256-${this.#hash.copy().digest('base64')}`;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    const gunzip = createGunzip({ chunkSize: 64 * 1024 });
+    // A consumer that stops early destroys `gunzip`, which ends the pipeline: the loop below reports its error.
+    pipeline(this.#packed(), gunzip).catch(() => undefined);
+    try {
+      for await (const chunk of gunzip) {
+        this.#countUnpacked(chunk.length);
+        yield chunk;
+      }
+    } catch (error) {
+      if (error instanceof OpenwopError || !isZlibError(error)) throw error;
+      throw archiveError('tarball_gunzip_failed', 'The archive is not a complete gzip stream.');
+    }
+    // Node's gunzip ignores what follows the last member.
+    if (gunzip.bytesWritten < this.packedBytes)
+      throw archiveError('tarball_gunzip_failed', 'The gzip stream continues after its end.');
+  }
+
+  async *#packed(): AsyncGenerator<Uint8Array> {
+    const source = this.#source instanceof Uint8Array ? [this.#source] : this.#source;
+    for await (const chunk of source) {
+      this.packedBytes += chunk.length;
+      if (this.packedBytes > this.#limits.archiveBytesMax)
+        throw archiveError('tarball_too_large', `The archive is over ${this.#limits.archiveBytesMax} bytes.`);
+      this.#hash.update(chunk);
+      yield chunk;
+    }
+  }
+
+  #countUnpacked(bytes: number): void {
+    this.unpackedBytes += bytes;
+    const { totalBytesMax, ratioMax } = this.#limits;
+    if (this.unpackedBytes > totalBytesMax)
+      throw archiveError('tarball_too_large', `The archive unpacks to more than ${totalBytesMax} bytes.`);
+    if (this.unpackedBytes > RATIO_FLOOR_BYTES && this.unpackedBytes > this.packedBytes * ratioMax)
+      throw archiveError('tarball_too_large', `The archive unpacks to over ${ratioMax} times its size.`);
+  }
+}
+
+const isZlibError = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_');
+
+const failed = (message: string, path?: string) => archiveError('tarball_tar_parse_failed', message, path);
+
+const BLOCK_BYTES = 512;
+
+export interface ArchiveFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The files of an unpacked archive, one in memory at a time. Our own reader, since libraries resolve extended
+ * headers silently and go on after the end marker: two readers could then see two packs in one archive.
+ */
+export async function* archiveFiles(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: ArchiveLimits,
+): AsyncGenerator<ArchiveFile> {
+  const queue = new ByteQueue(chunks);
+  const names = new Names();
+  for (let count = 0; ; count++) {
+    const block = await queue.take(BLOCK_BYTES);
+    if (block.every((byte) => byte === 0)) return await refuseRest(queue);
+    if (count >= limits.entriesMax)
+      throw archiveError('tarball_too_large', `The archive has more than ${limits.entriesMax} entries.`);
+    const header = readTarHeader(block);
+    const path = names.add(header.path, header.type);
+    if (header.type === 'directory') continue;
+    refuseSize(header, path, limits);
+    yield { path, bytes: await queue.take(header.size) };
+    const padding = await queue.take(-header.size & (BLOCK_BYTES - 1));
+    if (padding.some((byte) => byte !== 0))
+      throw failed('The padding between two files of the archive is not empty.');
+  }
+}
+
+function refuseSize({ size }: TarHeader, path: string, { entryBytesMax }: ArchiveLimits): void {
+  if (path === 'pack.json' && size > MANIFEST_BYTES_MAX)
+    throw archiveError('tarball_manifest_too_large', `pack.json is over ${MANIFEST_BYTES_MAX} bytes.`);
+  if (size > entryBytesMax)
+    throw archiveError('tarball_entry_too_large', `${path} is over ${entryBytesMax} bytes.`, path);
+}
+
+async function refuseRest(queue: ByteQueue): Promise<void> {
+  for await (const chunk of queue.rest())
+    if (chunk.some((byte) => byte !== 0)) throw failed('The archive continues after its end.');
+}
+
+interface TarHeader {
+  readonly type: 'file' | 'directory';
+  readonly path: string;
+  readonly size: number;
+}
+
+/** One header block of USTAR as published packs use it; everything beyond is refused by name. */
+function readTarHeader(block: Buffer): TarHeader {
+  if (checksum(block) !== octal(block, 148, 8)) throw failed('A header of the archive is damaged.');
+  if (block.toString('latin1', 257, 262) !== 'ustar') throw failed('The archive is not USTAR.');
+  const path = [string(block, 345, 155), string(block, 0, 100)].filter((part) => part !== '').join('/');
+  const size = octal(block, 124, 12);
+  const type = typeOf(String.fromCharCode(block[156] ?? 0), path);
+  if (type === 'directory' && size > 0) throw failed('A folder in the archive has content.', path);
+  return { type, path, size };
+}
+
+function typeOf(flag: string, path: string): TarHeader['type'] {
+  if (flag === '0' || flag === '\0') return 'file';
+  if (flag === '5') return 'directory';
+  if (flag === '1' || flag === '2') throw archiveError('unsafe_paths', 'The archive holds a link.', path);
+  if (flag === '3' || flag === '4' || flag === '6')
+    throw archiveError('unsafe_paths', 'The archive holds a device or a pipe.', path);
+  if ('xgLK'.includes(flag)) throw failed('The archive uses extended headers for long names.', path);
+  throw failed(`The archive holds an entry of the unknown type ${JSON.stringify(flag)}.`, path);
+}
+
+function string(block: Buffer, start: number, length: number): string {
+  const field = block.subarray(start, start + length);
+  const end = field.indexOf(0);
+  const text = utf8Of(end === -1 ? field : field.subarray(0, end));
+  if (text === undefined) throw failed('A name in the archive is not UTF-8.');
+  return text;
+}
+
+/** Octal digits, padded with spaces and NULs; the base-256 form of other dialects is refused. */
+function octal(block: Buffer, start: number, length: number): number {
+  const field = block
+    .toString('latin1', start, start + length)
+    .replace(/^ +/, '')
+    .replace(/[\0 ]+$/, '');
+  if (!/^[0-7]{1,11}$/.test(field)) throw failed('A header of the archive has a number that is not octal.');
+  return Number.parseInt(field, 8);
+}
+
+/** The sum of all bytes, with spaces in place of the sum itself. */
+function checksum(block: Buffer): number {
+  let sum = 0;
+  for (let index = 0; index < BLOCK_BYTES; index++)
+    sum += index >= 148 && index < 156 ? 32 : (block[index] ?? 0);
+  return sum;
+}
+
+/** Turns chunks of any size into pieces of the size asked for. */
+class ByteQueue {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #held: Uint8Array = new Uint8Array();
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  async take(bytes: number): Promise<Buffer> {
+    const piece = Buffer.alloc(bytes);
+    let filled = 0;
+    while (filled < bytes) {
+      if (this.#held.length === 0 && !(await this.#refill())) throw failed('The archive ends in the middle.');
+      const part = this.#held.subarray(0, bytes - filled);
+      piece.set(part, filled);
+      filled += part.length;
+      this.#held = this.#held.subarray(part.length);
+    }
+    return piece;
+  }
+
+  async *rest(): AsyncGenerator<Uint8Array> {
+    do yield this.#held;
+    while (await this.#refill());
+  }
+
+  async #refill(): Promise<boolean> {
+    const { done, value } = await this.#chunks.next();
+    this.#held = done ? new Uint8Array() : value;
+    return !done;
+  }
 }

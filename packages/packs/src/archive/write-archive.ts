@@ -3,7 +3,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { integrityOf } from '../trust/integrity.ts';
+import { integrityOf } from '../trust/keys.ts';
 import { type IgnoreRules, readIgnore } from './ignore.ts';
 import { ARCHIVE_LIMITS, archiveError } from './limits.ts';
 import { Names } from './path.ts';

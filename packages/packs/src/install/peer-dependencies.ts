@@ -1,8 +1,7 @@
-import { capabilityName, ERRORS, isKnownCapability, isPartOf } from '@gantry/protocol';
+import { capabilityName, ERRORS, isKnownCapability, isPartOf, meantCapability } from '@gantry/protocol';
 import semver from 'semver';
 import type { PackKind, PackManifest } from '../manifest/kinds.ts';
 import type { RuntimeLanguage } from '../manifest/node.ts';
-import { nameProblem, type PeerWish, readWish, VALUE_PROBLEM } from '../manifest/peer-wish.ts';
 
 /** What a host offers to packs, as its discovery says it. */
 export interface HostOffer {
@@ -38,16 +37,14 @@ function offeredCapabilities(offer: HostOffer): Map<string, readonly string[]> {
   return offered;
 }
 
-/** Why a required capability is not met: whose fault it is decides what is to be done. */
-export type PeerProblem = { readonly name: string } & (
-  | { readonly kind: 'not-offered' }
-  /** Reserved by the protocol without a contract. */
-  | { readonly kind: 'reserved' }
-  | { readonly kind: 'unknown-name' }
-  | { readonly kind: 'unknown-value'; readonly wanted: string }
-  /** It is there, but not in this version or at this level. */
-  | { readonly kind: 'too-low'; readonly wanted: string; readonly levels: readonly string[] }
-);
+/** Why a required capability is not met. */
+export interface PeerProblem {
+  readonly name: string;
+  /** `reserved` by the protocol without a contract; a `mistake` is for the author of the pack to correct. */
+  readonly kind: 'not-offered' | 'reserved' | 'mistake' | 'too-low';
+  /** As the end of a sentence that begins with the pack. Names are compared with all known ones, so when asked for. */
+  readonly text: () => string;
+}
 
 export interface PeerJudgement {
   readonly unmet: readonly PeerProblem[];
@@ -87,13 +84,20 @@ function problemOf(
 ): PeerProblem | undefined {
   const short = capabilityName(name);
   const levels = offered.get(short);
-  if (levels === undefined && RESERVED.has(short)) return { name, kind: 'reserved' };
+  const problem = (kind: PeerProblem['kind'], text: () => string): PeerProblem => ({ name, kind, text });
+  const asks = `asks for ${name} with ${JSON.stringify(wanted)}`;
+  if (levels === undefined && RESERVED.has(short))
+    return problem('reserved', () => `needs ${name}, which the protocol reserves for later`);
   const isKnown = isKnownCapability(name) || [...offered.keys()].some((whole) => isPartOf(short, whole));
-  if (!isKnown) return { name, kind: 'unknown-name' };
+  if (!isKnown) return problem('mistake', () => `needs ${name}, which ${nameProblem(name)}`);
   const wish = readWish(wanted);
-  if (wish.kind === 'unreadable') return { name, kind: 'unknown-value', wanted };
-  if (levels === undefined) return { name, kind: 'not-offered' };
-  return isMet(levels, wish) ? undefined : { name, kind: 'too-low', wanted, levels };
+  if (wish.kind === 'unreadable') return problem('mistake', () => `${asks}, which ${VALUE_PROBLEM}`);
+  if (levels === undefined)
+    return problem('not-offered', () => `needs ${name}, which this host does not offer`);
+  if (isMet(levels, wish)) return undefined;
+  const what = wish.kind === 'version' ? 'version' : 'level';
+  const has = levels.filter((level) => isVersion(level) === (what === 'version')).join(', ');
+  return problem('too-low', () => `${asks}, and here it has ${has || `no ${what}`}`);
 }
 
 const isVersion = (level: string): boolean => semver.valid(level) !== null;
@@ -109,9 +113,6 @@ function isMet(levels: readonly string[], wish: PeerWish): boolean {
 const sameLevel = (left: string, right: string): boolean =>
   left.replaceAll('-', '').toLowerCase() === right.replaceAll('-', '').toLowerCase();
 
-/** Whether only the author of the pack can correct it. */
-const isAuthors = ({ kind }: PeerProblem): boolean => kind === 'unknown-name' || kind === 'unknown-value';
-
 /** Names come from outside, and each is compared with all known ones. */
 const SHOWN_MAX = 10;
 
@@ -121,34 +122,39 @@ export function describePeers(
   code: 'pack_peer_dependency_missing' | 'pack_peer_dependency_undefined',
 ): { readonly why: string; readonly next: string } {
   const absent = problems.filter(({ kind }) => kind === 'not-offered').map(({ name }) => name);
-  const others = problems
-    .filter(({ kind }) => kind !== 'not-offered')
-    .slice(0, SHOWN_MAX)
-    .map(describe);
+  const others = problems.filter(({ kind }) => kind !== 'not-offered').slice(0, SHOWN_MAX);
   const lacking = absent.length === 0 ? [] : [`needs ${absent.join(', ')}, which this host does not offer`];
   const next = [
-    ...(problems.some(isAuthors) ? ['Correct peerDependencies in pack.json.'] : []),
-    ...(problems.every(isAuthors) ? [] : [ERRORS[code].next]),
+    ...(problems.some(isMistake) ? ['Correct peerDependencies in pack.json.'] : []),
+    ...(problems.every(isMistake) ? [] : [ERRORS[code].next]),
   ];
-  return { why: `${[...lacking, ...others].join('; it ')}.`, next: next.join(' ') };
+  return { why: `${[...lacking, ...others.map(({ text }) => text())].join('; it ')}.`, next: next.join(' ') };
 }
 
-function describe(problem: PeerProblem): string {
-  const { name } = problem;
-  switch (problem.kind) {
-    case 'not-offered':
-      return `needs ${name}, which this host does not offer`;
-    case 'reserved':
-      return `needs ${name}, which the protocol reserves for later`;
-    case 'unknown-name':
-      return `needs ${name}, which ${nameProblem(name)}`;
-    case 'unknown-value':
-      return `asks for ${name} with ${JSON.stringify(problem.wanted)}, which ${VALUE_PROBLEM}`;
-    case 'too-low': {
-      const { wanted, levels } = problem;
-      const what = readWish(wanted).kind === 'version' ? 'version' : 'level';
-      const has = levels.filter((level) => isVersion(level) === (what === 'version')).join(', ');
-      return `asks for ${name} with ${JSON.stringify(wanted)}, and here it has ${has || `no ${what}`}`;
-    }
-  }
+const isMistake = ({ kind }: PeerProblem): boolean => kind === 'mistake';
+
+export type PeerWish =
+  | { readonly kind: 'present' }
+  | { readonly kind: 'optional' }
+  | { readonly kind: 'level'; readonly level: string }
+  | { readonly kind: 'version'; readonly range: string }
+  | { readonly kind: 'unreadable' };
+
+const PRESENT = new Set(['supported', 'required', '*']);
+
+export function readWish(wanted: string): PeerWish {
+  if (PRESENT.has(wanted)) return { kind: 'present' };
+  if (wanted === 'optional') return { kind: 'optional' };
+  const level = /^>=\s*([a-z][\w-]*)$/i.exec(wanted)?.[1];
+  if (level !== undefined) return { kind: 'level', level };
+  return semver.validRange(wanted) === null ? { kind: 'unreadable' } : { kind: 'version', range: wanted };
+}
+
+export const VALUE_PROBLEM =
+  'is not a valid value: write "supported", "optional", a level such as ">=long-term" or a version such as "^1.2"';
+
+export function nameProblem(name: string): string {
+  const meant = meantCapability(name);
+  const hint = meant === undefined ? 'docs/capabilities.md lists them' : `did you mean ${meant}?`;
+  return `is not a known capability (${hint})`;
 }

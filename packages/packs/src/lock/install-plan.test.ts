@@ -3,13 +3,7 @@ import { describe, test } from 'node:test';
 import type { ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { judgeFetched } from '../registry/fetch-pack.ts';
-import { Registries } from '../registry/registries.ts';
-import {
-  type Documents,
-  memoryRegistry,
-  nodeManifest,
-  publishedDocuments,
-} from '../registry/testing/memory-registry.ts';
+import { type Documents, nodeManifest, publishedDocuments } from '../registry/testing/memory-registry.ts';
 import {
   failsWith,
   lockFrom,
@@ -21,8 +15,7 @@ import {
   TOOLS,
 } from '../testing/locks.ts';
 import { acmeKeys, keyPair, NOW } from '../testing/signed-pack.ts';
-import { readPublicKey, signEd25519 } from '../trust/ed25519.ts';
-import { integrityOf } from '../trust/integrity.ts';
+import { integrityOf, readPublicKey, signEd25519 } from '../trust/keys.ts';
 import { checkLocked, checkOverrides, fetchLocked, installPlan } from './install-plan.ts';
 import type { LockedPack, PackLock } from './lockfile.ts';
 
@@ -211,14 +204,5 @@ describe('the registry of an entry', () => {
       'pack_fetch_failed',
     );
     assert.match(error.message, /not one of the configured registries \(https:\/\/packs\.example\)/);
-  });
-
-  test('offline, only registries on this machine: pack_version_not_found', async () => {
-    const offline = new Registries({ registries: [memoryRegistry(documents)], offline: true });
-    const error = await failsWith(() => installPlan(lock, roots, offline), 'pack_version_not_found');
-    assert.match(error.message, /offline/);
-    const copy = memoryRegistry(documents, { reach: 'local' });
-    const both = new Registries({ registries: [memoryRegistry(documents), copy], offline: true });
-    assert.ok(installPlan(lock, roots, both).steps.every(({ registry }) => registry === copy));
   });
 });

@@ -9,7 +9,7 @@ import { uselessOverride } from '../resolve/failure.ts';
 import { installOrder } from '../resolve/install-order.ts';
 import { readRange } from '../resolve/range.ts';
 import type { Root } from '../resolve/resolve.ts';
-import { checkLockedSignature } from './lock-signature.ts';
+import { checkLockedSignature } from './lock-of.ts';
 import type { LockedPack, PackLock } from './lockfile.ts';
 
 export interface InstallStep {

@@ -1,8 +1,9 @@
-import { given, isoTime } from '@gantry/protocol';
+import type { KeyObject } from 'node:crypto';
+import { given, isoTime, OpenwopError } from '@gantry/protocol';
 import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Resolution, ResolvedPack } from '../resolve/resolve.ts';
-import { signatureToLock } from './lock-signature.ts';
+import { isValidAt, keyIdOf, readPublicKey, verifyEd25519 } from '../trust/keys.ts';
 import { LOCKFILE_VERSION, type LockedPack, PackLock } from './lockfile.ts';
 
 /**
@@ -51,4 +52,65 @@ async function lockedPack(pack: ResolvedPack, registry: Registry | undefined): P
 function newest(packs: readonly ResolvedPack[]): string {
   const times = packs.map(({ record }) => Date.parse(record.publishedAt ?? '') || 0);
   return isoTime(times.reduce((latest, time) => Math.max(latest, time), 0));
+}
+
+type LockedSignature = NonNullable<LockedPack['signature']>;
+
+/**
+ * The signature that a lockfile records: one over the whole archive, since that is what every reader of the lockfile
+ * verifies it against. A `manual` signature covers pack.json alone and would fail there; it is left out, the
+ * integrity holds the archive, and the signature is judged with the keys of the registry at install.
+ */
+export async function signatureToLock(
+  { name, version, signing, record }: ResolvedPack,
+  registry: Registry,
+): Promise<LockedSignature | undefined> {
+  const ref = signing?.keyId ?? signing?.publicKeyRef;
+  if (signing?.method !== 'ed25519' || ref === undefined) return undefined;
+  const signer = keyIdOf(ref);
+  const [value, keys] = await Promise.all([registry.signature(name, version), registry.keys(name, signer)]);
+  const publishedAt = record.publishedAt === undefined ? Number.NaN : Date.parse(record.publishedAt);
+  const key = keys
+    .filter(({ keyId }) => keyId === signer)
+    .find((candidate) => Number.isNaN(publishedAt) || isValidAt(candidate, publishedAt));
+  const publicKey = key && readPublicKey(key.publicKey);
+  if (value === undefined || publicKey === undefined) return undefined;
+  return {
+    algorithm: 'ed25519',
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    value: Buffer.from(value).toString('base64'),
+  };
+}
+
+/** What turns the 32 bytes of an Ed25519 key into its SPKI form. */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+const RAW_KEY_BYTES = 32;
+
+/** Lockfiles hold the bare bytes of the key or its SPKI form, both in base64. */
+function lockedKey(publicKey: string): KeyObject | undefined {
+  const bytes = Buffer.from(publicKey, 'base64');
+  const spki =
+    bytes.length === RAW_KEY_BYTES ? Buffer.concat([SPKI_PREFIX, bytes]).toString('base64') : publicKey;
+  return readPublicKey(spki);
+}
+
+/** Lockfiles of others may record a signature over pack.json, where the pack itself says that it is of that kind. */
+export function checkLockedSignature(
+  { name, version, signature }: LockedPack,
+  pack: { readonly bytes: Uint8Array; readonly manifestBytes: Uint8Array; readonly isManual: boolean },
+): void {
+  if (signature === undefined) return;
+  const key = lockedKey(signature.publicKey);
+  if (key === undefined)
+    throw new OpenwopError('pack_signature_unverifiable', {
+      message: `The lockfile has no Ed25519 key for ${name}@${version}. Create the lockfile again.`,
+      details: { packName: name, version },
+    });
+  const value = Buffer.from(signature.value, 'base64');
+  if (verifyEd25519(key, pack.bytes, value)) return;
+  if (pack.isManual && verifyEd25519(key, pack.manifestBytes, value)) return;
+  throw new OpenwopError('pack_signature_invalid', {
+    message: `The signature of ${name}@${version} in the lockfile does not verify with the key beside it. Do not use this archive; find out why the lockfile changed.`,
+    details: { packName: name, version },
+  });
 }

@@ -1,3 +1,4 @@
+import { given } from '@gantry/protocol';
 import { type GrantDifference, grantDifference } from '../install/permission.ts';
 import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry, VersionManifest } from '../registry/registry.ts';
@@ -90,11 +91,8 @@ async function standingOf(
     current,
     wanted,
     latest: latestOf(pack) ?? current,
-    ...(record?.yanked && { yanked: record.yanked }),
-    ...(record?.deprecated && { deprecated: record.deprecated }),
-    advisories: exposed.map(({ advisory: { id, severity }, fixedIn }) =>
-      fixedIn === undefined ? { id, severity } : { id, severity, fixedIn },
-    ),
+    ...given({ yanked: record?.yanked, deprecated: record?.deprecated }),
+    advisories: exposed.map(({ advisory: { id, severity }, fixedIn }) => given({ id, severity, fixedIn })),
     permissions: grantDifference(manifest?.requires ?? [], next?.requires ?? []),
   };
 }

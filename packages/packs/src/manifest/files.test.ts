@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changed, manifestOf, manifests } from '../testing/manifests.ts';
-import { checkFiles } from './files.ts';
+import { checkFiles } from './rules.ts';
 
 const files = new Map([
   ['index.mjs', Buffer.from('export const nodes = {};')],

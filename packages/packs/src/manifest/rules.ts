@@ -1,11 +1,11 @@
 import { type ErrorCode, isKnownCapability, type JsonObject } from '@gantry/protocol';
 import semver from 'semver';
-import { isFilePath } from '../archive/path.ts';
-import { isObject, own } from '../json.ts';
+import { isFilePath, normalizePath } from '../archive/path.ts';
+import { nameProblem, readWish, VALUE_PROBLEM } from '../install/peer-dependencies.ts';
+import { isObject, jsonOf, own, utf8Of } from '../json.ts';
 import { Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
 import { pointer } from './json-source.ts';
-import { isPackKind, kindOfContent, PACK_KINDS, type PackKind } from './kinds.ts';
-import { nameProblem, readWish, VALUE_PROBLEM } from './peer-wish.ts';
+import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
 import {
   checkArtifactTypes,
   checkCards,
@@ -103,7 +103,7 @@ function checkFileRefs(root: Member, findings: Findings): void {
     if (!isFilePath(ref)) findings.refuse(path, `${ref.slice(0, 128)} is not a path inside the pack.`);
 }
 
-export interface FileReference {
+interface FileReference {
   readonly path: string;
   readonly ref: string;
 }
@@ -111,7 +111,7 @@ export interface FileReference {
 const REF_HOLDERS = ['nodes', 'agents', 'artifactTypes', 'cards'] as const;
 
 /** The files that a manifest refers to, with the position of each reference. */
-export function fileRefs(root: Member): FileReference[] {
+function fileRefs(root: Member): FileReference[] {
   const holders = REF_HOLDERS.flatMap((key) => members(root, key));
   const inner = holders.map((holder) => member(holder, 'handoff')).filter((found) => found !== undefined);
   const signing = member(root, 'signing');
@@ -125,5 +125,55 @@ export function fileRefs(root: Member): FileReference[] {
   );
 }
 
-export const rootOf = (value: unknown): Member | undefined =>
-  isObject(value) ? { path: '', value } : undefined;
+const rootOf = (value: unknown): Member | undefined => (isObject(value) ? { path: '', value } : undefined);
+
+interface FileIssue {
+  /** JSON pointer of the reference in the manifest. */
+  readonly path: string;
+  readonly file: string;
+  readonly message: string;
+  readonly code: ErrorCode;
+}
+
+const SIGNATURE = '/signing/signatureRef';
+
+/** What the manifest refers to must be in the pack: code, schemas that are JSON, prompts that are text. */
+export function checkFiles(manifest: PackManifest, files: ReadonlyMap<string, Uint8Array>): FileIssue[] {
+  const root = rootOf(manifest);
+  const refs = root ? fileRefs(root).filter(({ path }) => path !== SIGNATURE) : [];
+  const issues = refs.flatMap(({ path, ref }) => {
+    const file = normalizePath(ref);
+    const message = problem(path, files.get(file));
+    return message === undefined ? [] : [{ path, file, message, code: 'schema_ref_missing' as const }];
+  });
+  return [...issues, ...entryIssues(manifest, files)];
+}
+
+function problem(path: string, bytes: Uint8Array | undefined): string | undefined {
+  if (bytes === undefined) return 'The file is not in the pack.';
+  const text = utf8Of(bytes);
+  if (text === undefined) return 'The file is not UTF-8 text.';
+  return /SchemaRef$|\/schemaRef$/.test(path) && !isJsonSchema(text)
+    ? 'The file is not a JSON Schema.'
+    : undefined;
+}
+
+function entryIssues(manifest: PackManifest, files: ReadonlyMap<string, Uint8Array>): FileIssue[] {
+  const entries =
+    manifest.kind === 'node' && manifest.runtime.language !== 'remote'
+      ? [{ path: '/runtime/entry', file: normalizePath(manifest.runtime.entry) }]
+      : manifest.kind === 'frontend-plugin'
+        ? manifest.uiPlugins.map(({ entry }, index) => ({
+            path: `/uiPlugins/${index}/entry`,
+            file: normalizePath(entry),
+          }))
+        : [];
+  return entries
+    .filter(({ file }) => !files.has(file))
+    .map((entry) => ({ ...entry, message: 'The file is not in the pack.', code: 'tarball_entry_missing' }));
+}
+
+function isJsonSchema(text: string): boolean {
+  const value = jsonOf(text);
+  return typeof value === 'boolean' || isObject(value);
+}

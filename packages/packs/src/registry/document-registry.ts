@@ -44,7 +44,6 @@ export interface RegistryTerms {
 
 interface DocumentRegistryOptions extends RegistryTerms {
   readonly url: string;
-  readonly reach: Registry['reach'];
   readonly source: DocumentSource;
 }
 
@@ -84,14 +83,12 @@ interface Asked {
 export class DocumentRegistry implements CopyableRegistry {
   readonly url: string;
   readonly mirrorOf: string | undefined;
-  readonly reach: Registry['reach'];
   readonly #source: DocumentSource;
   readonly #roots: readonly TrustedKey[] | undefined;
   readonly #once = new Map<string, Promise<unknown>>();
 
-  constructor({ url, reach, source, roots, mirrorOf }: DocumentRegistryOptions) {
+  constructor({ url, source, roots, mirrorOf }: DocumentRegistryOptions) {
     this.url = url.replace(/\/+$/, '');
-    this.reach = reach;
     this.mirrorOf = mirrorOf;
     this.#source = source;
     this.#roots = roots;

@@ -5,9 +5,8 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { type Frozen, jsonOf } from '../json.ts';
 import { Signing } from '../manifest/fields.ts';
-import { INTEGRITY } from '../trust/integrity.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
-import { KeychainKey } from '../trust/keys.ts';
+import { INTEGRITY, KeychainKey } from '../trust/keys.ts';
 import {
   type IndexedVersion,
   isPackName,

@@ -3,9 +3,8 @@ import { type Archive, readArchive } from '../archive/read-archive.ts';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { readManifest } from '../manifest/read-manifest.ts';
 import type { SecurityAdvisory } from '../trust/advisory.ts';
-import { integrityOf } from '../trust/integrity.ts';
 import { judgeTrust, type TrustJudgement, type TrustQuestion } from '../trust/judge-trust.ts';
-import { keyIdOf, type TrustedKey } from '../trust/keys.ts';
+import { integrityOf, keyIdOf, type TrustedKey } from '../trust/keys.ts';
 import { signedPack } from '../trust/signature.ts';
 import type { Registry, VersionManifest } from './registry.ts';
 

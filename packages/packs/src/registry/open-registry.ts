@@ -93,7 +93,7 @@ export function openHttpRegistry(options: HttpRegistryOptions): CopyableRegistry
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
   const headers = key ? { authorization: `Bearer ${key}` } : undefined;
   const source = httpSource([base, mirrorOf ?? base], egress, given({ timeoutMs, signal, headers }));
-  return new DocumentRegistry({ url: base, reach: 'network', source, roots, mirrorOf });
+  return new DocumentRegistry({ url: base, source, roots, mirrorOf });
 }
 
 const httpSource = (
@@ -156,7 +156,7 @@ export async function openFolderRegistry(options: FolderRegistryOptions): Promis
   const declared = discovery && readDiscovery(discovery)?.url;
   const source = folderSource(path.resolve(root), (declared ?? '').replace(/\/+$/, ''));
   const named = declared && URL.canParse(declared) ? declared : pathToFileURL(root).href;
-  return new DocumentRegistry({ url: url ?? named, reach: 'local', source, roots, mirrorOf });
+  return new DocumentRegistry({ url: url ?? named, source, roots, mirrorOf });
 }
 
 async function rootOf(folder: string): Promise<string> {

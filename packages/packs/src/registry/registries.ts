@@ -1,18 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
 import type { PackIndex, Registry, VersionManifest } from './registry.ts';
 
-export interface RegistriesOptions {
-  /** The primary first, then the fallbacks in order. */
-  readonly registries: readonly Registry[];
-  /** Never ask over the network. */
-  readonly offline?: boolean;
-}
-
-export interface FoundIndex {
-  readonly registry: Registry;
-  readonly index: PackIndex;
-}
-
 export interface FoundManifest {
   readonly registry: Registry;
   readonly manifest: VersionManifest;
@@ -24,37 +12,34 @@ export interface FoundManifest {
  * not answer ends the search: otherwise its packs could come from another registry.
  */
 export class Registries {
+  /** The primary first, then the fallbacks in order. */
   readonly all: readonly Registry[];
-  readonly offline: boolean;
 
-  constructor({ registries, offline = false }: RegistriesOptions) {
+  constructor({ registries }: { readonly registries: readonly Registry[] }) {
     this.all = registries;
-    this.offline = offline;
   }
 
-  /** Those that may be asked now. */
-  get asked(): readonly Registry[] {
-    return this.offline ? this.all.filter(({ reach }) => reach === 'local') : this.all;
-  }
-
-  async index(name: string): Promise<FoundIndex | undefined> {
-    // `local` packs are folders in development; one in a registry is ignored.
-    if (name.startsWith('local.')) return undefined;
-    for (const registry of this.asked) {
-      const index = await registry.index(name);
-      if (index !== undefined) return { registry, index };
-    }
-    return undefined;
+  async index(name: string): Promise<{ registry: Registry; index: PackIndex } | undefined> {
+    const [registry, index] = await this.#first(name, (asked) => asked.index(name));
+    return index && { registry, index };
   }
 
   /** The first registry that answers the manifest wins. */
   async manifest(name: string, version: string): Promise<FoundManifest | undefined> {
-    if (name.startsWith('local.')) return undefined;
-    for (const registry of this.asked) {
-      const manifest = await registry.manifest(name, version);
-      if (manifest !== undefined) return { registry, manifest };
+    const [registry, manifest] = await this.#first(name, (asked) => asked.manifest(name, version));
+    return manifest && { registry, manifest };
+  }
+
+  async #first<T>(
+    name: string,
+    ask: (registry: Registry) => Promise<T | undefined>,
+  ): Promise<[Registry, T] | [undefined?, undefined?]> {
+    // `local` packs are folders in development; one in a registry is ignored.
+    for (const registry of name.startsWith('local.') ? [] : this.all) {
+      const found = await ask(registry);
+      if (found !== undefined) return [registry, found];
     }
-    return undefined;
+    return [];
   }
 
   /** The registry that an address in a lockfile lies in; an address elsewhere is not followed. */
@@ -62,24 +47,14 @@ export class Registries {
     const isUnder = (url: string | undefined): boolean =>
       url !== undefined && (address === url || address.startsWith(`${url}/`));
     const under = this.all.filter(({ url, mirrorOf }) => isUnder(url) || isUnder(mirrorOf));
-    const open = under.filter((registry) => this.asked.includes(registry));
     // The longest address wins where one registry is mounted below another.
-    const [registry] = open.toSorted((left, right) => right.url.length - left.url.length);
+    const [registry] = under.toSorted((left, right) => right.url.length - left.url.length);
     if (registry !== undefined) return registry;
-    const [closed] = under;
-    if (closed !== undefined)
-      throw new OpenwopError('pack_version_not_found', {
-        message: `${name} was locked from ${closed.url}, and offline mode is on. Copy the registry to a folder, or go online.`,
-        details: { packName: name, registry: closed.url, offline: true, available: [] },
-      });
+    const names = this.all.map(({ url }) => url).join(', ') || 'none';
     throw new OpenwopError('pack_fetch_failed', {
-      message: `${name} was locked from ${address}, which is not one of the configured registries (${this.#names()}). Add that registry, say which of them is a mirror of it (GANTRY_REGISTRY_MIRRORS), or create the lockfile again.`,
+      message: `${name} was locked from ${address}, which is not one of the configured registries (${names}). Add that registry, say which of them is a mirror of it (GANTRY_REGISTRY_MIRRORS), or create the lockfile again.`,
       details: { packName: name, resolved: address },
     });
-  }
-
-  #names(): string {
-    return this.all.map(({ url }) => url).join(', ') || 'none';
   }
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failsWith } from '../testing/locks.ts';
 import { acmeKey, acmeKeys, type KeyPair, keyPair } from '../testing/signed-pack.ts';
-import { readPublicKey, signEd25519 } from '../trust/ed25519.ts';
 import type { KeychainKey, TrustedKey } from '../trust/keys.ts';
+import { readPublicKey, signEd25519 } from '../trust/keys.ts';
 import { type KeyVouching, trustedKeys } from './registry-keys.ts';
 
 const NAME = 'vendor.acme.tools';

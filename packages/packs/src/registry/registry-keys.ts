@@ -1,6 +1,5 @@
 import { given, OpenwopError } from '@gantry/protocol';
-import { readPublicKey } from '../trust/ed25519.ts';
-import { judgeKeychain, type KeychainKey, permits, type TrustedKey } from '../trust/keys.ts';
+import { judgeKeychain, type KeychainKey, permits, readPublicKey, type TrustedKey } from '../trust/keys.ts';
 import type { Keychain } from './documents.ts';
 
 export interface KeyVouching {

@@ -42,8 +42,6 @@ export interface Registry {
   readonly url: string;
   /** The registry that it is a copy of: addresses there are served from here. */
   readonly mirrorOf?: string | undefined;
-  /** Offline only `local` registries are asked. */
-  readonly reach: 'local' | 'network';
   index(name: string): Promise<PackIndex | undefined>;
   manifest(name: string, version: string): Promise<VersionManifest | undefined>;
   archive(name: string, version: string): Promise<Uint8Array | undefined>;

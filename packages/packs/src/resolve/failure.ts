@@ -42,31 +42,22 @@ export function notFound(
   name: string,
   { requestedBy, range, chain }: Asker,
   candidates: readonly Candidate[],
-  { offline, asked }: Registries,
+  { all }: Registries,
 ): OpenwopError {
   const available = offered(candidates);
   const withdrawn = candidates.filter(({ yanked }) => yanked !== undefined).map(({ version }) => version);
   const known = [
-    ...(available.length > 0
-      ? [`Available${offline ? ' locally (offline mode)' : ''}: ${listed(available)}. Ask for one of these.`]
-      : []),
+    ...(available.length > 0 ? [`Available: ${listed(available)}. Ask for one of these.`] : []),
     ...(withdrawn.length > 0 ? [`Withdrawn: ${listed(withdrawn)}; only an exact pin gets one.`] : []),
   ];
-  const next = known.length > 0 ? known.join(' ') : unknownPack(offline, asked);
+  const next = known.length > 0 ? known.join(' ') : unknownPack(all);
   return new OpenwopError('pack_version_not_found', {
     message: `No version of ${name} satisfies ${range}, requested by ${chain.join(' → ')}. ${next}`,
-    details: {
-      packName: name,
-      range,
-      requestedBy,
-      available: available.slice(0, LISTED_MAX),
-      ...(offline && { offline }),
-    },
+    details: { packName: name, range, requestedBy, available: available.slice(0, LISTED_MAX) },
   });
 }
 
-function unknownPack(offline: boolean, asked: Registries['asked']): string {
-  if (offline) return 'Offline mode, and no version is available locally. Copy the pack here, or go online.';
+function unknownPack(asked: Registries['all']): string {
   const where =
     asked.length === 0 ? 'No registry is configured' : `Asked: ${asked.map(({ url }) => url).join(', ')}`;
   return `${where}. Check the name, or add a registry that has the pack.`;

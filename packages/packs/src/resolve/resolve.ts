@@ -1,11 +1,8 @@
 import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { Signing } from '../manifest/fields.ts';
 import type { Registries } from '../registry/registries.ts';
-import { checkAsked, quoted } from '../registry/registry.ts';
-import type { RegistryRecord } from '../trust/judge-trust.ts';
-import { KnownPacks } from './known-packs.ts';
+import { checkAsked, quoted, type VersionManifest } from '../registry/registry.ts';
 import { type Range, readRange } from './range.ts';
-import { type InstalledVersion, type Request, Settling } from './settle.ts';
+import { type InstalledVersion, KnownPacks, type Request, Settling } from './settle.ts';
 
 export interface Root {
   readonly name: string;
@@ -14,18 +11,10 @@ export interface Root {
   readonly requestedBy: string;
 }
 
-export interface ResolvedPack {
-  readonly name: string;
-  readonly version: string;
+/** A version with what its registry serves of it; its dependencies are exact versions by name. */
+export interface ResolvedPack extends VersionManifest {
   /** The address of the registry that it comes from. */
   readonly registry: string;
-  readonly tarballUrl: string;
-  readonly record: RegistryRecord;
-  readonly signing?: Signing;
-  /** Exact versions by name. */
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly peerDependencies: Readonly<Record<string, string>>;
-  readonly requires: readonly string[];
   readonly requestedBy: readonly { readonly requestedBy: string; readonly range: string }[];
   /** A request names exactly this version, so a withdrawn one is a warning and not refused. */
   readonly isExact: boolean;
@@ -149,17 +138,9 @@ function resolvedPack(
   const { registry, manifest } = known.manifest(name, version);
   const dependencies = Object.keys(manifest.dependencies).sort();
   return {
-    name,
-    version,
+    ...manifest,
     registry: registry.url,
-    tarballUrl: manifest.tarballUrl,
-    record: manifest.record,
-    ...(manifest.signing && { signing: manifest.signing }),
-    dependencies: Object.fromEntries(
-      dependencies.map((dependency) => [dependency, chosen.get(dependency) ?? '']),
-    ),
-    peerDependencies: manifest.peerDependencies,
-    requires: manifest.requires,
+    dependencies: Object.fromEntries(dependencies.map((each) => [each, chosen.get(each) ?? ''])),
     requestedBy: requests.map(({ requestedBy, range }) => ({ requestedBy, range: range.text })),
     isExact: requests.some(({ range }) => range.exact !== undefined),
   };

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '@gantry/protocol';
 import semver from 'semver';
 import { exposures, type SecurityAdvisory } from './advisory.ts';
 import type { SignatureCovers } from './file-list.ts';
-import { integrityOf } from './integrity.ts';
+import { integrityOf } from './keys.ts';
 import { isPinned, type PackPin, policyBreach, type TrustPolicy } from './policy.ts';
 import {
   judgeSignature,

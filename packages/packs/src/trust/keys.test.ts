@@ -3,8 +3,15 @@ import { createPublicKey } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { type KeyPair, keyPair } from '../testing/signed-pack.ts';
 import { readAdvisories } from './advisory.ts';
-import { readPublicKey, signEd25519, verifyEd25519 } from './ed25519.ts';
-import { judgeKeychain, type KeychainKey, keyIdOf, permits } from './keys.ts';
+import {
+  judgeKeychain,
+  type KeychainKey,
+  keyIdOf,
+  permits,
+  readPublicKey,
+  signEd25519,
+  verifyEd25519,
+} from './keys.ts';
 
 const first = keyPair();
 const second = keyPair();

@@ -1,8 +1,7 @@
-import type { KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { Frozen } from '../json.ts';
 import { Label, strict } from '../manifest/fields.ts';
-import { readPublicKey, verifyEd25519 } from './ed25519.ts';
 
 /** A key as a registry or an operator vouches for it. Keys inside an archive prove nothing by themselves. */
 export const TrustedKey = strict({
@@ -94,3 +93,34 @@ export function isRotationProved(old: KeychainKey, next: KeychainKey): boolean {
   const message = Buffer.from(`${next.kid}${next.publicKey}${next.validFrom}`, 'utf8');
   return verifyEd25519(key, message, Buffer.from(next.rotationProof, 'base64'));
 }
+
+const SIGNATURE_BYTES = 64;
+const PEM_LENGTH_MAX = 4096;
+
+/** A PEM (SPKI) or bare base64 SPKI public key; undefined unless it is Ed25519. */
+export function readPublicKey(source: string): KeyObject | undefined {
+  if (source.length > PEM_LENGTH_MAX) return undefined;
+  try {
+    const key = source.includes('-----BEGIN PUBLIC KEY-----')
+      ? createPublicKey(source)
+      : createPublicKey({ key: Buffer.from(source, 'base64'), format: 'der', type: 'spki' });
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Detached signatures are 64 raw bytes, nothing around them. */
+export function verifyEd25519(key: KeyObject, message: Uint8Array, signature: Uint8Array): boolean {
+  return signature.length === SIGNATURE_BYTES && verify(null, message, key, signature);
+}
+
+/** Signs with a private key in PEM (PKCS #8). */
+export const signEd25519 = (privateKey: string, message: Uint8Array): Buffer =>
+  sign(null, message, createPrivateKey(privateKey));
+
+/** SRI as registries, lockfiles and workflow pins write it: one SHA-256, nothing weaker beside it. */
+export const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/;
+
+export const integrityOf = (bytes: Uint8Array): string =>
+  `sha256-${createHash('sha256').update(bytes).digest('base64')}`;

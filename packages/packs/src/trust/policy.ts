@@ -3,7 +3,7 @@ import semver from 'semver';
 import Type, { type Static } from 'typebox';
 import type { Frozen } from '../json.ts';
 import { Label, matching, strict, text } from '../manifest/fields.ts';
-import { INTEGRITY } from './integrity.ts';
+import { INTEGRITY } from './keys.ts';
 import type { SignatureJudgement } from './signature.ts';
 
 const Version = text(128, 1);

@@ -3,7 +3,6 @@ import type { Archive } from '../archive/read-archive.ts';
 import { jsonOf } from '../json.ts';
 import type { Signing } from '../manifest/fields.ts';
 import type { PackManifest } from '../manifest/kinds.ts';
-import { readPublicKey, verifyEd25519 } from './ed25519.ts';
 import {
   detachedSigning,
   FILE_LIST,
@@ -13,8 +12,15 @@ import {
   fileListProblem,
   type SignatureCovers,
 } from './file-list.ts';
-import { integrityOf } from './integrity.ts';
-import { isValidAt, keyIdOf, permits, type TrustedKey } from './keys.ts';
+import {
+  integrityOf,
+  isValidAt,
+  keyIdOf,
+  permits,
+  readPublicKey,
+  type TrustedKey,
+  verifyEd25519,
+} from './keys.ts';
 import type { SigstoreTrust } from './sigstore.ts';
 
 /** How well a version is proved; the order is the order of trust. */
@@ -61,10 +67,8 @@ export interface Trust {
 
 export type SignatureJudgement =
   | { readonly state: 'unsigned' }
-  /** Signed by a key that is not known here. */
-  | { readonly state: 'unverifiable'; readonly message: string }
-  | { readonly state: 'invalid'; readonly message: string }
-  | { readonly state: 'unauthorized'; readonly message: string }
+  /** `unverifiable`: signed by a key that is not known here. */
+  | { readonly state: 'unverifiable' | 'invalid' | 'unauthorized'; readonly message: string }
   | {
       readonly state: 'verified';
       readonly level: Exclude<TrustLevel, 'unsigned'>;
@@ -86,22 +90,22 @@ export async function judgeSignature(pack: SignedPack, trust: Trust): Promise<Si
   return signing.method === 'sigstore' ? judgeBundle(pack, trust) : judgeKeySignature(pack, signing, trust);
 }
 
+const failed = (state: 'unverifiable' | 'invalid' | 'unauthorized', message: string): SignatureJudgement => ({
+  state,
+  message,
+});
+
 function judgeKeySignature(pack: SignedPack, signing: Signing, trust: Trust): SignatureJudgement {
   const ref = signing.keyId ?? signing.publicKeyRef;
-  if (ref === undefined)
-    return { state: 'unverifiable', message: 'The manifest does not say which key signed.' };
+  if (ref === undefined) return failed('unverifiable', 'The manifest does not say which key signed.');
   const keyId = keyIdOf(ref);
   const signature = pack.detachedSignature ?? fileAt(pack, signing.signatureRef ?? MANUAL_SIGNATURE);
-  if (signature === undefined) return { state: 'unverifiable', message: 'The signature itself is missing.' };
+  if (signature === undefined) return failed('unverifiable', 'The signature itself is missing.');
   const named = trust.keys.filter((key) => key.keyId === keyId);
   const key = named.find((candidate) => isValidAt(candidate, publishedAt(pack, trust)));
-  if (key === undefined)
-    return {
-      state: 'unverifiable',
-      message:
-        named.length === 0 ? `The key ${keyId} is not known here.` : `The key ${keyId} was not valid then.`,
-    };
-  if (key.status === 'revoked') return { state: 'invalid', message: `The key ${keyId} is revoked.` };
+  if (named.length === 0) return failed('unverifiable', `The key ${keyId} is not known here.`);
+  if (key === undefined) return failed('unverifiable', `The key ${keyId} was not valid then.`);
+  if (key.status === 'revoked') return failed('invalid', `The key ${keyId} is revoked.`);
   return verifyWith(key, pack, signing, signature);
 }
 
@@ -112,19 +116,19 @@ function verifyWith(
   signing: Signing,
   signature: Uint8Array,
 ): SignatureJudgement {
+  const { keyId } = key;
   const publicKey = readPublicKey(key.publicKey);
-  if (publicKey === undefined)
-    return { state: 'unverifiable', message: `The key ${key.keyId} is not an Ed25519 key.` };
+  if (publicKey === undefined) return failed('unverifiable', `The key ${keyId} is not an Ed25519 key.`);
   const isWhole = signing.method === 'ed25519';
   if (!verifyEd25519(publicKey, isWhole ? pack.archive : pack.manifestBytes, signature))
-    return { state: 'invalid', message: `The signature does not verify with the key ${key.keyId}.` };
+    return failed('invalid', `The signature does not verify with the key ${keyId}.`);
   if (!permits(key.permittedNamespaces, pack.name))
-    return { state: 'unauthorized', message: `The key ${key.keyId} may not sign for ${pack.name}.` };
+    return failed('unauthorized', `The key ${keyId} may not sign for ${pack.name}.`);
   const signer = `key:${integrityOf(publicKey.export({ type: 'spki', format: 'der' }))}`;
-  const proof = { state: 'verified', level: 'signed', signedBy: key.keyId, signer } as const;
+  const proof = { state: 'verified', level: 'signed', signedBy: keyId, signer } as const;
   if (isWhole) return { ...proof, covers: 'archive' };
   return withFiles(pack, proof, FILE_LIST_SIGNATURE, (list, listSignature) =>
-    verifyEd25519(publicKey, list, listSignature) ? undefined : `does not verify with the key ${key.keyId}`,
+    verifyEd25519(publicKey, list, listSignature) ? undefined : `does not verify with the key ${keyId}`,
   );
 }
 
@@ -140,29 +144,26 @@ function withFiles(
   const signature = pack.files.get(file);
   if (signature === undefined) return { ...proof, covers: 'manifest' };
   const wrong = problemOf(pack.files.get(FILE_LIST) ?? new Uint8Array(), signature);
-  if (wrong !== undefined) return { state: 'invalid', message: `The signature ${file} ${wrong}.` };
+  if (wrong !== undefined) return failed('invalid', `The signature ${file} ${wrong}.`);
   const problem = fileListProblem(pack);
-  if (problem !== undefined) return { state: 'invalid', message: `The signed ${FILE_LIST} ${problem}.` };
+  if (problem !== undefined) return failed('invalid', `The signed ${FILE_LIST} ${problem}.`);
   return { ...proof, covers: 'files' };
 }
 
 async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJudgement> {
   if (trust.sigstore === undefined)
-    return { state: 'unverifiable', message: 'This host has no Sigstore root and identities configured.' };
+    return failed('unverifiable', 'This host has no Sigstore root and identities configured.');
   const bytes = fileAt(pack, pack.signing?.signatureRef ?? SIGSTORE_BUNDLE);
-  if (bytes === undefined) return { state: 'unverifiable', message: 'The Sigstore bundle is missing.' };
+  if (bytes === undefined) return failed('unverifiable', 'The Sigstore bundle is missing.');
   // Loaded when first needed: it costs 185 ms and 30 MB, and most packs are signed with keys.
   const { verifySigstore } = await import('./sigstore.ts');
   const { sigstore } = trust;
   const judgement = verifySigstore(bundleOf(bytes), pack.manifestBytes, sigstore);
   if (!judgement.verified)
-    return {
-      state: judgement.reason === 'untrusted' ? 'unauthorized' : 'invalid',
-      message: judgement.message,
-    };
+    return failed(judgement.reason === 'untrusted' ? 'unauthorized' : 'invalid', judgement.message);
   const { issuer, subject, permittedNamespaces } = judgement.signer;
   if (!permits(permittedNamespaces, pack.name))
-    return { state: 'unauthorized', message: `${subject} may not sign for ${pack.name}.` };
+    return failed('unauthorized', `${subject} may not sign for ${pack.name}.`);
   const signer = `sigstore:${issuer} ${subject}`;
   const proof = { state: 'verified', level: 'sigstore', signedBy: subject, signer } as const;
   return withFiles(pack, proof, FILE_LIST_BUNDLE, (list, bundle) => {

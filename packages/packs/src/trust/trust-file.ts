@@ -6,8 +6,7 @@ import { Label, strict, text } from '../manifest/fields.ts';
 import { schemaSentence } from '../manifest/issue.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 import { RUNTIME_REQUIREMENTS } from '../manifest/node.ts';
-import { readPublicKey } from './ed25519.ts';
-import { TrustedKey } from './keys.ts';
+import { readPublicKey, TrustedKey } from './keys.ts';
 import { POLICIES, type TrustPolicy } from './policy.ts';
 
 const BYTES_MAX = 1024 * 1024;
@@ -66,7 +65,7 @@ export async function readTrustFile(path: string, registries?: readonly string[]
   const { value } = source;
   const trustFile = Compile(TrustFile);
   if (!trustFile.Check(value)) throw refused(path, source, issuesOf(trustFile, value));
-  const issues = [...policyIssues(value), ...keyIssues(value), ...registryIssues(value, registries)];
+  const issues = [...placeIssues(value), ...registryIssues(value, registries)];
   if (issues.length > 0) throw refused(path, source, issues);
   return value;
 }
@@ -89,36 +88,28 @@ function issuesOf(schema: Pick<ReturnType<typeof Compile>, 'Errors'>, value: unk
   });
 }
 
-function policyIssues({ policy, registries = [] }: TrustFile): Issue[] {
-  const others = registries.map(
-    (registry, index) => [`/registries/${index}/policy`, registry.policy] as const,
-  );
-  return [['/policy', policy] as const, ...others].flatMap(([at, given]) => {
-    if (given === undefined) return [];
-    const schema = Compile(POLICIES[given.mode]);
-    return schema.Check(given) ? [] : issuesOf(schema, given, at);
-  });
+/** Policies and keys, at the top of the file and of its registries. */
+function placeIssues(file: TrustFile): Issue[] {
+  const registries = file.registries?.map((registry, index) => ({ ...registry, at: `/registries/${index}` }));
+  return [{ ...file, at: '' }, ...(registries ?? [])].flatMap(({ at, policy, keys = [] }) => [
+    ...(policy ? policyIssues(policy, `${at}/policy`) : []),
+    ...keys.flatMap((key, position) => keyIssues(key, `${at}/keys/${position}`)),
+  ]);
 }
 
-function keyIssues({ keys = [], registries = [] }: TrustFile): Issue[] {
-  const lists = [keys, ...registries.map((registry) => registry.keys ?? [])];
-  return lists.flatMap((list, index) => {
-    const at = index === 0 ? '/keys' : `/registries/${index - 1}/keys`;
-    return list.flatMap((key, position) => oneKeyIssues(key, `${at}/${position}`));
-  });
+function policyIssues(policy: TrustPolicy, at: string): Issue[] {
+  const schema = Compile(POLICIES[policy.mode]);
+  return schema.Check(policy) ? [] : issuesOf(schema, policy, at);
 }
 
-function oneKeyIssues({ publicKey, validFrom, validUntil }: TrustedKey, at: string): Issue[] {
+function keyIssues({ publicKey, validFrom, validUntil }: TrustedKey, at: string): Issue[] {
   const times = Object.entries({ validFrom, validUntil }).flatMap(([name, time]) =>
     time !== undefined && Number.isNaN(Date.parse(time))
       ? [{ path: `${at}/${name}`, message: 'It is not a time such as 2026-01-31T00:00:00Z.' }]
       : [],
   );
-  if (readPublicKey(publicKey)) return times;
-  return [
-    { path: `${at}/publicKey`, message: 'It is not an Ed25519 key in PEM or base64 (SPKI).' },
-    ...times,
-  ];
+  const message = 'It is not an Ed25519 key in PEM or base64 (SPKI).';
+  return readPublicKey(publicKey) ? times : [{ path: `${at}/publicKey`, message }, ...times];
 }
 
 /** A registry that is written in two ways would be judged by the wrong policy, silently. */

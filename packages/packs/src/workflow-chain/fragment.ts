@@ -10,8 +10,8 @@ import {
 } from '@gantry/protocol';
 import { asJson, mapObjectStrings, mapStrings } from '../json.ts';
 import type { ChainCapability, FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
+import { bindSubChains, type ChildIds } from './check-chain.ts';
 import { type Substitution, wholeToken } from './parameters.ts';
-import { bindSubChains, type ChildIds } from './sub-chain-refs.ts';
 
 /** An expanded node in the form of the manifest, as the expansion seam of the protocol answers it. */
 export type ExpandedFragmentNode = Omit<FragmentNode, 'config' | 'inputs' | 'compensation'> & {

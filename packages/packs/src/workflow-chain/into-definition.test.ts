@@ -4,10 +4,8 @@ import { WorkflowDefinition } from '@gantry/protocol';
 import { Compile } from 'typebox/schema';
 import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
 import { article, chainOf, node, options, parametersOf, refuses } from '../testing/chains.ts';
-
-import { expandChain, expandDeferred } from './expand.ts';
+import { definitionFromChain, expandChain, expandDeferred } from './expand.ts';
 import { expansionPrefix } from './fragment.ts';
-import { definitionFromChain } from './into-definition.ts';
 
 const schema = Compile(WorkflowDefinition);
 const publicIssues = publicValidator('workflow-definition.schema.json');

@@ -6,8 +6,7 @@ import { Compile } from 'typebox/schema';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { chainOf, node, options, parametersOf } from '../testing/chains.ts';
 import { readChain, type WorkflowChain } from './chain.ts';
-import { expandChain } from './expand.ts';
-import { definitionFromChain } from './into-definition.ts';
+import { definitionFromChain, expandChain } from './expand.ts';
 
 const schema = Compile(WorkflowDefinition);
 const publicIssues = publicValidator('workflow-definition.schema.json');

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
+import { type ChildIds, subChainsInNodes, unresolved } from './check-chain.ts';
 import {
   checkExpandable,
+  definitionFromChain,
   type ExpandOptions,
   expandChain,
   expandDeferred,
   expandWithVariables,
 } from './expand.ts';
-import { definitionFromChain } from './into-definition.ts';
 import { parameterDefaults } from './parameters.ts';
-import { type ChildIds, subChainsInNodes, unresolved } from './sub-chain-refs.ts';
 
 const SUB_CHAIN_DEPTH_MAX = 8;
 const CHILDREN_MAX = 100;

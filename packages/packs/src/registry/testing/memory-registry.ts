@@ -3,9 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonObject } from '@gantry/protocol';
 import { acmeKey, acmeKeys, type PackOptions, signedPack } from '../../testing/signed-pack.ts';
-import { integrityOf } from '../../trust/integrity.ts';
+import { integrityOf } from '../../trust/keys.ts';
 import { DocumentRegistry, type DocumentSource } from '../document-registry.ts';
-import type { CopyableRegistry, Registry } from '../registry.ts';
+import type { CopyableRegistry } from '../registry.ts';
 
 export type Documents = Map<string, Uint8Array>;
 
@@ -70,7 +70,6 @@ export async function publishedDocuments(
 
 export interface MemoryRegistryOptions {
   readonly url?: string;
-  readonly reach?: Registry['reach'];
   /** Waits before an answer, to shuffle their order. */
   readonly before?: (path: string) => Promise<void>;
   /** Told of every document that is asked for. */
@@ -78,7 +77,7 @@ export interface MemoryRegistryOptions {
 }
 
 export function memoryRegistry(documents: Documents, options: MemoryRegistryOptions = {}): CopyableRegistry {
-  const { url = 'https://packs.example', reach = 'network', before, onRead } = options;
+  const { url = 'https://packs.example', before, onRead } = options;
   const source: DocumentSource = {
     read: async (address) => {
       onRead?.(address);
@@ -87,7 +86,7 @@ export function memoryRegistry(documents: Documents, options: MemoryRegistryOpti
     },
     pathOf: (address) => address,
   };
-  return new DocumentRegistry({ url, reach, source });
+  return new DocumentRegistry({ url, source });
 }
 
 /** Lays the documents out as a static host would: what is no file name by itself gets `.json` or is an index. */
