@@ -12,7 +12,7 @@ import { REQUEST_ERRORS } from './errors/request.ts';
 import { RESOURCE_ERRORS } from './errors/resource.ts';
 import { RUN_ERRORS } from './errors/run.ts';
 import { SURFACE_ERRORS } from './errors/surface.ts';
-import type { JsonObject } from './json.ts';
+import { given, type JsonObject } from './json.ts';
 import { closedObject, optional, Text, Values } from './schema.ts';
 
 export type { ErrorEntry };
@@ -82,6 +82,10 @@ export class OpenwopError extends Error {
     return ERRORS[this.code].status || 500;
   }
 }
+
+/** What was sent is not valid; the message says what would be. */
+export const invalid = (message: string, details?: JsonObject): OpenwopError =>
+  new OpenwopError('validation_error', given({ message, details }));
 
 /** Details that the protocol lays down beside `error` itself; the envelope is closed otherwise. */
 const ALSO_AT_THE_TOP: Partial<Record<ErrorCode, readonly string[]>> = {

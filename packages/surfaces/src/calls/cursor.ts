@@ -1,6 +1,6 @@
 /** Pages of listings, and their cursors: opaque, and good only for the tenant and the listing that they came from. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid } from '@gantry/protocol';
 import { pageSize } from './schema.ts';
 
 /** What a cursor belongs to: the tenant first, then all that selects the listing. */
@@ -29,9 +29,7 @@ export function createCursors(key: Uint8Array): Cursors {
       const tag = bytes.subarray(0, TAG_BYTES);
       const ours = tagOf(scope, position);
       if (tag.length === TAG_BYTES && timingSafeEqual(tag, ours)) return position;
-      throw new OpenwopError('validation_error', {
-        message: 'The cursor does not belong to this listing. Start again without one.',
-      });
+      throw invalid('The cursor does not belong to this listing. Start again without one.');
     },
   };
 }

@@ -6,7 +6,7 @@
  *     series by themselves, since a series has one journal, and no journal could see that two of them changed places.
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
-import { type ErrorCode, isHeldToNamed, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, invalid, isHeldToNamed, OpenwopError } from '@gantry/protocol';
 import { ServerError, stateOf, toReader } from '../backend-errors.ts';
 import {
   type CallJournal,
@@ -253,9 +253,9 @@ export class NodeCalls {
 }
 
 const tooManyWrites = (capability: string): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `A node may write to ${capability} ${WRITES_MAX.toLocaleString('en-GB')} times. Write more in one call, or spread the work over several nodes.`,
-  });
+  invalid(
+    `A node may write to ${capability} ${WRITES_MAX.toLocaleString('en-GB')} times. Write more in one call, or spread the work over several nodes.`,
+  );
 
 const serverOf = (error: unknown): Pick<CallReport, 'server' | 'reason'> =>
   error instanceof ServerError ? { server: stateOf(error.trouble), reason: error.message } : {};

@@ -1,4 +1,4 @@
-import { didYouMean, given, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
+import { didYouMean, given, invalid, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { type Data, type DataObject, isObject } from './data.ts';
@@ -78,7 +78,7 @@ function argumentOf(path: string, args: readonly Data[], positional: readonly st
   if (args.length <= positional.length)
     return Object.fromEntries(args.map((value, at) => [positional[at]!, value]));
   const takes = positional.length === 0 ? 'one object' : `(${positional.join(', ')}), or one object`;
-  throw new OpenwopError('validation_error', { message: `ctx.${path} takes ${takes}.` });
+  throw invalid(`ctx.${path} takes ${takes}.`);
 }
 
 const isOffered = ({ surface, method: { needs } }: Route): boolean =>
@@ -130,10 +130,10 @@ function checking({ input, output }: MethodLiteral) {
       if (unknown === null && validator.Check(value)) return;
       const issues = unknown ? [unknown] : problemsIn(validator, value).slice(0, ISSUES_SHOWN_MAX);
       const first = issues[0];
-      throw new OpenwopError('validation_error', {
-        message: `ctx.${path}: ${first ? `the argument${first.field} ${first.problem}` : 'the argument is not valid'}.`,
-        details: { method: path, issues },
-      });
+      throw invalid(
+        `ctx.${path}: ${first ? `the argument${first.field} ${first.problem}` : 'the argument is not valid'}.`,
+        { method: path, issues },
+      );
     },
     checkOutput(value) {
       if (outputs().Check(value)) return value as Data;

@@ -2,7 +2,7 @@
  * Published packs call some methods by other names, with other members. A spelling says which method is meant and
  * adapts what goes in and what comes out. Where the contract and a pack share a path, answers carry both spellings.
  */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid } from '@gantry/protocol';
 import type { Data, DataObject } from './data.ts';
 
 export interface StepFacts {
@@ -62,9 +62,9 @@ export const either = (one: string, other: string): Step => ({
   says: `\`${one}\` or \`${other}\`, not both`,
   adapt: (value) => {
     if (!isGiven(value, one) || !isGiven(value, other)) return value;
-    throw new OpenwopError('validation_error', {
-      message: `The argument has both \`${one}\` and \`${other}\`. Send the one that is meant, without the other.`,
-    });
+    throw invalid(
+      `The argument has both \`${one}\` and \`${other}\`. Send the one that is meant, without the other.`,
+    );
   },
 });
 
@@ -121,7 +121,7 @@ const NOT_BASE64 =
 export function decodeBase64(text: string, member: string, orElse = ''): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') === text) return new Uint8Array(bytes);
-  throw new OpenwopError('validation_error', { message: `The text in \`${member}\` ${NOT_BASE64}${orElse}` });
+  throw invalid(`The text in \`${member}\` ${NOT_BASE64}${orElse}`);
 }
 
 /** Bytes that the pack writes as base64; bytes that are there stand. */

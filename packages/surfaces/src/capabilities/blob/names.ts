@@ -1,12 +1,12 @@
 /** What keys and content types may be, the same for every backend. */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid } from '@gantry/protocol';
 import { KEY_BYTES_MAX } from '../../ports/blobs.ts';
 
 /** Names between single slashes: stores that keep objects as files, and clients that tidy paths, agree on them. */
 export function checkKey(key: string): void {
   const problem = problemOf(key);
   if (problem === undefined) return;
-  throw new OpenwopError('validation_error', { message: `The key of an object ${problem}.` });
+  throw invalid(`The key of an object ${problem}.`);
 }
 
 function problemOf(key: string): string | undefined {
@@ -28,7 +28,5 @@ export const knownType = (given: string | undefined): string | null =>
 export function contentTypeOf(given: string | undefined): string | null {
   const known = knownType(given);
   if (given === undefined || known !== null) return known;
-  throw new OpenwopError('validation_error', {
-    message: 'The content type must look like `text/plain; charset=utf-8`.',
-  });
+  throw invalid('The content type must look like `text/plain; charset=utf-8`.');
 }

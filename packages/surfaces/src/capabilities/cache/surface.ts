@@ -1,5 +1,5 @@
 /** `ctx.storage.cache`: values that may be gone at any time. */
-import { isoTime, OpenwopError } from '@gantry/protocol';
+import { invalid, isoTime } from '@gantry/protocol';
 import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
 import * as s from '../../calls/schema.ts';
 import { fill, member } from '../../calls/spelling.ts';
@@ -90,9 +90,7 @@ const KEY_BYTES_MAX = 1_024;
 
 function targetOf({ key, namespace = '' }: { key: string; namespace?: string }) {
   if (Buffer.byteLength(key) <= KEY_BYTES_MAX) return { key, namespace };
-  throw new OpenwopError('validation_error', {
-    message: `A cache key has at most ${KEY_BYTES_MAX} bytes; hash longer ones.`,
-  });
+  throw invalid(`A cache key has at most ${KEY_BYTES_MAX} bytes; hash longer ones.`);
 }
 
 function lifetimeMs(ttlSeconds: number): number {

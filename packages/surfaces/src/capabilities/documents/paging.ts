@@ -1,5 +1,5 @@
 /** What tables and collections share above the port: ids, pages, sizes. */
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { invalid, type Json, type JsonObject } from '@gantry/protocol';
 import type { Cursors } from '../../calls/cursor.ts';
 import { fingerprintOf } from '../../calls/data.ts';
 import { pageSize } from '../../calls/schema.ts';
@@ -29,8 +29,6 @@ export const documentsPort = (limits: DocumentLimits): PortLiteral<DocumentsPort
     postgres: async () => (await import('../../postgres/documents.ts')).postgresDocuments,
   });
 
-const refusal = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
-
 /** A document without an `id` gets one from its call, so that a node that runs again makes no other. */
 export function withId(document: JsonObject, { id: invocation }: NumberedCall, position = 0): NewDocument {
   checkSize(document);
@@ -40,15 +38,15 @@ export function withId(document: JsonObject, { id: invocation }: NumberedCall, p
     return { id, document: { ...document, id } };
   }
   if ((typeof given !== 'string' && typeof given !== 'number') || given === '')
-    throw refusal('The member `id` is a text or a number. Leave it out to get a new one.');
+    throw invalid('The member `id` is a text or a number. Leave it out to get a new one.');
   const id = String(given);
-  if (Buffer.byteLength(id) > ID_BYTES_MAX) throw refusal(`An id has at most ${ID_BYTES_MAX} bytes.`);
+  if (Buffer.byteLength(id) > ID_BYTES_MAX) throw invalid(`An id has at most ${ID_BYTES_MAX} bytes.`);
   return { id, document };
 }
 
 function checkSize(document: JsonObject): void {
   if (jsonBytes(document) > DOCUMENT_BYTES_MAX)
-    throw refusal(
+    throw invalid(
       `A row or document has at most ${DOCUMENT_BYTES_MAX} bytes. Put large values into blob storage.`,
     );
 }
@@ -59,7 +57,7 @@ export function patchOf(patch: JsonObject, id?: string): JsonObject {
   if (!Object.hasOwn(patch, 'id')) return patch;
   const { id: given, ...rest } = patch;
   if (id !== undefined && String(given) === id) return rest;
-  throw refusal('The member `id` never changes. Leave it out of the patch.');
+  throw invalid('The member `id` never changes. Leave it out of the patch.');
 }
 
 export interface PageRequest {

@@ -1,5 +1,5 @@
 /** How published packs call `ctx.fs`: content is text, base64 unless `encoding` is `utf8`. */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
 import {
   also,
@@ -27,9 +27,9 @@ const ENCODINGS: Readonly<Record<string, 'utf8' | 'base64'>> = {
 function encodingOf(encoding: Data = 'base64'): 'utf8' | 'base64' {
   const known = typeof encoding === 'string' && Object.hasOwn(ENCODINGS, encoding) && ENCODINGS[encoding];
   if (known) return known;
-  throw new OpenwopError('validation_error', {
-    message: `There is no encoding ${JSON.stringify(encoding)} here. Use ${Object.keys(ENCODINGS).join(', ')}, or give \`bytes\`.`,
-  });
+  throw invalid(
+    `There is no encoding ${JSON.stringify(encoding)} here. Use ${Object.keys(ENCODINGS).join(', ')}, or give \`bytes\`.`,
+  );
 }
 
 /** A call that asks for an encoding means the text; another is understood by its `bytes`. */

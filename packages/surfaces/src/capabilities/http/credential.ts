@@ -1,6 +1,6 @@
 /** Which credential a request asks for, by reference: its value is filled in where the request leaves, and never before. */
 import type { EgressCredential, EgressDecision } from '@gantry/egress';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { ReadCall, SurfaceCaller } from '../../calls/surface-call.ts';
 
 /** Where it goes instead of the header that it was stored for. */
@@ -42,13 +42,13 @@ export function wantedCredential({ headers, credential }: Asked): {
   readonly headers: Readonly<Record<string, string>>;
 } {
   const [mentions, others] = partition(Object.entries(headers));
-  if (mentions.length + (credential ? 1 : 0) > 1) throw invalid('A request carries one credential.');
+  if (mentions.length + (credential ? 1 : 0) > 1) throw misused('A request carries one credential.');
   const [mention] = mentions;
   if (!mention) return { wanted: credential && { ref: credential.ref }, headers };
   const [header, value] = mention;
   const [, prefix = '', ref] = PLACEHOLDER.exec(value) ?? [];
   if (ref === undefined)
-    throw invalid(`The header ${header} must end with {{credential:REF}}, and name one reference.`);
+    throw misused(`The header ${header} must end with {{credential:REF}}, and name one reference.`);
   return { wanted: { ref, placement: { header, prefix } }, headers: Object.fromEntries(others) };
 }
 
@@ -59,10 +59,8 @@ function partition(headers: readonly Header[]): [mentions: Header[], others: Hea
   return [headers.filter(isMention), headers.filter((header) => !isMention(header))];
 }
 
-const invalid = (message: string): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `${message} Use { credential: { ref } }, or "Bearer {{credential:REF}}" as a header.`,
-  });
+const misused = (message: string): OpenwopError =>
+  invalid(`${message} Use { credential: { ref } }, or "Bearer {{credential:REF}}" as a header.`);
 
 /** Headers by which servers recognise a caller: a pack that made them up could pass on what is not its own. */
 const IDENTITY: ReadonlySet<string> = new Set(['authorization', 'cookie']);

@@ -8,7 +8,7 @@ import {
   type EgressStream,
   egressProblem,
 } from '@gantry/egress';
-import { type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, invalid, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { CallAnswer } from '../../calls/call-journal.ts';
 import { contentRoom, type MakeRoom } from '../../calls/content-room.ts';
@@ -122,10 +122,7 @@ async function identified({ init = {} }: HttpInput, call: ReadCall, credentials?
   return { headers, credential: await credentials.open(readerOf(call), wanted.ref, wanted.placement) };
 }
 
-const noCredentials = (): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: '`fetch` carries no credentials. Use ctx.http.safeFetch.',
-  });
+const noCredentials = (): OpenwopError => invalid('`fetch` carries no credentials. Use ctx.http.safeFetch.');
 
 async function answerOf(stream: EgressStream, redirect: string, makeRoom: MakeRoom): Promise<HttpAnswer> {
   const { status, url, redirected } = stream;

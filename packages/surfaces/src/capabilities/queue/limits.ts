@@ -1,5 +1,5 @@
 /** Bounds of what pack code sends. The protocol's advertisement has no members for them. */
-import { type Json, OpenwopError } from '@gantry/protocol';
+import { invalid, type Json } from '@gantry/protocol';
 import type { ConsumerGroup, QueueDraft } from '../../ports/queue.ts';
 import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
 
@@ -18,17 +18,13 @@ export function checkDraft({ topic, payload, headers }: QueueDraft): void {
   refuseOver('payload', payload);
   refuseOver('headers', headers);
   if (Object.keys(headers).length > HEADERS_MAX)
-    throw new OpenwopError('validation_error', { message: `A message has at most ${HEADERS_MAX} headers.` });
+    throw invalid(`A message has at most ${HEADERS_MAX} headers.`);
 }
 
 /** Throws `validation_error`. */
 export function checkGroup(consumers: ConsumerGroup): void {
   const found = problemOf(consumers);
-  if (found)
-    throw new OpenwopError('validation_error', {
-      message: `The ${found.field} ${found.problem}. Choose another name.`,
-      details: { ...found },
-    });
+  if (found) throw invalid(`The ${found.field} ${found.problem}. Choose another name.`, { ...found });
 }
 
 /** Why no queue can have such a topic and group; null when it can. */
@@ -57,10 +53,7 @@ function refuseOver(field: keyof typeof PARTS, value: Json): void {
   const { has, bytesMax, next } = PARTS[field];
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes <= bytesMax) return;
-  throw new OpenwopError('validation_error', {
-    message: `${has} ${bytes} bytes, and may have ${bytesMax}. ${next}`,
-    details: { field, bytesMax },
-  });
+  throw invalid(`${has} ${bytes} bytes, and may have ${bytesMax}. ${next}`, { field, bytesMax });
 }
 
 /** Text without control characters, which mean something in headers and double in length in tokens. Threads load it. */

@@ -1,5 +1,5 @@
 /** `ctx.db.search`: full text in indexes, ranked by BM25. */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid } from '@gantry/protocol';
 import Type from 'typebox';
 import { isObject } from '../../calls/data.ts';
 import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
@@ -109,15 +109,14 @@ function checkSizes(docs: readonly SearchDocument[]): void {
   for (const { id, fields } of docs) {
     const bytes = jsonBytes(fields);
     if (bytes > DOCUMENT_BYTES_MAX)
-      throw new OpenwopError('validation_error', {
-        message: `The document "${id}" has more than ${DOCUMENT_BYTES_MAX} bytes. Index it in parts.`,
-        details: { documentBytesMax: DOCUMENT_BYTES_MAX },
+      throw invalid(`The document "${id}" has more than ${DOCUMENT_BYTES_MAX} bytes. Index it in parts.`, {
+        documentBytesMax: DOCUMENT_BYTES_MAX,
       });
     total += bytes;
   }
   if (total > CALL_BYTES_MAX)
-    throw new OpenwopError('validation_error', {
-      message: `The documents have more than ${CALL_BYTES_MAX} bytes together. Index them in several calls.`,
-      details: { callBytesMax: CALL_BYTES_MAX },
-    });
+    throw invalid(
+      `The documents have more than ${CALL_BYTES_MAX} bytes together. Index them in several calls.`,
+      { callBytesMax: CALL_BYTES_MAX },
+    );
 }

@@ -1,5 +1,5 @@
 /** Statements that packs may send: a list of what is allowed, since every database has verbs of its own. */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { SqlDialect } from '../../ports/sql.ts';
 import { forbiddenFunction } from './functions.ts';
 import type { Token } from './tokens.ts';
@@ -50,9 +50,9 @@ function checkWrite(tokens: readonly Token[], verb: string): void {
   const main = words.find((word) => word !== 'with' && (WRITES.has(word) || READS.has(word)));
   if (main === undefined || READS.has(main)) throw notFor('execute', main ?? verb);
   if (words.includes('returning'))
-    throw new OpenwopError('validation_error', {
-      message: 'ctx.db.sql.execute answers how many rows it changed; leave RETURNING out, and query them.',
-    });
+    throw invalid(
+      'ctx.db.sql.execute answers how many rows it changed; leave RETURNING out, and query them.',
+    );
 }
 
 const outerWords = (tokens: readonly Token[]): string[] =>
@@ -119,9 +119,7 @@ function notFor(use: SqlUse, verb: string): OpenwopError {
   const other = use === 'query' ? 'execute' : 'query';
   const fits = use === 'query' ? WRITES.has(verb) || Object.hasOwn(DEFINITIONS, verb) : READS.has(verb);
   if (!fits) return OTHER_VERBS.has(verb) ? forbidden(verb.toUpperCase()) : unknownVerb(verb);
-  return new OpenwopError('validation_error', {
-    message: `ctx.db.sql.${use} cannot do ${verb.toUpperCase()}; use ctx.db.sql.${other}.`,
-  });
+  return invalid(`ctx.db.sql.${use} cannot do ${verb.toUpperCase()}; use ctx.db.sql.${other}.`);
 }
 
 const unknownVerb = (verb: string): OpenwopError =>

@@ -1,5 +1,5 @@
 /** Rows of a workflow as tables. Columns are the members of the rows, in the order in which they come up. */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid } from '@gantry/protocol';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
 import type { SqlValue } from '../../ports/sql.ts';
 import type { SqliteTable } from '../../sql-drivers/sqlite-wire.ts';
@@ -65,5 +65,3 @@ function checkColumn(table: string, name: string, columns: number): void {
 
 const valueIn = (row: DataObject, { name }: Column): SqlValue =>
   Object.hasOwn(row, name) ? sqlValueOf(row[name] ?? null) : null;
-
-const invalid = (message: string): OpenwopError => new OpenwopError('validation_error', { message });

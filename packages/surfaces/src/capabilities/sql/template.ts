@@ -1,5 +1,5 @@
 /** A statement and its values: judged, and ready for any driver. */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { Data, DataObject } from '../../calls/data.ts';
 import { isJson } from '../../calls/data.ts';
 import type { SqlDialect, SqlStatement, SqlValue } from '../../ports/sql.ts';
@@ -106,11 +106,10 @@ function checkLists(tokens: readonly Token[], { gaps, values }: Bound): void {
 }
 
 const listed = (mark: string, value: Data): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message:
-      `The value for ${mark} inside \`in (...)\` is ${Array.isArray(value) ? 'a list' : 'an object'}, which would be ` +
+  invalid(
+    `The value for ${mark} inside \`in (...)\` is ${Array.isArray(value) ? 'a list' : 'an object'}, which would be ` +
       'compared as one JSON text. Write a mark for each value, as in `in (?, ?)`, and give them in `params` one by one.',
-  });
+  );
 
 function bindNamed(written: readonly string[], params: SqlParams): Bound {
   if (Array.isArray(params)) throw unbound('Parameters are written as :name; pass `params` as an object.');
@@ -136,13 +135,12 @@ const unbound = (message: string): OpenwopError => new OpenwopError('sql_non_par
 export function sqlValueOf(value: Data): SqlValue {
   if (typeof value === 'string') {
     if (value.isWellFormed() && !value.includes('\0')) return value;
-    throw invalid('text with NUL or with half a surrogate pair');
+    throw unkept('text with NUL or with half a surrogate pair');
   }
-  if (typeof value === 'number' && !Number.isFinite(value)) throw invalid('a number that is not finite');
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unkept('a number that is not finite');
   if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
-  if (!isJson(value)) throw invalid('bytes inside a list or an object');
+  if (!isJson(value)) throw unkept('bytes inside a list or an object');
   return sqlValueOf(JSON.stringify(value));
 }
 
-const invalid = (what: string): OpenwopError =>
-  new OpenwopError('validation_error', { message: `\`params\` has ${what}, which no database keeps.` });
+const unkept = (what: string): OpenwopError => invalid(`\`params\` has ${what}, which no database keeps.`);

@@ -1,5 +1,5 @@
 /** `ctx.db.vector`: vectors in collections, and the nearest to a given one. */
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { invalid, type JsonObject } from '@gantry/protocol';
 import Type from 'typebox';
 import type { DataObject } from '../../calls/data.ts';
 import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
@@ -175,8 +175,8 @@ const shown = ({ id, score, metadata }: VectorMatch) => ({ id, score, ...(metada
 
 function checkMetadata(id: string, metadata: JsonObject | null): void {
   if (metadata === null || jsonBytes(metadata) <= METADATA_BYTES_MAX) return;
-  throw new OpenwopError('validation_error', {
-    message: `The metadata of "${id}" has more than ${METADATA_BYTES_MAX} bytes. Keep large texts elsewhere, by their id.`,
-    details: { metadataBytesMax: METADATA_BYTES_MAX },
-  });
+  throw invalid(
+    `The metadata of "${id}" has more than ${METADATA_BYTES_MAX} bytes. Keep large texts elsewhere, by their id.`,
+    { metadataBytesMax: METADATA_BYTES_MAX },
+  );
 }

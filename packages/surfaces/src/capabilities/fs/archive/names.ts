@@ -1,6 +1,6 @@
 /** Names of entries, in archives from anywhere and in those that are made here: each could be written as a file. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, type OpenwopError } from '@gantry/protocol';
 import { outside, plainPath } from '../files/path.ts';
 
 export interface EntryNames {
@@ -56,7 +56,7 @@ function namesIn(given: string): string[] {
 }
 
 const twice = (path: string): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `The archive has more than one entry for ${JSON.stringify(path)}. Give each file a path of its own.`,
-    details: { path },
-  });
+  invalid(
+    `The archive has more than one entry for ${JSON.stringify(path)}. Give each file a path of its own.`,
+    { path },
+  );
