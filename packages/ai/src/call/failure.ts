@@ -47,13 +47,15 @@ export function nextAfter({ kind, retryAfterMs }: ModelFailure, tried: Tried): A
         : { kind: 'failed', code: 'provider_unavailable', retriable: true };
     case 'quota':
       return { kind: 'failed', code: 'provider_quota_exhausted', retriable: true };
-    case 'too-long':
-      return { kind: 'failed', code: 'content_too_long', retriable: false };
-    case 'unknown-model':
-      return { kind: 'failed', code: 'model_not_supported', retriable: false };
-    case 'key-rejected':
-      return { kind: 'failed', code: 'credential_unavailable', retriable: false };
-    case 'rejected':
-      return { kind: 'failed', code: 'provider_unavailable', retriable: false };
+    default:
+      return { kind: 'failed', code: FINAL[kind], retriable: false };
   }
 }
+
+/** The same request would fail again. */
+const FINAL = {
+  'too-long': 'content_too_long',
+  'unknown-model': 'model_not_supported',
+  'key-rejected': 'credential_unavailable',
+  rejected: 'provider_unavailable',
+} as const;

@@ -4,6 +4,7 @@
  * for one search of the web. Surcharges for very long prompts are not in it. The setting `GANTRY_AI` names a file with
  * newer prices.
  */
+import { given } from '@gantry/protocol';
 import type { Modality } from '../model.ts';
 import type { KnownModel, ListPrice } from './models.ts';
 
@@ -13,53 +14,37 @@ const SEES: readonly Modality[] = ['text', 'image', 'document'];
 const HEARS: readonly Modality[] = ['text', 'image', 'audio', 'document'];
 
 type Figures = readonly [input: number, output: number, cacheRead: number, cacheWrite?: number];
+type Facts = Required<Pick<KnownModel, 'contextTokens' | 'outputTokens' | 'modalities' | 'capabilities'>>;
 
-const priced = ([input, output, cacheRead, cacheWrite]: Figures): ListPrice => ({
-  input,
-  output,
-  cacheRead,
-  ...(cacheWrite !== undefined && { cacheWrite }),
-});
+/** Models that talk, with what most of their provider have in common. `search` is the price of one. */
+const chats =
+  (provider: string, search: number, common: Facts) =>
+  (id: string, figures: Figures, own: Partial<Facts> = {}): KnownModel => {
+    const [input, output, cacheRead, cacheWrite] = figures;
+    const price = { input, output, cacheRead, ...given({ cacheWrite }), each: search };
+    return { provider, id, ...common, ...own, price };
+  };
 
-const claude = (
-  id: string,
-  figures: Figures,
-  contextTokens = 1_000_000,
-  outputTokens = 128_000,
-): KnownModel => ({
-  provider: 'anthropic',
-  id,
-  contextTokens,
-  outputTokens,
+const claude = chats('anthropic', 0.01, {
+  contextTokens: 1_000_000,
+  outputTokens: 128_000,
   modalities: SEES,
   capabilities: ALL,
-  price: { ...priced(figures), each: 0.01 },
 });
-
-const gpt = (
-  id: string,
-  figures: Figures,
-  { contextTokens = 1_050_000, outputTokens = 128_000, capabilities = ALL } = {},
-): KnownModel => ({
-  provider: 'openai',
-  id,
-  contextTokens,
-  outputTokens,
+const gpt = chats('openai', 0.01, {
+  contextTokens: 1_050_000,
+  outputTokens: 128_000,
   modalities: SEES,
-  capabilities,
-  price: { ...priced(figures), each: 0.01 },
+  capabilities: ALL,
 });
-
-const gemini = (id: string, figures: Figures): KnownModel => ({
-  provider: 'gemini',
-  id,
+const gemini = chats('gemini', 0.035, {
   contextTokens: 1_048_576,
   outputTokens: 65_536,
   modalities: HEARS,
   capabilities: ALL,
-  price: { ...priced(figures), each: 0.035 },
 });
 
+const CLAUDE_4 = { contextTokens: 200_000, outputTokens: 64_000 };
 const GPT_4_1 = { contextTokens: 1_047_576, outputTokens: 32_768, capabilities: [...PLAIN, 'long-context'] };
 const GPT_4O = { contextTokens: 128_000, outputTokens: 16_384, capabilities: PLAIN };
 const GPT_5 = { contextTokens: 400_000 };
@@ -88,15 +73,15 @@ export const MODELS: readonly KnownModel[] = [
   claude('claude-opus-5', [5, 25, 0.5, 6.25]),
   claude('claude-opus-4-8', [5, 25, 0.5, 6.25]),
   claude('claude-opus-4-7', [5, 25, 0.5, 6.25]),
-  claude('claude-opus-4-6', [5, 25, 0.5, 6.25], 200_000),
-  claude('claude-opus-4-5', [5, 25, 0.5, 6.25], 200_000, 64_000),
+  claude('claude-opus-4-6', [5, 25, 0.5, 6.25], { contextTokens: 200_000 }),
+  claude('claude-opus-4-5', [5, 25, 0.5, 6.25], CLAUDE_4),
   claude('claude-sonnet-5-5', [2, 10, 0.1, 2.5]),
   claude('claude-sonnet-5', [2, 10, 0.2, 2.5]),
-  claude('claude-sonnet-4-6', [3, 15, 0.3, 3.75], 200_000, 64_000),
-  claude('claude-sonnet-4-5', [3, 15, 0.3, 3.75], 200_000, 64_000),
+  claude('claude-sonnet-4-6', [3, 15, 0.3, 3.75], CLAUDE_4),
+  claude('claude-sonnet-4-5', [3, 15, 0.3, 3.75], CLAUDE_4),
   // Half a dollar and 2.50 are asked for prompts over 100,000 tokens; a limit of cost must hold for those too.
   claude('claude-haiku-5-5', [0.5, 2.5, 0.05, 0.625]),
-  claude('claude-haiku-4-5', [1, 5, 0.1, 1.25], 200_000, 64_000),
+  claude('claude-haiku-4-5', [1, 5, 0.1, 1.25], CLAUDE_4),
   gpt('gpt-6-astra', [10, 50, 1, 12.5]),
   gpt('gpt-6.1-sol', [2, 10, 0.1, 2.5]),
   gpt('gpt-6-sol', [2, 10, 0.2, 2.5]),

@@ -5,7 +5,7 @@
  *     correction in the words of the host. A refusal is never repeated.
  * I2  At most `attemptsMax` requests, and one more when all answers were prose.
  */
-import type { EmittedEvent, Json, JsonObject } from '@gantry/protocol';
+import { type EmittedEvent, given, type Json, type JsonObject } from '@gantry/protocol';
 import type { Fault } from './document.ts';
 import type { Recovered } from './recover.ts';
 
@@ -79,7 +79,7 @@ export function afterAnswer(call: Structured, asked: Asked, answer: Answered): N
     model,
     stopReason: 'max_tokens',
     partialPayloadAvailable: answer.text.length > 0,
-    ...(answer.outputTokens !== undefined && { outputTokenCount: answer.outputTokens }),
+    ...given({ outputTokenCount: answer.outputTokens }),
   });
   return truncated(call, asked, cut);
 }
@@ -125,15 +125,10 @@ function wrong(call: Structured, asked: Asked, { recovered, faults }: Answered):
   }
   if (!onlyProse || asked.isCoercion) return exhausted(nodeId, attempt, reason, limits.attemptsMax);
   const engaged = { nodeId, originalEnvelopeType: envelopeType, fallbackCalls: 1 };
+  const last = { attempt: attempt + 1, maxOutputTokens, correction: COERCION, onlyProse };
   return {
     kind: 'ask',
-    asked: {
-      attempt: attempt + 1,
-      maxOutputTokens,
-      correction: COERCION,
-      isCoercion: true,
-      onlyProse,
-    },
+    asked: { ...last, isCoercion: true },
     events: [event('envelope.nlToFormat.engaged', engaged)],
   };
 }

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { EgressByPurpose } from '@gantry/egress';
 import type { HostOffer } from '@gantry/packs';
-import type { BackendHealth, JsonObject } from '@gantry/protocol';
+import { type BackendHealth, given, type JsonObject } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import {
+  type CallGate,
   createCallGate,
   type EnvelopesPort,
   type HttpCredentials,
@@ -25,10 +26,9 @@ import { holdsSecret } from '../redaction/holds-secret.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
 import type { ToolCalls } from '../tools/tool-calls.ts';
-import { backendMetrics } from './backend-metrics.ts';
+import { callJournal } from './call-journal.ts';
 import { callLog } from './call-log.ts';
-import { CallMetrics } from './call-metrics.ts';
-import { nodeMembers } from './node-members.ts';
+import { backendMetrics, CallMetrics } from './metrics.ts';
 
 export interface SurfacesOptions {
   readonly settings: Pick<Settings, 'dataDir' | 'databaseUrl' | 'backends' | 'quotas' | 'buckets'>;
@@ -81,7 +81,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     dataDir: settings.dataDir,
     backends: { database: settings.databaseUrl, ...settings.backends },
     quotas: settings.quotas,
-    ...(options.store.processes && { processes: options.store.processes }),
+    ...given({ processes: options.store.processes }),
     buckets: settings.buckets,
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
@@ -118,6 +118,27 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     close: () => opened.close(),
   };
 }
+
+/** The calls of one node at work go through the gate, and are journaled in the log of the runtime. */
+export const nodeMembers =
+  (gate: CallGate, tools: ToolCalls) =>
+  ({ key, log, recorded, warn, signal: cancelled, approve, ...facts }: SurfaceFacts): Members => {
+    const { workspace = '', principal = '', work, nodeId, ordinalBase: ordinal } = facts;
+    const caller = { principal: principal || undefined, run: work?.run, tell: work?.tell, approve };
+    const calls = gate.open(
+      { ...facts, ...key, workspace, principal, cancelled },
+      callJournal(log, { tools, caller, ...given({ recorded, warn }) }),
+    );
+    return {
+      table: gate.table,
+      primitives: gate.primitives,
+      load: () => tools.load({ log, ...caller }, { ...key, nodeId, ordinal }, calls.tools()),
+      call: (path, args, io) => {
+        const call = () => calls.call(path, args, io);
+        return io.untimed && gate.slow.has(path) ? io.untimed(call) : call();
+      },
+    };
+  };
 
 /** Runs that a host without a database kept in the data folder. */
 const leftRuns = ({ databaseUrl, dataDir }: SurfacesOptions['settings']): BackendHealth[] => {

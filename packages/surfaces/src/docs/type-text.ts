@@ -29,13 +29,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'a row by its columns': 'SqlRow',
 };
 
-const PLAIN: Readonly<Record<string, string>> = {
-  string: 'string',
-  number: 'number',
-  integer: 'number',
-  boolean: 'boolean',
-  null: 'null',
-};
+const PLAIN = ['string', 'number', 'boolean', 'null'];
 
 const literal = (value: unknown): string =>
   typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
@@ -57,7 +51,8 @@ export function typeText(schema: TSchema, context: TypeContext): string {
   if (anyOf) return anyOf.map((each) => typeText(each, context)).join(' | ');
   if (items) return listText(typeText(items, context), context);
   if (properties) return objectText(properties, written.required ?? [], context);
-  const named = NAMED[description] ?? PLAIN[type];
+  const plain = type === 'integer' ? 'number' : type;
+  const named = NAMED[description] ?? (PLAIN.includes(plain) ? plain : undefined);
   if (named !== undefined) return named;
   const [values] = Object.values(patternProperties ?? {});
   if (values) return `{ [name: string]: ${typeText(values, context)} }`;

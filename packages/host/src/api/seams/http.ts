@@ -5,8 +5,8 @@ import { type EmittedEvent, type JsonObject, OpenwopError, Values } from '@gantr
 import { createCallGate, implementHttp } from '@gantry/surfaces';
 import Type, { type Static } from 'typebox';
 import type { Packs } from '../../packs/packs.ts';
-import { nodeMembers } from '../../surfaces/node-members.ts';
 import type { Surfaces } from '../../surfaces/surfaces.ts';
+import { nodeMembers } from '../../surfaces/surfaces.ts';
 import type { ApiDeps } from '../context.ts';
 import { definition, node, seamIdFor } from './definition.ts';
 import type { Drive } from './drive.ts';

@@ -44,12 +44,8 @@ const NEEDED: Readonly<Record<string, string>> = {
 };
 const SETTINGS = Object.keys(File.properties.datasources.items.properties);
 
-export interface DatasourceConfig {
-  readonly id: string;
-  readonly tenants: '*' | readonly string[];
+export interface DatasourceConfig extends Pick<Written, 'id' | 'tenants' | 'maxRows' | 'timeoutMs'> {
   readonly readOnly: boolean;
-  readonly maxRows?: number;
-  readonly timeoutMs?: number;
   readonly location:
     | { readonly driver: 'sqlite'; readonly file: string }
     | { readonly driver: 'postgres' | 'mysql'; readonly url: string };
@@ -64,15 +60,8 @@ export function readDatasources(path: string): DatasourceConfig[] {
     if (written.datasources.slice(0, index).some((before) => overlap(before, each)))
       throw invalid(path, `/datasources/${index} has an id that one of its tenants has already`);
   return written.datasources.map((each, index) => {
-    const { id, tenants, readOnly = false, maxRows, timeoutMs } = each;
-    return {
-      id,
-      tenants,
-      readOnly,
-      ...(maxRows !== undefined && { maxRows }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      location: locationOf(path, index, each),
-    };
+    const { driver: _driver, url: _url, file: _file, readOnly = false, ...rest } = each;
+    return { ...rest, readOnly, location: locationOf(path, index, each) };
   });
 }
 

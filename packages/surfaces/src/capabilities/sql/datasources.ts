@@ -6,7 +6,7 @@
  * const datasources = await openDatasources('/etc/gantry/datasources.json', { pool, dataDir, invocationRetentionMs });
  * const { backend } = datasources.find('crm', 'acme');
  */
-import { didYouMean, OpenwopError } from '@gantry/protocol';
+import { didYouMean, given, OpenwopError } from '@gantry/protocol';
 import { isUnavailable, ServerError } from '../../backend-errors.ts';
 import { named as inSetting } from '../../open-port.ts';
 import { SQL_LIMITS, type SqlBackend, type SqlDialect, type SqlLimits } from '../../ports/sql.ts';
@@ -82,11 +82,7 @@ async function entryOf(
   { id, tenants, readOnly, location, ...limits }: DatasourceConfig,
   { pool }: DatasourcesDeps,
 ): Promise<Entry> {
-  const bounds = {
-    ...SQL_LIMITS,
-    ...(limits.maxRows !== undefined && { rowsMax: limits.maxRows }),
-    ...(limits.timeoutMs !== undefined && { timeoutMs: limits.timeoutMs }),
-  };
+  const bounds = { ...SQL_LIMITS, ...given({ rowsMax: limits.maxRows, timeoutMs: limits.timeoutMs }) };
   return {
     id,
     tenants: tenants === '*' ? tenants : new Set(tenants),

@@ -101,31 +101,24 @@ export const explainRead = (error: unknown, path: string): unknown =>
 
 export function explain(error: unknown, path: string): unknown {
   if (error instanceof LinkFound) return outside(path, 'is a link or leads through one');
-  switch (codeOf(error)) {
-    case 'ENOENT':
-      return notFound(path);
-    case 'ENOTDIR':
-      return denied(path, 'leads through a file as if it were a folder');
-    case 'EISDIR':
-      return denied(path, 'is a folder or a special file');
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return denied(path, 'is closed to this host');
-    case 'EXDEV':
-      return denied(path, 'is on another disk, where nothing can be written as a whole');
-    case 'ENAMETOOLONG':
-      return outside(path, 'is too long');
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EIO':
-    case 'EMFILE':
-    case 'ENFILE':
-      return unavailable(error);
-    default:
-      return error;
-  }
+  const code = codeOf(error) ?? '';
+  if (code === 'ENOENT') return notFound(path);
+  if (code === 'ENAMETOOLONG') return outside(path, 'is too long');
+  if (OF_THE_DISK.has(code)) return unavailable(error);
+  const problem = DENIED.get(code);
+  return problem === undefined ? error : denied(path, problem);
 }
+
+const CLOSED = 'is closed to this host';
+const DENIED: ReadonlyMap<string, string> = new Map([
+  ['ENOTDIR', 'leads through a file as if it were a folder'],
+  ['EISDIR', 'is a folder or a special file'],
+  ['EACCES', CLOSED],
+  ['EPERM', CLOSED],
+  ['EROFS', CLOSED],
+  ['EXDEV', 'is on another disk, where nothing can be written as a whole'],
+]);
+const OF_THE_DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE']);
 
 const unavailable = (cause: unknown): OpenwopError =>
   new OpenwopError('storage_unavailable', {

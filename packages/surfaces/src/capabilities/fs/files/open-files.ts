@@ -202,11 +202,8 @@ class Files implements FilesPort {
 
   /** A digest has no characters that mean something, and no two workspaces share one. */
   #rootOf(tenant: string, workspace: string): string {
-    return join(
-      this.#folder,
-      'roots',
-      hash('sha256', JSON.stringify([tenant, workspace]), 'hex').slice(0, 40),
-    );
+    const digest = hash('sha256', JSON.stringify([tenant, workspace]), 'hex');
+    return join(this.#folder, 'roots', digest.slice(0, 40));
   }
 
   async #typeOf(tenant: string, workspace: string, path: string): Promise<string | null> {

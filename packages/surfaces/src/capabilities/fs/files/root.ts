@@ -47,16 +47,14 @@ export async function within<T>(folder: Folder, work: (folder: Folder) => Promis
   }
 }
 
-const split = (names: readonly string[]): [string[], string] => [names.slice(0, -1), names.at(-1)!];
-
 export async function inFolder<T>(
   root: string,
   names: readonly string[],
   work: (folder: Folder, name: string) => Promise<T>,
   make = false,
 ): Promise<T> {
-  const [folders, name] = split(names);
-  return within(await walk(root, folders, make), (folder) => work(folder, name));
+  const folder = await walk(root, names.slice(0, -1), make);
+  return within(folder, () => work(folder, names.at(-1)!));
 }
 
 /** A plain file with one name, or a folder. */
@@ -117,19 +115,10 @@ export function changeOf(
   call: PortWrite,
   kind: FileChange['kind'],
 ): FileChange {
-  const { journalKey: invocation, method, fingerprint } = call.invocation;
-  return {
-    tenant: call.tenant,
-    invocation,
-    method,
-    fingerprint,
-    workspace,
-    path,
-    kind,
-    staged: randomUUID(),
-    bytes: 0,
-    contentType: null,
-  };
+  const { tenant, invocation: made } = call;
+  const { journalKey: invocation, method, fingerprint } = made;
+  const what = { tenant, invocation, method, fingerprint, workspace, path, kind };
+  return { ...what, staged: randomUUID(), bytes: 0, contentType: null };
 }
 
 /** What the file will be; judged by what is there now. */

@@ -1,4 +1,5 @@
-/** How often pack code called which method, how that ended and how long it took; since the process started. */
+/** Of surfaces, as Prometheus reads it. */
+import type { BackendHealth } from '@gantry/protocol';
 import type { CallReport } from '@gantry/surfaces';
 
 /** Upper bounds in seconds, from a read of the data folder to a server that is about to be given up. */
@@ -14,6 +15,7 @@ interface Series {
 
 export type MeasuredCall = Pick<CallReport, 'surface' | 'method' | 'ms' | 'ok' | 'code'>;
 
+/** How often pack code called which method, how that ended and how long it took; since the process started. */
 export class CallMetrics {
   readonly #series = new Map<string, Series>();
 
@@ -28,7 +30,6 @@ export class CallMetrics {
     series.seconds += seconds;
   }
 
-  /** As Prometheus reads it. */
   text(): string {
     const all = [...this.#series.values()].sort((a, b) => (a.labels < b.labels ? -1 : 1));
     return [
@@ -62,3 +63,24 @@ function histogram({ labels, buckets, count, seconds }: Series): string[] {
     `openwop_activity_duration_seconds_count{${labels}} ${count}`,
   ];
 }
+
+const STATES: readonly BackendHealth['state'][] = ['up', 'unreachable', 'rejected'];
+
+/** How many backends of each capability are in which state now. A capability may have several: data sources. */
+export function backendMetrics(backends: readonly BackendHealth[]): string {
+  const kinds = Map.groupBy(backends, backendOf);
+  return [
+    '# HELP gantry_backends Backends of surfaces by state: up, unreachable (used again when it answers), rejected (needs a correction).',
+    '# TYPE gantry_backends gauge',
+    ...[...kinds].flatMap(([labels, alike]) =>
+      STATES.map((state) => {
+        const count = alike.filter((each) => each.state === state).length;
+        return `gantry_backends{${labels},state="${state}"} ${count}`;
+      }),
+    ),
+    '',
+  ].join('\n');
+}
+
+const backendOf = ({ capability, backend }: BackendHealth): string =>
+  `capability="${capability}",backend="${backend}"`;
