@@ -1,4 +1,5 @@
 import type {
+  Ancestry,
   BulkCancelResponse,
   CancelRunRequest,
   CancelRunResponse,
@@ -18,6 +19,7 @@ import type {
   RunExplanation,
   RunSnapshot,
   RunStatus,
+  RunSummary,
   RunUsage,
 } from '@gantry/protocol';
 import { type CallOptions, type CreateOptions, createCalls } from './calls.ts';
@@ -26,15 +28,7 @@ import type { RetryPolicy } from './retry.ts';
 import type { StreamEvent } from './stream-event.ts';
 import type { Transport } from './transport.ts';
 
-export interface RunSummary {
-  runId: string;
-  workflowId: string;
-  status: RunStatus;
-  createdAt: string;
-  endedAt?: string;
-}
-
-export interface RunPage {
+interface RunPage {
   runs: RunSummary[];
   /** Pass as `before` to get the next, older page. */
   nextBefore?: string;
@@ -55,13 +49,6 @@ export interface PollOptions extends CallOptions {
 }
 
 export type PollResult = Omit<PollEventsResponse, 'events'> & { events: RunEventDoc[] };
-
-/** Which run started this one; null for one that was started from outside. */
-export interface Ancestry {
-  runId: string;
-  hostId: string;
-  parent: { runId: string; hostId: string; cause: string } | null;
-}
 
 export interface Runs {
   create(request: CreateRunRequest, options?: CreateOptions): Promise<CreateRunResponse>;

@@ -1,44 +1,13 @@
-import type { WorkflowDefinition } from '@gantry/protocol';
+import type {
+  FromChainRequest,
+  FromChainResponse,
+  RegisteredWorkflow,
+  WorkflowCheck,
+  WorkflowDefinition,
+  WorkflowSummary,
+} from '@gantry/protocol';
 import { createCalls } from './calls.ts';
 import type { Transport } from './transport.ts';
-
-export interface WorkflowSummary {
-  workflowId: string;
-  name: string;
-  version: string;
-  /** Of the content; runs are pinned to it. */
-  hash: string;
-  registeredAt: string;
-  /** Visible to every tenant of the host. */
-  shared: boolean;
-}
-
-export interface RegisteredWorkflow extends WorkflowSummary {
-  /** False when a higher version stays current. */
-  current: boolean;
-}
-
-export interface WorkflowCheck {
-  valid: boolean;
-  issues: { path: string; nodeId?: string; message: string }[];
-}
-
-/** A chain of an installed pack, or one among the chains given. */
-export interface FromChain {
-  chainId: string;
-  packName?: string;
-  chains?: readonly object[];
-  parameters?: object;
-  workflowId?: string;
-  /** Parameters stay open: each run may set them in `configurable`. */
-  deferred?: boolean;
-}
-
-export interface ChainWorkflow {
-  workflowId: string;
-  subChainWorkflowIds: string[];
-  nodeCount: number;
-}
 
 export interface Workflows {
   /**
@@ -49,7 +18,7 @@ export interface Workflows {
   /** Everything for which the definition would not be registered. */
   check(definition: unknown): Promise<WorkflowCheck>;
   /** Expands a workflow chain and registers what comes of it. */
-  fromChain(request: FromChain): Promise<ChainWorkflow>;
+  fromChain(request: FromChainRequest): Promise<FromChainResponse>;
   list(): Promise<WorkflowSummary[]>;
   get(workflowId: string): Promise<WorkflowDefinition>;
   versions(workflowId: string): Promise<WorkflowSummary[]>;

@@ -1,5 +1,5 @@
 /** Operations on API keys, with their access checks. */
-import { isoTime, isRoleScope, OpenwopError } from '@gantry/protocol';
+import { type CreateKeyRequest, isoTime, isRoleScope, type KeySummary, OpenwopError } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret } from './auth.ts';
@@ -9,24 +9,6 @@ import type { KeyCache } from './key-cache.ts';
 import { isTestTenant, liveTenant, newKeyId, newSecret, testTenant } from './key-secret.ts';
 
 export const ROTATION_GRACE_SECONDS = 86_400;
-
-export interface KeySummary {
-  keyId: string;
-  tenant: string;
-  name: string;
-  scopes: string[];
-  createdAt: string;
-  expiresAt?: string;
-  revokedAt?: string;
-}
-
-export interface WantedKey {
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly tenant?: string;
-  readonly test?: boolean;
-  readonly expiresInSeconds?: number;
-}
 
 /** A key by its id, in the caller's tenant or the one an administrator names. */
 export interface KeyAddress {
@@ -65,7 +47,7 @@ function namedTenant(caller: Caller, tenant: string | undefined): string {
 }
 
 /** A test key only ever makes test keys. */
-function keyTenant(caller: Caller, wanted: WantedKey): string {
+function keyTenant(caller: Caller, wanted: CreateKeyRequest): string {
   const tenant = namedTenant(caller, wanted.tenant);
   const { test = isTestTenant(caller.tenant) } = wanted;
   if (!test && isTestTenant(caller.tenant)) {
@@ -102,7 +84,11 @@ export class KeyService {
     return (await this.#keysOf(caller, tenant)).map(summary);
   }
 
-  create(caller: Caller, wanted: WantedKey, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
+  create(
+    caller: Caller,
+    wanted: CreateKeyRequest,
+    record: RecordAnswer | undefined,
+  ): Promise<Answer | 'duplicate'> {
     const tenant = keyTenant(caller, wanted);
     const { name, scopes, expiresInSeconds } = wanted;
     checkScopes(caller, scopes);

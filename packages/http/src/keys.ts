@@ -1,40 +1,18 @@
-import { closedObject, RoleScope, Scope } from '@gantry/protocol';
+import {
+  CreateKeyRequest,
+  closedObject,
+  KeySummary,
+  NewKey,
+  RotateKeyRequest,
+  Tenant,
+} from '@gantry/protocol';
 import Type from 'typebox';
 import { type Api, callerOf } from './context.ts';
 import type { Idempotency } from './idempotency.ts';
 import { KeyService, type KeyServiceOptions, ROTATION_GRACE_SECONDS } from './key-service.ts';
 import { readPayload } from './reply.ts';
 
-const ROTATION_GRACE_MAX_SECONDS = 90 * 86_400;
-const LIFETIME_MAX_SECONDS = 10 * 365 * 86_400;
 const KEYS_URL = '/v1/host/gantry/keys';
-
-const Tenant = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
-
-const CreateKeyRequest = closedObject({
-  name: Type.String({ minLength: 1, maxLength: 128 }),
-  scopes: Type.Array(Type.Union([Scope, RoleScope]), { minItems: 1, maxItems: 256, uniqueItems: true }),
-  tenant: Type.Optional(Tenant),
-  test: Type.Optional(Type.Boolean()),
-  expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_MAX_SECONDS })),
-});
-
-const RotateKeyRequest = closedObject({
-  graceSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: ROTATION_GRACE_MAX_SECONDS })),
-});
-
-const summaryFields = {
-  keyId: Type.String(),
-  tenant: Type.String(),
-  name: Type.String(),
-  scopes: Type.Array(Type.String()),
-  createdAt: Type.String(),
-  expiresAt: Type.Optional(Type.String()),
-  revokedAt: Type.Optional(Type.String()),
-};
-const KeySummary = Type.Object(summaryFields);
-/** The one answer that holds the key itself. */
-const NewKey = Type.Object({ ...summaryFields, key: Type.String() });
 
 const KeyParams = Type.Object({ keyId: Type.String({ minLength: 1, maxLength: 128 }) });
 const TenantQuery = closedObject({ tenant: Type.Optional(Tenant) });

@@ -61,6 +61,25 @@ export const CreateRunResponse = Type.Object({
 });
 export type CreateRunResponse = Static<typeof CreateRunResponse>;
 
+export const RunSummary = Type.Object({
+  runId: Type.String(),
+  workflowId: Type.String(),
+  status: RunStatus,
+  createdAt: Type.String(),
+  endedAt: optional(Type.String()),
+});
+export type RunSummary = Static<typeof RunSummary>;
+
+const Parent = Type.Object({ runId: Type.String(), hostId: Type.String(), cause: Type.String() });
+
+/** Which run started this one; null for one that was started from outside. */
+export const Ancestry = Type.Object({
+  runId: Type.String(),
+  hostId: Type.String(),
+  parent: Type.Union([Type.Null(), Parent]),
+});
+export type Ancestry = Static<typeof Ancestry>;
+
 /** The cost of a run so far; model and provider are those of the last call. */
 export const OpenwopCost = closedObject({
   usd: optional(Type.Number({ minimum: 0 })),

@@ -1,5 +1,13 @@
-import type { KeySummary, NewKey, OfTenant } from '@gantry/client';
-import { didYouMean, given, isRoleScope, isScope, SCOPES } from '@gantry/protocol';
+import type { OfTenant } from '@gantry/client';
+import {
+  didYouMean,
+  given,
+  isRoleScope,
+  isScope,
+  type KeySummary,
+  type NewKey,
+  SCOPES,
+} from '@gantry/protocol';
 import { type Actions, actionCommand } from '../actions.ts';
 import { type Call, flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';

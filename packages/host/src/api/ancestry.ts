@@ -1,15 +1,7 @@
 import { type Api, callerOf, readPayload } from '@gantry/http';
-import { OpenwopError } from '@gantry/protocol';
-import Type from 'typebox';
+import { Ancestry, OpenwopError } from '@gantry/protocol';
 import type { ApiDeps } from './context.ts';
 import { RUN_URL, RunParams } from './runs.ts';
-
-const Parent = Type.Object({ runId: Type.String(), hostId: Type.String(), cause: Type.String() });
-const Ancestry = Type.Object({
-  runId: Type.String(),
-  hostId: Type.String(),
-  parent: Type.Union([Type.Null(), Parent]),
-});
 
 /** The run's immediate parent; whoever wants the whole chain walks it. */
 export function ancestryRoute(app: Api, { runtime, info }: ApiDeps): void {

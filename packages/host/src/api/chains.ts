@@ -1,34 +1,13 @@
 /** Workflow chains: fragments with parameters that become workflows. */
 import { type Api, callerOf, type Idempotency } from '@gantry/http';
 import { instantiateChain, type PackedChain, readChain } from '@gantry/packs';
-import { closedObject, type JsonObject, OpenwopError } from '@gantry/protocol';
-import Type, { type Static } from 'typebox';
+import { FromChainRequest, FromChainResponse, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { chainOptions, sha256 } from '../workflows/chain-options.ts';
 import type { ApiDeps } from './context.ts';
 
 /** Where chains that came with the request are siblings. */
 const INLINE = 'private.inline';
-const CHAINS_MAX = 50;
-
-/** A chain of an installed pack, or chains in the request; the root may compose its siblings. */
-const FromChainRequest = closedObject({
-  chainId: Type.String({ minLength: 1, maxLength: 128 }),
-  packName: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  chains: Type.Optional(
-    Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1, maxItems: CHAINS_MAX }),
-  ),
-  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  workflowId: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 128 })),
-  /** Parameters stay variables of the workflow that each run may set anew. */
-  deferred: Type.Optional(Type.Boolean()),
-});
-
-const FromChainResponse = Type.Object({
-  workflowId: Type.String(),
-  subChainWorkflowIds: Type.Array(Type.String()),
-  nodeCount: Type.Integer(),
-});
 
 export function chainRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   app.post(
@@ -51,8 +30,8 @@ export function chainRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): 
 async function fromChain(
   { workflows, services }: ApiDeps,
   tenant: string,
-  request: Static<typeof FromChainRequest>,
-): Promise<Static<typeof FromChainResponse>> {
+  request: FromChainRequest,
+): Promise<FromChainResponse> {
   const { chainId, parameters = {}, deferred = false } = request;
   const packed = await chainsOf(services.packs.records, tenant, request);
   const find = (id: string): PackedChain | undefined => packed.find(({ chain }) => chain.chainId === id);
@@ -78,7 +57,7 @@ async function fromChain(
 async function chainsOf(
   records: PackRecords,
   tenant: string,
-  { packName, chains }: Static<typeof FromChainRequest>,
+  { packName, chains }: FromChainRequest,
 ): Promise<PackedChain[]> {
   if ((packName === undefined) === (chains === undefined))
     throw new OpenwopError('validation_error', { message: 'Give either `packName` or `chains`.' });

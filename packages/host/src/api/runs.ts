@@ -23,6 +23,7 @@ import {
   OpenwopError,
   RunSnapshot,
   RunStatus,
+  RunSummary,
 } from '@gantry/protocol';
 import type { RunRow } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -48,14 +49,6 @@ export const RUN_URL = '/v1/runs/:runId(^[^:/]+)';
 export const HOST_RUN_URL = '/v1/host/gantry/runs/:runId(^[^:/]+)';
 
 export const RunParams = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }) });
-
-const RunSummary = Type.Object({
-  runId: Type.String(),
-  workflowId: Type.String(),
-  status: RunStatus,
-  createdAt: Type.String(),
-  endedAt: Type.Optional(Type.String()),
-});
 
 const LIST_FILTERS = {
   status: Type.Optional(RunStatus),
@@ -118,7 +111,7 @@ async function toNewRun(
   };
 }
 
-const summary = (row: RunRow) => ({
+const summary = (row: RunRow): RunSummary => ({
   runId: row.runId,
   workflowId: row.workflowId,
   status: row.status,

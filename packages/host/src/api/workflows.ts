@@ -9,13 +9,17 @@ import {
   warn,
 } from '@gantry/http';
 import {
+  isoTime,
   OpenwopError,
   type Owner,
   optional,
   ownerOf,
+  RegisteredWorkflow,
   Values,
+  WorkflowCheck,
   WorkflowDefinition,
   WorkflowPacks,
+  WorkflowSummary,
 } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
@@ -28,26 +32,16 @@ import { unservedModels } from './unserved-models.ts';
 
 const WorkflowParams = Type.Object({ workflowId: Type.String({ minLength: 1, maxLength: 128 }) });
 const VersionParams = Type.Object({
-  workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+  ...WorkflowParams.properties,
   hash: Type.String({ minLength: 1, maxLength: 128 }),
 });
 
-const WorkflowSummary = Type.Object({
-  workflowId: Type.String(),
-  hash: Type.String(),
-  version: Type.String(),
-  name: Type.String(),
-  registeredAt: Type.String(),
-  /** Visible to every tenant of the host. */
-  shared: Type.Boolean(),
-});
-
-const summary = (record: WorkflowRecord) => ({
+const summary = (record: WorkflowRecord): WorkflowSummary => ({
   workflowId: record.workflowId,
   hash: record.hash,
   version: record.version,
   name: record.name,
-  registeredAt: new Date(record.registeredAt).toISOString(),
+  registeredAt: isoTime(record.registeredAt),
   shared: record.tenant === SHARED,
 });
 
@@ -99,8 +93,8 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
           { additionalProperties: false },
         ),
         // Whole and bounded checks are the registry's; here the body only has to be an object.
-        body: Type.Record(Type.String(), Type.Unknown()),
-        response: { 201: Type.Object({ ...WorkflowSummary.properties, current: Type.Boolean() }) },
+        body: Values,
+        response: { 201: RegisteredWorkflow },
       },
     },
     (request, reply) =>
@@ -152,16 +146,14 @@ function deleteRoute(app: Api, { workflows, log }: ApiDeps, idempotency: Idempot
 
 const inWords = ({ path, message }: DefinitionWarning): string => `${path}: ${message}`;
 
-const Issue = Type.Object({ path: Type.String(), nodeId: optional(Type.String()), message: Type.String() });
-
 function checkRoutes(app: Api, { workflows }: ApiDeps): void {
   app.post(
     '/v1/host/gantry/workflows::check',
     {
       schema: {
         summary: 'Find everything that is wrong with a definition, without registering it',
-        body: Type.Record(Type.String(), Type.Unknown()),
-        response: { 200: Type.Object({ valid: Type.Boolean(), issues: Type.Array(Issue) }) },
+        body: Values,
+        response: { 200: WorkflowCheck },
       },
     },
     async (request, reply) => {

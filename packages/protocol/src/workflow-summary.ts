@@ -1,0 +1,44 @@
+/** Registered workflows as a list shows them, what registering and checking answer, and workflows made from chains. */
+import Type, { type Static } from 'typebox';
+import { closedObject, optional, Texts, Values } from './schema.ts';
+
+const CHAINS_MAX = 50;
+
+export const WorkflowSummary = Type.Object({
+  workflowId: Type.String(),
+  /** Of the content; runs are pinned to it. */
+  hash: Type.String(),
+  version: Type.String(),
+  name: Type.String(),
+  registeredAt: Type.String(),
+  /** Visible to every tenant of the host. */
+  shared: Type.Boolean(),
+});
+export type WorkflowSummary = Static<typeof WorkflowSummary>;
+
+/** Not current when a higher version stays so. */
+export const RegisteredWorkflow = Type.Object({ ...WorkflowSummary.properties, current: Type.Boolean() });
+export type RegisteredWorkflow = Static<typeof RegisteredWorkflow>;
+
+const Issue = Type.Object({ path: Type.String(), nodeId: optional(Type.String()), message: Type.String() });
+export const WorkflowCheck = Type.Object({ valid: Type.Boolean(), issues: Type.Array(Issue) });
+export type WorkflowCheck = Static<typeof WorkflowCheck>;
+
+/** A chain of an installed pack, or chains in the request; the root may compose its siblings. */
+export const FromChainRequest = closedObject({
+  chainId: Type.String({ minLength: 1, maxLength: 128 }),
+  packName: optional(Type.String({ minLength: 1, maxLength: 256 })),
+  chains: optional(Type.Array(Values, { minItems: 1, maxItems: CHAINS_MAX })),
+  parameters: optional(Values),
+  workflowId: optional(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 128 })),
+  /** Parameters stay variables of the workflow that each run may set anew. */
+  deferred: optional(Type.Boolean()),
+});
+export type FromChainRequest = Static<typeof FromChainRequest>;
+
+export const FromChainResponse = Type.Object({
+  workflowId: Type.String(),
+  subChainWorkflowIds: Texts,
+  nodeCount: Type.Integer(),
+});
+export type FromChainResponse = Static<typeof FromChainResponse>;
