@@ -16,7 +16,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { exportArtifact, MEDIA_TYPES } from '../artifacts/export-artifact.ts';
 import { PAGE_HEADERS } from '../page.ts';
-import { answerOf, recordOf } from './command-record.ts';
+import { type CommandTerms, commanded } from './command-record.ts';
 import type { ApiDeps } from './context.ts';
 import { refusalError } from './interrupts.ts';
 import { missingRun } from './missing-run.ts';
@@ -135,13 +135,16 @@ function editingRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
     return idempotency.answer(request, reply, operation, async (record) => {
       const about = await workingCopies.toRegister({ tenant, runId }, artifactId);
       if (!about) throw missingRun(deps, runId);
-      const answer = { type: 'registered', artifactId } as const;
       const command = { type: 'registerArtifact', ...about, by: keyId } as const;
-      const result = await deps.runtime.command({ tenant, runId }, command, recordOf(answer, 200, record));
-      if (result.kind === 'duplicate') return 'duplicate';
-      if (result.kind === 'not_found') throw missingRun(deps, runId);
-      if (result.kind === 'done') return answerOf(answer, 200, result, deps.now());
-      throw result.refusal ? refusalError(result.refusal) : new OpenwopError('conflict');
+      const terms: CommandTerms = {
+        answer: { type: 'registered', artifactId },
+        status: 200,
+        missing: () => missingRun(deps, runId),
+        refused({ refusal }) {
+          throw refusal ? refusalError(refusal) : new OpenwopError('conflict');
+        },
+      };
+      return commanded(deps, { tenant, runId }, command, terms, record);
     });
   });
 }

@@ -15,6 +15,7 @@ import {
 import {
   InterruptLink,
   InterruptLinkRequest,
+  isoTime,
   OpenInterrupt as OpenInterruptSchema,
   OpenwopError,
   ResolveInterruptResponse,
@@ -29,7 +30,6 @@ import { PAGE_HEADERS } from '../page.ts';
 import type { ApiDeps } from './context.ts';
 import {
   AnswerBody,
-  iso,
   NodeParams,
   openInterrupt,
   RESPOND_SCOPE,
@@ -133,7 +133,7 @@ function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
     if (isBrowser(request)) return forPeople(reply, () => askedAt(deps, request.params.token));
     const claims = await tokens.read(request.params.token);
     const { run, interrupt } = await openInterrupt(deps.runtime, claims);
-    const body = { ...view(run, claims.nodeId, interrupt), expiresAt: iso(claims.expiresAt) };
+    const body = { ...view(run, claims.nodeId, interrupt), expiresAt: isoTime(claims.expiresAt) };
     const payload = await readPayload(request, reply, JSON.stringify(body));
     void reply.headers({ vary: 'Accept, Accept-Encoding', 'cache-control': 'no-store' });
     return payload;

@@ -19,6 +19,7 @@ import {
 } from '@gantry/http';
 import {
   isErrorCode,
+  isoTime,
   type Json,
   misfit,
   type OpenInterrupt,
@@ -33,9 +34,8 @@ import type { RunKey } from '@gantry/store';
 import Type from 'typebox';
 import { linkUrl } from '../interrupts/approval-links.ts';
 import type { InterruptTokens } from '../interrupts/interrupt-token.ts';
-import { answerBody } from '../runtime/command-answer.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { answerOf, recordOf } from './command-record.ts';
+import { type CommandTerms, commanded } from './command-record.ts';
 import type { ApiDeps } from './context.ts';
 import { RUN_URL } from './runs.ts';
 
@@ -66,8 +66,6 @@ export function resumeValueIn(body: Record<string, unknown>): Json {
     });
   return body.resumeValue as Json;
 }
-
-export const iso = (at: number): string => new Date(at).toISOString();
 
 export function interruptRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   runScopedRoutes(app, deps, idempotency);
@@ -131,31 +129,25 @@ export interface Resolution {
   readonly ifCancelled: 409 | 422;
 }
 
-export async function resolve(
-  { runtime, now }: Pick<ApiDeps, 'runtime' | 'now'>,
+export function resolve(
+  deps: Pick<ApiDeps, 'runtime' | 'now'>,
   { key, ifCancelled, ...resolution }: Resolution,
   record: RecordAnswer | undefined,
 ): Promise<Answer | 'duplicate'> {
   const answer = { type: 'resolved', nodeId: resolution.nodeId } as const;
-  const result = await runtime.command(
-    key,
-    { type: 'resolve', ...resolution },
-    recordOf(answer, 200, record),
-  );
-  switch (result.kind) {
-    case 'duplicate':
-      return 'duplicate';
-    case 'not_found':
-      throw new OpenwopError('interrupt_not_found');
-    case 'refused':
-      if (result.refusal?.code === 'interrupt_cancelled' && ifCancelled === 409)
-        throw new OpenwopError('interrupt_already_resolved', { message: result.refusal.message });
-      if (result.refusal) throw refusalError(result.refusal);
+  const terms: CommandTerms = {
+    answer,
+    status: 200,
+    missing: () => new OpenwopError('interrupt_not_found'),
+    refused({ refusal }) {
       // A vote that was counted before: nothing changed, and nothing is wrong.
-      return { status: 200, body: answerBody({ ...answer, changed: false }, result, now()), recorded: false };
-    case 'done':
-      return answerOf(answer, 200, result, now());
-  }
+      if (!refusal) return { ...answer, changed: false };
+      if (refusal.code === 'interrupt_cancelled' && ifCancelled === 409)
+        throw new OpenwopError('interrupt_already_resolved', { message: refusal.message });
+      throw refusalError(refusal);
+    },
+  };
+  return commanded(deps, key, { type: 'resolve', ...resolution }, terms, record);
 }
 
 /** What the engine refused, as the answer to whoever asked. */
@@ -199,8 +191,8 @@ export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): Open
     key,
     data,
     ...(resumeSchema && { resumeSchema }),
-    requestedAt: iso(requestedAt),
-    ...(expiresAt !== undefined && { deadline: iso(expiresAt) }),
+    requestedAt: isoTime(requestedAt),
+    ...(expiresAt !== undefined && { deadline: isoTime(expiresAt) }),
     ...(votes.length > 0 && { votes: votes.map(({ voter, approve }) => ({ voter, approve })) }),
   };
 }

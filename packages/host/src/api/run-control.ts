@@ -1,51 +1,94 @@
-import { type Api, callerOf, type Idempotency } from '@gantry/http';
+import type { Run } from '@gantry/engine';
+import { type Api, type Caller, callerOf, type Idempotency } from '@gantry/http';
 import {
   BulkCancelRequest,
   BulkCancelResponse,
+  type BulkCancelResult,
   CancelRunRequest,
   CancelRunResponse,
   CONTROL_LIMITS,
+  ERRORS,
+  type ErrorCode,
+  given,
+  isoTime,
+  isTerminal,
   OpenwopError,
   PauseRunRequest,
   PauseRunResponse,
   ResumeRunRequest,
   ResumeRunResponse,
 } from '@gantry/protocol';
-import Type from 'typebox';
+import type { RunKey } from '@gantry/store';
+import Type, { type Static, type TSchema } from 'typebox';
+import type { CommandAnswer } from '../runtime/command-answer.ts';
 import { deleteRun } from '../runtime/run-deletion.ts';
+import type { RunCommand } from '../runtime/runtime.ts';
+import { commanded } from './command-record.ts';
 import type { ApiDeps } from './context.ts';
 import { missingRun } from './missing-run.ts';
-import { cancelOne, perform, VERBS } from './run-verb.ts';
 import { HOST_RUN_URL, RUN_URL, RunParams } from './runs.ts';
 
-const CANCEL = {
-  summary: 'Cancel a run',
-  params: RunParams,
-  body: CancelRunRequest,
-  response: { 200: CancelRunResponse },
-};
-const PAUSE = {
-  summary: 'Pause a run',
-  params: RunParams,
-  body: PauseRunRequest,
-  response: { 202: PauseRunResponse },
-};
-const RESUME = {
-  summary: 'Resume a paused run',
-  params: RunParams,
-  body: ResumeRunRequest,
-  response: { 202: ResumeRunResponse },
-};
-const BULK_CANCEL = {
-  summary: `Cancel up to ${CONTROL_LIMITS.bulkRunIdsMax} runs`,
-  body: BulkCancelRequest,
-  response: { 200: BulkCancelResponse },
-};
+const isCancelled = (run: Run): boolean => run.status === 'cancelled' || run.status === 'cancelling';
+
+type Asked = Static<typeof PauseRunRequest>;
+
+interface Verb {
+  /** Below the run. Of several spellings a repeat may use any: they are one operation. */
+  readonly paths: readonly string[];
+  readonly summary: string;
+  readonly body: TSchema;
+  readonly response: Readonly<Record<number, TSchema>>;
+  readonly answer: CommandAnswer;
+  readonly command: (asked: Asked, caller: Caller) => RunCommand;
+  /** Whether a run that refused is already where the verb leads: for a cancel, at an end of any kind. */
+  readonly isThere?: (run: Run) => boolean;
+}
+
+const VERBS: readonly Verb[] = [
+  {
+    paths: ['/cancel', ':cancel'],
+    summary: 'Cancel a run',
+    body: CancelRunRequest,
+    response: { 200: CancelRunResponse },
+    answer: { type: 'cancelled' },
+    command: (asked, { keyId }) => ({ type: 'cancel', ...asked, by: keyId }),
+    isThere: (run) => isTerminal(run.status) || isCancelled(run),
+  },
+  {
+    paths: [':pause'],
+    summary: 'Pause a run',
+    body: PauseRunRequest,
+    response: { 202: PauseRunResponse },
+    answer: { type: 'paused' },
+    command: (asked) => ({ type: 'pause', drainPolicy: 'drain-current-node', ...asked }),
+  },
+  {
+    paths: [':resume'],
+    summary: 'Resume a paused run',
+    body: ResumeRunRequest,
+    response: { 202: ResumeRunResponse },
+    answer: { type: 'resumed' },
+    command: (asked) => ({ type: 'resume', ...asked }),
+  },
+];
+
+function conflict(run: Run): OpenwopError {
+  const pausedAt = run.pausedAt === undefined ? undefined : isoTime(run.pausedAt);
+  return new OpenwopError('conflict', {
+    message: `The run is ${run.status}, which does not allow that.`,
+    details: { runStatus: run.status, ...given({ pausedAt }) },
+  });
+}
 
 const DELETE = {
   summary: 'Delete a run that has ended, with the runs that it started',
   params: RunParams,
   response: { 200: Type.Object({ deleted: Type.Array(Type.String()) }) },
+};
+const BULK_CANCEL = {
+  summary: `Cancel up to ${CONTROL_LIMITS.bulkRunIdsMax} runs`,
+  body: BulkCancelRequest,
+  response: { 200: BulkCancelResponse },
 };
 
 function deleteRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
@@ -63,47 +106,40 @@ function deleteRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   });
 }
 
-export function runControlRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { runtime } = deps;
-  deleteRoute(app, deps, idempotency);
-
-  // Both spellings are one operation: a repeat may use the other.
-  for (const url of [`${RUN_URL}/cancel`, `${RUN_URL}::cancel`]) {
-    app.post(url, { schema: CANCEL }, (request, reply) => {
+function verbRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency, verb: Verb): void {
+  const { paths, summary, body, response, answer, command, isThere } = verb;
+  const schema = { summary, params: RunParams, body, response };
+  const terms = {
+    answer,
+    status: Number(Object.keys(response)[0]),
+    missing: () => new OpenwopError('not_found'),
+    refused({ run }: { readonly run: Run }) {
+      if (isThere?.(run)) return answer;
+      throw conflict(run);
+    },
+  };
+  for (const path of paths)
+    app.post(`${RUN_URL}${path.replace(':', '::')}`, { schema }, (request, reply) => {
       const { runId } = request.params;
-      const { tenant, keyId } = callerOf(request);
-      const command = { type: 'cancel', ...request.body, by: keyId } as const;
-      return idempotency.answer(request, reply, `POST /v1/runs/${runId}/cancel`, (record) =>
-        perform(deps, { tenant, runId }, command, VERBS.cancel, record),
+      const caller = callerOf(request);
+      const wanted = command(request.body as Asked, caller);
+      return idempotency.answer(request, reply, `POST /v1/runs/${runId}${paths[0]}`, (record) =>
+        commanded(deps, { tenant: caller.tenant, runId }, wanted, terms, record),
       );
     });
-  }
+}
 
-  app.post(`${RUN_URL}::pause`, { schema: PAUSE }, (request, reply) => {
-    const { runId } = request.params;
-    const { tenant } = callerOf(request);
-    const command = { type: 'pause', drainPolicy: 'drain-current-node', ...request.body } as const;
-    return idempotency.answer(request, reply, `POST /v1/runs/${runId}:pause`, (record) =>
-      perform(deps, { tenant, runId }, command, VERBS.pause, record),
-    );
-  });
-
-  app.post(`${RUN_URL}::resume`, { schema: RESUME }, (request, reply) => {
-    const { runId } = request.params;
-    const { tenant } = callerOf(request);
-    const command = { type: 'resume', ...request.body } as const;
-    return idempotency.answer(request, reply, `POST /v1/runs/${runId}:resume`, (record) =>
-      perform(deps, { tenant, runId }, command, VERBS.resume, record),
-    );
-  });
+export function runControlRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  deleteRoute(app, deps, idempotency);
+  for (const verb of VERBS) verbRoutes(app, deps, idempotency, verb);
 
   app.post('/v1/runs::bulk-cancel', { attachValidation: true, schema: BULK_CANCEL }, (request, reply) => {
     if (request.validationError) throw withRunIdsMax(request.validationError);
     const { runIds, reason } = request.body;
     const { tenant, keyId } = callerOf(request);
-    const command = { type: 'cancel', ...(reason !== undefined && { reason }), by: keyId } as const;
+    const command = { type: 'cancel', ...given({ reason }), by: keyId } as const;
     return idempotency.answer(request, reply, 'POST /v1/runs:bulk-cancel', async () => {
-      const cancelled = runIds.map((runId) => cancelOne(runtime, { tenant, runId }, command));
+      const cancelled = runIds.map((runId) => cancelOne(deps, { tenant, runId }, command));
       const body = JSON.stringify({ results: await Promise.all(cancelled) });
       return { status: 200, body, recorded: false };
     });
@@ -115,4 +151,25 @@ function withRunIdsMax(error: Error): Error {
   if (!(error instanceof OpenwopError)) return error;
   const details = { ...error.details, maxRunIds: CONTROL_LIMITS.bulkRunIdsMax };
   return new OpenwopError(error.code, { message: error.message, details });
+}
+
+const failure = (runId: string, code: ErrorCode): BulkCancelResult => ({
+  runId,
+  ok: false,
+  error: { error: code, code, message: ERRORS[code].message },
+});
+
+/** One item of a bulk cancel: it fails alone. */
+export async function cancelOne(
+  { runtime }: Pick<ApiDeps, 'runtime'>,
+  key: RunKey,
+  command: RunCommand,
+): Promise<BulkCancelResult> {
+  const { runId } = key;
+  const result = await runtime.command(key, command);
+  if (result.kind === 'not_found') return failure(runId, 'not_found');
+  if (result.kind === 'duplicate') throw new Error('only a request with a key can be a duplicate');
+  const { run } = result;
+  if (result.kind === 'refused' && !isCancelled(run)) return failure(runId, 'run_terminal');
+  return { runId, ok: true, status: run.status };
 }
