@@ -19,7 +19,7 @@ type InRun = (
 
 export function a2uiSeams(app: Api, drive: Drive, aliases: Aliases, inRun: InRun): void {
   /** Received by a node of a run, as from a model; the log of the run has it in full. */
-  seam(app, 'a2ui/emit-surface', [EmitSurface, Values], async (caller, { runId, surface: payload }) => {
+  seam(app, 'a2ui/emit-surface', EmitSurface, async (caller, { runId, surface: payload }) => {
     const surfaceRef = `${runId}:surface`;
     const meta = { source: 'ai-generation', ts: new Date().toISOString() };
     const ids = { envelopeId: randomUUID(), correlationId: randomUUID() };

@@ -19,11 +19,6 @@ const Loop = Type.Object({
   resume: Type.Optional(Type.Boolean()),
   workspaceWriteAtTurn: Type.Optional(Turn),
 });
-const Looped = Type.Object({
-  decisions: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-  resumedIteration: Type.Optional(Type.Integer()),
-  runId: Type.String(),
-});
 
 const worker = noop(seamId('worker'));
 
@@ -46,7 +41,7 @@ function loop(turns: number, suspendAtTurn = 0): WorkflowDefinition {
 }
 
 export function agentLoopSeam(app: Api, drive: Drive): void {
-  seam(app, 'agentloop/run', [Loop, Looped], async (caller, body) => {
+  seam(app, 'agentloop/run', Loop, async (caller, body) => {
     const { turns, suspendAtTurn, resume, workspaceWriteAtTurn } = body;
     if (workspaceWriteAtTurn !== undefined)
       throw new OpenwopError('capability_not_provided', { details: { capability: 'workspace' } });

@@ -13,22 +13,9 @@ import { sampleOf } from './schema-sample.ts';
 import { seam } from './seam.ts';
 
 const Install = Type.Object({ manifest: Values, schemas: Values });
-const Installed = Type.Object({ installed: Type.Literal(true), artifactTypeIds: Type.Array(Type.String()) });
 const TypeId = Type.String({ minLength: 1, maxLength: 256 });
 const Produce = Type.Object({ artifactTypeId: TypeId, payload: Type.Unknown() });
-const Produced = Type.Object({
-  runId: Type.String(),
-  artifactId: Type.String(),
-  registered: Type.Boolean(),
-  validated: Type.Boolean(),
-  stored: Type.Boolean(),
-  rendered: Type.Literal(false),
-  runStatus: Type.String(),
-  artifactCreated: Type.Optional(Values),
-  problem: Type.Optional(Type.Object({ path: Type.String(), message: Type.String() })),
-});
 const RunProduce = Type.Object({ artifactTypeId: TypeId });
-const Started = Type.Object({ runId: Type.String() });
 
 /** The type that the suite asks for when discovery names none. */
 const NOTE = 'vendor.conformance.note';
@@ -71,12 +58,12 @@ export function artifactTypeSeams(
     return declared.types.map(({ artifactTypeId }) => artifactTypeId);
   };
 
-  seam(app, 'artifacttypes/install', [Install, Installed], async (caller, body) => ({
+  seam(app, 'artifacttypes/install', Install, async (caller, body) => ({
     installed: true as const,
     artifactTypeIds: await installed(caller, body),
   }));
 
-  seam(app, 'artifacttypes/produce', [Produce, Produced], async (caller, body) => {
+  seam(app, 'artifacttypes/produce', Produce, async (caller, body) => {
     const { artifactTypeId } = body;
     const key = await produce(drive, caller, artifactTypeId, body.payload as Json);
     const { run } = await drive.atRest(key);
@@ -96,7 +83,7 @@ export function artifactTypeSeams(
     };
   });
 
-  seam(app, 'artifacttypes/runproduce', [RunProduce, Started], async (caller, { artifactTypeId }) => {
+  seam(app, 'artifacttypes/runproduce', RunProduce, async (caller, { artifactTypeId }) => {
     const known = () => findArtifactType(records, caller.tenant, artifactTypeId);
     if (artifactTypeId === NOTE && !(await known())) await installed(caller, NOTES);
     const type = await known();

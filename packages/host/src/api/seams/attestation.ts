@@ -24,13 +24,6 @@ const Attest = Type.Object({
   outputAttestation: Type.Optional(Values),
   approvalAction: Type.Optional(Type.Enum(['accept', 'edit-accept', 'reject'])),
 });
-const Attested = Type.Object({
-  attestation: Type.Optional(Values),
-  harvestedEvent: Type.Optional(Values),
-  merged: Type.Boolean(),
-  mergedValues: Type.Optional(Values),
-  runId: Type.String(),
-});
 
 function typeOf(name: string, value: Json): WorkflowVariable['type'] {
   if (Array.isArray(value)) return 'array';
@@ -63,7 +56,7 @@ function family(outputs: JsonObject, outputAttestation: JsonObject) {
 }
 
 export function attestationSeam(app: Api, drive: Drive): void {
-  seam(app, 'subrun/attest', [Attest, Attested], async (caller, body) => {
+  seam(app, 'subrun/attest', Attest, async (caller, body) => {
     const outputs = body.childOutputs as JsonObject;
     const given = Object.fromEntries(Object.keys(outputs).map((name) => [GIVEN + name, outputs[name]!]));
     const workflows = family(outputs, (body.outputAttestation ?? {}) as JsonObject);

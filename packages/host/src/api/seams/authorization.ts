@@ -7,11 +7,10 @@ import { seam } from './seam.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 256 });
 const Asked = Type.Object({ principal: Text, action: Text, resource: Type.Optional(Type.Unknown()) });
-const Verdict = Type.Object({ allowed: Type.Boolean() });
 
 export function authorizationSeam(app: Api, { store, now }: ApiDeps): void {
   const scopesOf = keyScopes(store, now);
-  seam(app, 'authorization/decide', [Asked, Verdict], async ({ tenant }, { principal, action }) => {
+  seam(app, 'authorization/decide', Asked, async ({ tenant }, { principal, action }) => {
     const scopes = await scopesOf(tenant, principal);
     return { allowed: scopes?.includes(action) ?? false };
   });

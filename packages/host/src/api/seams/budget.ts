@@ -7,12 +7,6 @@ import type { Drive } from './drive.ts';
 import { seam } from './seam.ts';
 
 const Scenario = Type.Object({ scenario: Type.Enum(['hard-cost-exhaust', 'model-denied', 'advisory']) });
-const Outcome = Type.Object({
-  runId: Type.String(),
-  outcome: Type.String(),
-  error: Type.Optional(Type.String()),
-  modelCalled: Type.Boolean(),
-});
 
 const ask = { config: { provider: 'scripted', prompt: 'Hello', maxTokens: 300 } };
 const asking = definition(
@@ -28,7 +22,7 @@ const ai = {
 const LIMITED: JsonObject = { maxCostUsd: 0.005, thresholdPercent: 50 };
 
 export function budgetSeam(app: Api, drive: Drive): void {
-  seam(app, 'budget/run', [Scenario, Outcome], async (caller, { scenario }) => {
+  seam(app, 'budget/run', Scenario, async (caller, { scenario }) => {
     const budget = scenario === 'model-denied' ? { modelDeny: ['echo'], modelAllow: ['*'] } : LIMITED;
     const more = scenario === 'advisory' ? { advisoryBudget: true as const } : {};
     const key = await drive.start(caller, [asking], {}, { ai, budget }, more);

@@ -47,18 +47,6 @@ const Defer = Type.Object({
   override: Type.Optional(Values),
   fork: Type.Optional(Type.Boolean()),
 });
-const Deferred = Type.Object({
-  resolved: Type.Optional(Type.Unknown()),
-  forkResolved: Type.Optional(Type.Unknown()),
-  variables: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      type: Type.String(),
-      required: Type.Boolean(),
-      format: Type.Optional(Type.String()),
-    }),
-  ),
-});
 
 /** What a caller who only asks about parameters leaves out. */
 const REST_OF_CHAIN = {
@@ -93,7 +81,7 @@ export function chainSeams(
     const named = await chainOf(records, tenant, request.body);
     return expand(named, request.body, chainOptions(await knownTypes(tenant)));
   });
-  seam(app, 'chain/deferred-expand', [Defer, Deferred], async (caller, body) => {
+  seam(app, 'chain/deferred-expand', Defer, async (caller, body) => {
     const { tenant } = caller;
     const options = chainOptions(await knownTypes(tenant));
     if (body.chainId !== RUN_CHAIN) return defer(body, options);
@@ -152,10 +140,7 @@ function expand(
   return { expansionId, chainId, packName, packVersion: packVersion ?? chainVersion, ...fragment };
 }
 
-function defer(
-  { chain: given, values = {} }: Static<typeof Defer>,
-  options: ExpandOptions,
-): Static<typeof Deferred> {
+function defer({ chain: given, values = {} }: Static<typeof Defer>, options: ExpandOptions): object {
   if (given === undefined) throw new OpenwopError('chain_not_found');
   const chain = readChain({ ...REST_OF_CHAIN, ...given });
   const expansion = expandDeferred(chain, values as JsonObject, options);
@@ -163,7 +148,7 @@ function defer(
 }
 
 /** By the names that runs give them under. */
-function bareVariables({ variables, deferral }: ChainExpansion): Static<typeof Deferred>['variables'] {
+function bareVariables({ variables, deferral }: ChainExpansion): object[] {
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
   return Object.entries(deferral?.aliases ?? {}).flatMap(([name, alias]) => {
     const variable = byName.get(alias);

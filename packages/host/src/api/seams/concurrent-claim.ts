@@ -9,15 +9,9 @@ import type { Drive } from './drive.ts';
 import { seam } from './seam.ts';
 
 const Race = Type.Object({ executors: Type.Optional(Type.Integer({ minimum: 2, maximum: 16 })) });
-const Raced = Type.Object({
-  logicalInvocationId: Type.String(),
-  mintedIds: Type.Array(Type.String()),
-  attempted: Type.Integer(),
-  delivered: Type.Integer(),
-});
 
 export function concurrentClaimSeam(app: Api, { store, now }: ApiDeps, drive: Drive): void {
-  seam(app, 'test/idempotency/concurrent-claim', [Race, Raced], async (caller, { executors = 2 }) => {
+  seam(app, 'test/idempotency/concurrent-claim', Race, async (caller, { executors = 2 }) => {
     const key = await drive.start(caller, [noop(seamId('claimed'))]);
     const effect = { ...key, nodeId: 'work', ordinal: 0, providerKey: 'conformance', idempotent: false };
     let delivered = 0;

@@ -9,26 +9,18 @@ import { install } from './install.ts';
 import { seam } from './seam.ts';
 
 const Word = Type.String({ minLength: 1, maxLength: 256 });
-const Code = Type.Optional(Type.String());
 const about = { provider: Word };
 
 const Install = Type.Object({ manifest: Values });
-const Installed = Type.Object({
-  installed: Type.Boolean(),
-  errors: Type.Array(Type.Object({ code: Type.String(), path: Code, message: Type.String() })),
-});
 const Resolve = Type.Object({
   ...about,
   simulateBuiltinVersion: Type.Optional(Type.String({ maxLength: 128, pattern: '^\\d+\\.\\d+\\.\\d+' })),
 });
-const Resolved = Type.Object({ resolved: Type.Boolean(), source: Code, version: Code, code: Code });
 const Consent = Type.Object({
   ...about,
   requested: Type.Array(Type.Enum(['read', 'write']), { maxItems: 2 }),
 });
-const Plan = Type.Object({ steps: Type.Array(Values) });
 const Check = Type.Object({ ...about, requestHost: Word });
-const Checked = Type.Object({ allowed: Type.Boolean(), code: Code });
 
 export function connectionPackSeams(
   app: Api,
@@ -36,7 +28,7 @@ export function connectionPackSeams(
 ): void {
   const connections = new Connections(records);
 
-  seam(app, 'connection-packs/install', [Install, Installed], async (caller, { manifest }) => {
+  seam(app, 'connection-packs/install', Install, async (caller, { manifest }) => {
     try {
       if (manifest.kind !== 'connection') throw new OpenwopError('pack_kind_invalid');
       await install(service, caller, manifest);
@@ -46,15 +38,15 @@ export function connectionPackSeams(
       return { installed: false, errors: reasonsOf(error) };
     }
   });
-  seam(app, 'connection-packs/resolve', [Resolve, Resolved], async ({ tenant }, body) =>
+  seam(app, 'connection-packs/resolve', Resolve, async ({ tenant }, body) =>
     described(await connections.resolve(tenant, body.provider, body.simulateBuiltinVersion)),
   );
-  seam(app, 'connection-packs/consent-plan', [Consent, Plan], async ({ tenant }, body) => {
+  seam(app, 'connection-packs/consent-plan', Consent, async ({ tenant }, body) => {
     const provider = await connections.provider(tenant, body.provider);
     const requested = body.requested.map((access) => (access === 'write' ? 'write' : 'read'));
     return { steps: consentPlan(provider, requested).map((step) => ({ ...step })) };
   });
-  seam(app, 'connection-packs/egress-check', [Check, Checked], async ({ tenant }, body) => {
+  seam(app, 'connection-packs/egress-check', Check, async ({ tenant }, body) => {
     const resolution = await connections.resolve(tenant, body.provider);
     if (resolution.source === 'pack') return egressVerdict(resolution.installed.provider, body.requestHost);
     return { allowed: false, ...(resolution.source === 'none' && { code: resolution.code }) };

@@ -12,17 +12,9 @@ import type { Drive } from './drive.ts';
 import { seam } from './seam.ts';
 
 const Echo = Type.Object({ canary: Type.String({ minLength: 8, maxLength: 1_024 }) });
-const Surfaces = Type.Object({
-  credentialRef: Type.String(),
-  runId: Type.String(),
-  status: Type.String(),
-  snapshot: Type.Unknown(),
-  events: Type.Array(Type.Unknown()),
-  debugBundle: Type.Unknown(),
-});
 
 export function credentialSeam(app: Api, deps: ApiDeps, drive: Drive, { service }: Credentials): void {
-  seam(app, 'credentials/echo', [Echo, Surfaces], async (caller, { canary }) => {
+  seam(app, 'credentials/echo', Echo, async (caller, { canary }) => {
     const { tenant, keyId } = caller;
     const owner = { kind: 'person', tenant, actor: keyId } as const;
     const ref = `conformance-echo-${randomUUID()}`;

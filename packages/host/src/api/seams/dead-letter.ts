@@ -1,6 +1,6 @@
 /** A run whose retries are used up, and a fork of it. */
 import type { Api } from '@gantry/http';
-import { OpenwopError, RunEventDocSchema } from '@gantry/protocol';
+import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { createForks } from '../../runtime/fork.ts';
 import type { ReadRun } from '../../runtime/runtime.ts';
@@ -10,10 +10,6 @@ import type { Drive } from './drive.ts';
 import { seam } from './seam.ts';
 
 const Exhaust = Type.Object({ scenario: Type.Enum(['exhaust-retries', 'fork-after-dead-letter']) });
-const Exhausted = Type.Object({
-  event: Type.Optional(RunEventDocSchema),
-  forkEligible: Type.Optional(Type.Boolean()),
-});
 
 const failing = definition(seamId('exhaust'), [
   node('work', 'core.fail', { settings: { maxRetries: 2, backoffMs: 0 } }),
@@ -33,7 +29,7 @@ export function deadLetterSeam(app: Api, deps: ApiDeps, drive: Drive): void {
     }
   }
 
-  seam(app, 'deadletter/exhaust', [Exhaust, Exhausted], async (caller, { scenario }) => {
+  seam(app, 'deadletter/exhaust', Exhaust, async (caller, { scenario }) => {
     const key = await drive.start(caller, [failing]);
     const run = await drive.atRest(key);
     const event = (await drive.events(key)).find(({ type }) => type === 'run.dead_lettered');

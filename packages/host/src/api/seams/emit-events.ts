@@ -73,13 +73,13 @@ export function emitSeams(app: Api, drive: Drive, tasks: EnvelopeTasks, aliases:
     return { event };
   }
 
-  seam(app, 'test/emit-provider-usage', [EmitUsage, Values], async (caller, body) => {
+  seam(app, 'test/emit-provider-usage', EmitUsage, async (caller, body) => {
     const payload: JsonObject = JSON.parse(JSON.stringify(body.payload));
     if (USAGE_LEAK.test(JSON.stringify(payload))) throw new OpenwopError('provider_usage_credential_leak');
     return told(caller, body, { type: 'provider.usage', payload });
   });
 
-  seam(app, 'test/emit-envelope-reliability', [EmitReliability, Values], async (caller, body) => {
+  seam(app, 'test/emit-envelope-reliability', EmitReliability, async (caller, body) => {
     const { type } = body;
     const payload: JsonObject = JSON.parse(JSON.stringify(body.payload));
     checkReliability(type, payload);

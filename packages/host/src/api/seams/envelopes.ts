@@ -104,7 +104,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
     return outcome;
   }
 
-  seam(app, 'envelope/accept', [Accept, Values], async (caller, body) => {
+  seam(app, 'envelope/accept', Accept, async (caller, body) => {
     const { envelope, persistedDedup, projectTo } = body;
     if (projectTo) return { ...(await inRun(caller, body, projectTo)) };
     const receiver = receiverOf(body, overlay.get(SUPPORTED) ?? true);
@@ -125,7 +125,7 @@ function resetSeams(
   overlay: Map<string, boolean>,
   remembered: readonly Map<string, unknown>[],
 ): void {
-  seam(app, 'test/capability-toggle', [Toggle, Values], async (_caller, body) => {
+  seam(app, 'test/capability-toggle', Toggle, async (_caller, body) => {
     if ('reset' in body) overlay.clear();
     // The suite asks by it whether there is such a seam
     else if (body.value === null) overlay.delete(body.name);
@@ -134,7 +134,7 @@ function resetSeams(
     return { overlay: Object.fromEntries(overlay) };
   });
 
-  seam(app, 'test/reset', [Type.Object({}), Values], async () => {
+  seam(app, 'test/reset', Type.Object({}), async () => {
     for (const each of [overlay, ...remembered]) each.clear();
     return { ok: true };
   });

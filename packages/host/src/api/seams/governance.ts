@@ -1,6 +1,5 @@
 /** Runs of the governance gate, answered by people of each role. */
 import type { Api } from '@gantry/http';
-import { RunEventDocSchema } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { definition, edge, node, seamId } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
@@ -11,11 +10,6 @@ const Gate = Type.Object({
   scenario: Type.Enum(['unauthorized-grant', 'grant', 'reject', 'override', 'quorum']),
   principal: Type.Optional(Text),
   reason: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
-});
-const Outcome = Type.Object({
-  released: Type.Boolean(),
-  event: Type.Optional(RunEventDocSchema),
-  runId: Type.String(),
 });
 
 interface Scenario {
@@ -56,7 +50,7 @@ const gated = (quorum: number) =>
   );
 
 export function governanceSeam(app: Api, drive: Drive): void {
-  seam(app, 'governance/approval-gate', [Gate, Outcome], async (caller, body) => {
+  seam(app, 'governance/approval-gate', Gate, async (caller, body) => {
     const { scenario, principal = 'conformance-principal', reason = `The ${scenario} of a seam.` } = body;
     const { quorum, answers } = SCENARIOS[scenario];
     const key = await drive.start(caller, [gated(quorum)]);

@@ -1,12 +1,7 @@
 /** Ticks of a real heartbeat whose predicate sees what the caller says. */
 import type { Api, Caller } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
-import {
-  HEARTBEAT_LIMITS,
-  HeartbeatEvaluated,
-  HeartbeatStateChanged,
-  type JsonObject,
-} from '@gantry/protocol';
+import { HEARTBEAT_LIMITS, type JsonObject } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Heartbeats } from '../../heartbeats/heartbeats.ts';
 import type { ApiDeps } from '../context.ts';
@@ -20,11 +15,6 @@ const Tick = Type.Object({
   observedState: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   /** How long the predicate takes. */
   simulateSlowMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
-});
-const Ticked = Type.Object({
-  evaluated: Type.Array(HeartbeatEvaluated),
-  stateChanged: Type.Array(HeartbeatStateChanged),
-  enqueuedRuns: Type.Integer({ minimum: 0 }),
 });
 
 export type SeamHeartbeats = Pick<Heartbeats, 'service' | 'evaluate'>;
@@ -69,7 +59,7 @@ export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { service, evalu
     return (await service.create(caller, request)).view.heartbeatId;
   }
 
-  seam(app, 'heartbeat/tick', [Tick, Ticked], async (caller, body) => {
+  seam(app, 'heartbeat/tick', Tick, async (caller, body) => {
     const { heartbeatId, observedState = {}, simulateSlowMs = 0 } = body;
     const id = await creating.run(caller.tenant, () => heartbeatOf(caller, heartbeatId));
     const inputs = { observed: observedState as JsonObject, slowMs: simulateSlowMs };

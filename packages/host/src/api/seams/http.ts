@@ -3,7 +3,7 @@ import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
 import type { Api } from '@gantry/http';
 import { type EmittedEvent, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import { createCallGate, implementHttp } from '@gantry/surfaces';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Packs } from '../../packs/packs.ts';
 import type { Surfaces } from '../../surfaces/surfaces.ts';
 import { nodeMembers } from '../../surfaces/surfaces.ts';
@@ -19,19 +19,11 @@ const Fetch = Type.Object({
   init: Type.Optional(Values),
   simulateRebindTo: Type.Optional(Type.String({ maxLength: 64 })),
 });
-const Fetched = Type.Object({
-  outcome: Type.Enum(['fetched', 'blocked', 'failed']),
-  status: Type.Optional(Type.Integer()),
-  blocked: Type.Optional(Type.Enum(['ssrf', 'upgrade'])),
-  toolCalled: Type.Optional(Type.Unknown()),
-  toolReturned: Type.Optional(Type.Unknown()),
-});
-const Ran = Type.Object({ runId: Type.String(), outcome: Type.String() });
 
 const CALL_MS_MAX = 30_000;
 
 export function httpSeams(app: Api, deps: ApiDeps, surfaces: Surfaces, packs: Packs, drive: Drive): void {
-  seam(app, 'http/safe-fetch', [Fetch, Fetched], async ({ tenant, keyId }, body) => {
+  seam(app, 'http/safe-fetch', Fetch, async ({ tenant, keyId }, body) => {
     const { url, init = {}, simulateRebindTo: rebound } = body;
     const egress =
       rebound === undefined
@@ -50,7 +42,7 @@ export function httpSeams(app: Api, deps: ApiDeps, surfaces: Surfaces, packs: Pa
     egress?.close();
     return { ...ended, ...pairOf(told) };
   });
-  seam(app, 'http/safe-fetch-run', [Fetch, Ran], async (caller, { url, init = {} }) => {
+  seam(app, 'http/safe-fetch-run', Fetch, async (caller, { url, init = {} }) => {
     await install(packs.service, caller, MANIFEST, { 'index.mjs': CODE });
     const config = { url, init: init as JsonObject };
     const id = seamIdFor('safe-fetch', config);
@@ -60,7 +52,7 @@ export function httpSeams(app: Api, deps: ApiDeps, surfaces: Surfaces, packs: Pa
   });
 }
 
-function refusalOf(error: unknown): Static<typeof Fetched> {
+function refusalOf(error: unknown): object {
   if (!(error instanceof OpenwopError)) throw error;
   if (error.code !== 'ssrf_blocked') return { outcome: 'failed' };
   const isUpgrade = error.details?.reason === 'upgrade_not_allowed';

@@ -1,7 +1,7 @@
 /** The provider `mock`, which answers what the suite programmed, and whether a model can do what a node needs. */
 import { modelGate, programScript } from '@gantry/ai';
 import { type Api, callerOf } from '@gantry/http';
-import { closedObject, OpenwopError, optional, Values } from '@gantry/protocol';
+import { closedObject, OpenwopError, optional } from '@gantry/protocol';
 import Type from 'typebox';
 import type { MockPrograms } from '../../ai/mock-programs.ts';
 import type { Providers } from '../../ai/providers/providers.ts';
@@ -23,7 +23,7 @@ const Gate = Type.Object({
 });
 
 export function mockSeams(app: Api, programs: MockPrograms): void {
-  seam(app, 'test/mock-ai/program', [Program, Values], async ({ tenant }, { nodeId, program }) => {
+  seam(app, 'test/mock-ai/program', Program, async ({ tenant }, { nodeId, program }) => {
     const read = programScript(program);
     if (!('script' in read))
       throw new OpenwopError('validation_error', { details: { problems: read.problems.length } });
@@ -43,7 +43,7 @@ export function mockSeams(app: Api, programs: MockPrograms): void {
 }
 
 export function modelGateSeam(app: Api, providers: Pick<Providers, 'factsOf'>): void {
-  seam(app, 'test/evaluate-model-capability-gate', [Gate, Values], async (_caller, body) => {
+  seam(app, 'test/evaluate-model-capability-gate', Gate, async (_caller, body) => {
     const { module, activeProvider: provider, activeModel: model, supportedProviders } = body;
     const { event, ...outcome } = modelGate(module, {
       nodeId: body.nodeId ?? 'node',

@@ -37,7 +37,7 @@ export function modelSeams(
   drive: Drive,
   { tasks, models, envelopesPort, now }: ModelSeamDeps,
 ): void {
-  seam(app, 'ai/call', [Call, Values], async (caller, { messages, ...which }) => {
+  seam(app, 'ai/call', Call, async (caller, { messages, ...which }) => {
     const asking = node('ask', 'core.ai.callPrompt', { config: { ...which, messages } as JsonObject });
     const key = await drive.start(caller, [definition(seamId('model'), [asking])]);
     const { snapshot } = await drive.atRest(key);
@@ -62,13 +62,13 @@ export function modelSeams(
     return { key, answer };
   }
 
-  seam(app, 'ai/call-speech-synthesizer', [Speech, Values], async (caller, speech) => {
+  seam(app, 'ai/call-speech-synthesizer', Speech, async (caller, speech) => {
     const make = (call: WriteCall) => models.callSpeechSynthesizer(speech, call);
     return (await called(caller, 'aiProviders.callSpeechSynthesizer', make)).answer;
   });
 
   /** Tenants of the request are below that of the caller, which the host itself puts before every id. */
-  seam(app, 'ai/generate', [Generate, Values], async (caller, { tenantId, cachePrefixId, ...asked }) => {
+  seam(app, 'ai/generate', Generate, async (caller, { tenantId, cachePrefixId, ...asked }) => {
     const prefix = cachePrefixId === undefined ? {} : { cachePrefixId: `${tenantId}/${cachePrefixId}` };
     const { key, answer } = await called(caller, 'aiEnvelope.generate', (call) =>
       envelopesPort.generate({ ...asked, ...prefix }, call).catch(questions),

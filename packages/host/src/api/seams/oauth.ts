@@ -4,7 +4,7 @@
  */
 import type { Egress } from '@gantry/egress';
 import type { Api, Caller } from '@gantry/http';
-import { type JsonObject, OpenwopError, RunEventDocSchema, Values } from '@gantry/protocol';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Caller as Changing } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import Type, { type Static } from 'typebox';
@@ -26,12 +26,6 @@ const Roundtrip = Type.Object({
   refreshTokenCanary: Type.Optional(Text),
 });
 const Echo = Type.Object({ canary: Text });
-const Surfaces = Type.Object({
-  credentialRef: Type.String(),
-  runId: Type.String(),
-  events: Type.Array(RunEventDocSchema),
-  snapshot: Values,
-});
 
 export interface OAuthSeamDeps {
   readonly oauth: OAuth;
@@ -40,10 +34,7 @@ export interface OAuthSeamDeps {
 
 export function oauthSeams(app: Api, { oauth, packs }: OAuthSeamDeps, drive: Drive): void {
   /** Authorizes, then lets a node sign in that tries to give its token away wherever it can. */
-  async function connected(
-    caller: Caller,
-    asked: Static<typeof Roundtrip>,
-  ): Promise<Static<typeof Surfaces>> {
+  async function connected(caller: Caller, asked: Static<typeof Roundtrip>): Promise<object> {
     await install(packs.service, caller, providerManifest(asked));
     const credentialRef = await authorized(oauth, caller, asked);
     const code = { 'index.mjs': nodeCode(asked.provider) };
@@ -51,10 +42,10 @@ export function oauthSeams(app: Api, { oauth, packs }: OAuthSeamDeps, drive: Dri
     const work = definition(seamId(`oauth-${asked.provider}`), [node('call', typeIdOf(asked.provider))]);
     const key = await drive.start(caller, [work]);
     const { snapshot } = await drive.atRest(key);
-    return { credentialRef, runId: key.runId, events: await drive.events(key), snapshot: { ...snapshot } };
+    return { credentialRef, runId: key.runId, events: await drive.events(key), snapshot };
   }
-  seam(app, 'oauth/authorize-code-roundtrip', [Roundtrip, Surfaces], connected);
-  seam(app, 'oauth/connector-echo', [Echo, Surfaces], (caller, { canary }) =>
+  seam(app, 'oauth/authorize-code-roundtrip', Roundtrip, connected);
+  seam(app, 'oauth/connector-echo', Echo, (caller, { canary }) =>
     connected(caller, { ...SYNTHETIC, accessTokenCanary: canary }),
   );
 }

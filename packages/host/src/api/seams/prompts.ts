@@ -33,9 +33,9 @@ const Wrap = closedObject({
 const NO_AGENTS = 'This host does not serve the prompts of agents.';
 
 export function promptSeams(app: Api, library: PromptLibrary): void {
-  seam(app, 'prompt/resolve', [Resolve, Values], async (_caller, body) => resolved(body));
+  seam(app, 'prompt/resolve', Resolve, async (_caller, body) => resolved(body));
 
-  seam(app, 'prompt/compose', [Compose, Values], async ({ tenant }, body) => {
+  seam(app, 'prompt/compose', Compose, async ({ tenant }, body) => {
     const template = await library.find(tenant, { templateId: body.templateId });
     const isUntrusted = Object.values(body.bindingTrust ?? {}).includes('untrusted');
     const bindings = { ...body.bindings, ...markersOf(template, body.bindings) };
@@ -43,7 +43,7 @@ export function promptSeams(app: Api, library: PromptLibrary): void {
     return composedEvent('compose', template.kind, composition).payload;
   });
 
-  seam(app, 'test/llm-prompt-wrap', [Wrap, Type.Object({ prompt: Type.String() })], async (_caller, body) => {
+  seam(app, 'test/llm-prompt-wrap', Wrap, async (_caller, body) => {
     const { payload, eventType: type, contentTrust, source, attributes } = body;
     const about = { contentTrust, type, source, attributes };
     return { prompt: quoted(JSON.stringify(payload) ?? 'null', about) };

@@ -14,14 +14,12 @@ import type { MembersOutside } from './surfaces/outside-runs.ts';
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 
 const Load = Type.Object({ packId: Id });
-const Loaded = Type.Object({ ok: Type.Boolean(), packId: Id, typeIds: Type.Array(Type.String()) });
 const Invoke = Type.Object({
   typeId: Id,
   args: Type.Optional(Values),
   packId: Type.Optional(Id),
   allowedHostCalls: Type.Optional(Type.Array(Id, { maxItems: 50 })),
 });
-const Invoked = Type.Object({ result: Type.Optional(Type.Unknown()), error: Type.Optional(Values) });
 
 const PROBE: PackCode = {
   name: 'vendor.gantry.sandbox-probe',
@@ -45,14 +43,14 @@ const GRANT_OF: Readonly<Record<string, string>> = {
 };
 
 export function sandboxSeams(app: Api, packs: Packs, outside: MembersOutside): void {
-  seam(app, 'test/sandbox-load', [Load, Loaded], async ({ tenant }, { packId }) => {
+  seam(app, 'test/sandbox-load', Load, async ({ tenant }, { packId }) => {
     const code = await codeOf(packs, tenant, packId, packId);
     const inspection = await (await packs.sandboxes.for('archive')).inspect(code);
     if (inspection.loaded) return { ok: true, packId, typeIds: [...inspection.typeIds] };
     const { message } = inspection.error;
     throw new OpenwopError('pack_load_failure', { message, details: { packId } });
   });
-  seam(app, 'test/sandbox-invoke', [Invoke, Invoked], ({ tenant, keyId }, body) => {
+  seam(app, 'test/sandbox-invoke', Invoke, ({ tenant, keyId }, body) => {
     const signal = AbortSignal.timeout(packs.limits.wallClockMs + WALL_CLOCK_MS_MAX);
     const { call } = outside({ tenant, principal: keyId }, signal);
     return invoke(packs, tenant, body, call);

@@ -15,12 +15,11 @@ const Tick = Type.Object({
   scenario: Type.Enum(['single-tick', 'missed-window']),
   missedTicks: Type.Optional(Type.Integer({ minimum: 1, maximum: MISSED_MAX })),
 });
-const Ticked = Type.Object({ runsFired: Type.Integer({ minimum: 0 }) });
 
 export type SeamSchedules = Pick<Schedules, 'service' | 'fireAt'>;
 
 export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: SeamSchedules): void {
-  seam(app, 'scheduling/tick', [Tick, Ticked], async ({ tenant, keyId }, tick) => {
+  seam(app, 'scheduling/tick', Tick, async ({ tenant, keyId }, tick) => {
     const { scenario, missedTicks = MISSED_DEFAULT } = tick;
     const caller = { kind: 'person', tenant, actor: keyId } as const;
     const { workflowId } = await workflows.register(tenant, noop(seamId('scheduled')));

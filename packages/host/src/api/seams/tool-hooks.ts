@@ -24,23 +24,15 @@ const Invoke = Type.Object({
   simulateToolError: Type.Optional(Type.Boolean()),
 });
 const CALLS_PER_MINUTE = 1_000_000;
-const Pair = Type.Object({ toolCalled: Type.Unknown(), toolReturned: Type.Unknown() });
 
 const Scenario = Type.Object({
   scenario: Type.Enum(['out-of-audience', 'provenance-unevaluable', 'in-audience', 'canary']),
-});
-const Decided = Type.Object({
-  decision: Type.String(),
-  reason: Type.Optional(Type.String()),
-  destination: Type.String(),
-  credentialAttached: Type.Boolean(),
-  canaryLeaked: Type.Boolean(),
 });
 
 export function toolHookSeam(app: Api, { store, now }: ApiDeps): void {
   const pipeline = new CommitPipeline(store);
   const log = new InvocationLog(pipeline, store.records, now);
-  seam(app, 'toolhooks/invoke', [Invoke, Pair], async ({ tenant }, body) => {
+  seam(app, 'toolhooks/invoke', Invoke, async ({ tenant }, body) => {
     const { principal, toolName: name, requiredScopes = [], args = {} } = body;
     const tool = {
       name,
@@ -67,7 +59,7 @@ export function toolHookSeam(app: Api, { store, now }: ApiDeps): void {
     );
     return pairOf(told);
   });
-  seam(app, 'egress/decide', [Scenario, Decided], (_, { scenario }) => decided(scenario, now));
+  seam(app, 'egress/decide', Scenario, (_, { scenario }) => decided(scenario, now));
 }
 
 async function recordOf(method: string, admit: () => Promise<void>, fails: boolean): Promise<CallRecord> {

@@ -3,6 +3,7 @@ import type { Api } from '@gantry/http';
 import {
   EmailMessage,
   eventId,
+  given,
   type JsonObject,
   newId,
   OpenwopError,
@@ -33,12 +34,6 @@ const Deliver = Type.Object({
   scenario: Type.Enum(['dedup', 'exhaust', 'deliver']),
   dedupKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
 });
-const Delivered = Type.Object({
-  subscriptionId: Type.String(),
-  outcome: Type.Optional(Type.String()),
-  deliveredCount: Type.Integer({ minimum: 0 }),
-  runId: Type.Optional(Type.String()),
-});
 
 const IngestEvent = Type.Object({
   source: TriggerSource,
@@ -53,11 +48,6 @@ const IngestEvent = Type.Object({
   ),
   email: Type.Optional(Type.Omit(EmailMessage, ['attachments'])),
   form: Type.Optional(Type.Object({ fields: Type.Record(Type.String(), Type.Unknown()) })),
-});
-const Ingested = Type.Object({
-  triggerEvent: Type.Optional(Type.Unknown()),
-  deliveryEvent: Type.Optional(Type.Unknown()),
-  ssrfRefused: Type.Optional(Type.Boolean()),
 });
 
 type Page = { readonly deliveries: readonly TriggerDelivery[] };
@@ -105,7 +95,7 @@ export function triggerBridgeSeam(
     return (await service.register(caller, wanted, '')).subscription.subscriptionId;
   }
 
-  seam(app, 'trigger-bridge/ingest', [IngestEvent, Ingested], async ({ tenant, keyId }, body) => {
+  seam(app, 'trigger-bridge/ingest', IngestEvent, async ({ tenant, keyId }, body) => {
     const caller: Caller = { kind: 'person', tenant, actor: keyId };
     const subscriptionId = await subscribe(caller, body.source);
     try {
@@ -124,7 +114,7 @@ export function triggerBridgeSeam(
     }
   });
 
-  seam(app, 'trigger-bridge/deliver', [Deliver, Delivered], async ({ tenant, keyId }, body) => {
+  seam(app, 'trigger-bridge/deliver', Deliver, async ({ tenant, keyId }, body) => {
     const caller: Caller = { kind: 'person', tenant, actor: keyId };
     const subscriptionId = await subscribe(caller);
     const trigger = await findTrigger(store.entries, subscriptionId);
@@ -221,13 +211,9 @@ function toldOf({ deliveries: [delivery] }: Page, { id: subscriptionId, record }
   return [...tries, { type: 'trigger.subscription.state.changed', payload: change }];
 }
 
-function summaryOf(deliveries: readonly TriggerDelivery[]): Omit<Static<typeof Delivered>, 'subscriptionId'> {
+function summaryOf(deliveries: readonly TriggerDelivery[]): object {
   const delivered = deliveries.filter(({ state }) => state === 'delivered');
   const { outcome } = delivered[0] ?? deliveries[0] ?? {};
   const runId = delivered[0]?.runId;
-  return {
-    ...(outcome !== undefined && { outcome }),
-    deliveredCount: delivered.length,
-    ...(runId !== undefined && { runId }),
-  };
+  return given({ outcome, deliveredCount: delivered.length, runId });
 }
