@@ -1,10 +1,10 @@
 /** Commands with commands of their own: `gantry keys ls`, `gantry keys create NAME`. */
 import { didYouMean } from '@gantry/protocol';
-import type { Call, Command } from './command.ts';
+import { type Call, type Command, wordCount } from './command.ts';
 import { EXIT, UsageError } from './io.ts';
 
 export interface Action {
-  /** What follows its name: `<word>` is needed, `[word]` is not; options may be named as well. */
+  /** What follows its name. */
   readonly takes?: string;
   /** Answers the exit code where it is another than 0. */
   act(call: Call, ...words: string[]): Promise<unknown>;
@@ -29,10 +29,9 @@ export function actionCommand({ actions, isNamed, ...of }: ActionCommand): Comma
   };
 }
 
-const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
 /** Words that the longest action takes, its own name included. */
 export const wordsMax = (actions: Actions): number =>
-  1 + Math.max(...Object.values(actions).map(({ takes = '' }) => countOf(/<\w+>|\[\w+\]/g, takes)));
+  1 + Math.max(...Object.values(actions).map(({ takes = '' }) => wordCount(takes).max));
 
 /** Carries out the action that the first word names; without a word, the first one there is. */
 export async function runAction(command: string, actions: Actions, call: Call): Promise<number> {
@@ -44,8 +43,7 @@ export async function runAction(command: string, actions: Actions, call: Call): 
     throw new UsageError(`gantry ${command} cannot "${name}".${hint}`);
   }
   const takes = action.takes ?? '';
-  const min = countOf(/<\w+>/g, takes);
-  const max = min + countOf(/\[\w+\]/g, takes);
+  const { min, max } = wordCount(takes);
   const usage = `Usage: gantry ${command} ${name} ${takes}`.trimEnd();
   if (words.length < min) throw new UsageError(usage);
   if (words.length > max) throw new UsageError(`"${words[max]}" is too much. ${usage}`);

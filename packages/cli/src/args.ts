@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '@gantry/protocol';
-import { COMMON_OPTIONS, type Command, type OptionSpecs } from './command.ts';
+import { COMMON_OPTIONS, type Command, type OptionSpecs, wordCount } from './command.ts';
 import { UsageError } from './io.ts';
 
 /** A command's words and options, read by name. */
@@ -35,7 +35,7 @@ export function readArgs(command: Command, rest: readonly string[]): Args {
   for (const token of parsed.tokens) {
     if (token.kind === 'option') checkOption(command, options, token);
   }
-  const { min, max } = command.words;
+  const { min, max } = command.words ?? wordCount(command.usage);
   const count = parsed.positionals.length;
   if (count < min || count > max) {
     const problem = count < min ? 'Something is missing' : `"${parsed.positionals[max]}" is too much`;

@@ -38,6 +38,17 @@ export interface Call {
   readonly client: Client;
 }
 
+export interface WordCount {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** By what follows a name: `<word>` is needed, `[word]` is not; options may be named as well. */
+export function wordCount(takes: string): WordCount {
+  const min = takes.match(/(?<!\[)<\w+>/g)?.length ?? 0;
+  return { min, max: min + (takes.match(/\[<?\w+>?\]/g)?.length ?? 0) };
+}
+
 /** A command as data: dispatch, checking and help derive from it. */
 export interface Command {
   readonly name: string;
@@ -48,8 +59,8 @@ export interface Command {
   readonly details?: string;
   readonly options: OptionSpecs;
   readonly examples: readonly string[];
-  /** How many words follow the name; `passthrough` hands everything on unread. */
-  readonly words: { readonly min: number; readonly max: number } | 'passthrough';
+  /** How many words follow the name, where the usage does not say it; `passthrough` hands everything on unread. */
+  readonly words?: WordCount | 'passthrough';
   /** Returns the exit code, where it is not 0. */
   run(call: Call): Promise<number | undefined> | Promise<void>;
 }

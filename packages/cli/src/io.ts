@@ -26,6 +26,9 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
+export const isConfirmed = async ({ stdin, signal }: Io, question: string): Promise<boolean> =>
+  /^y(es)?$/i.test((await stdin.ask(`${question} [y/N] `, signal))?.trim() ?? '');
+
 /** What the shell learns. A run that failed differs from a command that could not be carried out. */
 export const EXIT = { ok: 0, failed: 1, error: 2, cancelled: 3, interrupted: 130 } as const;
 

@@ -26,6 +26,12 @@ export function duration(ms: number): string {
   return `${Math.round(minutes / 1440)}d`;
 }
 
+/** @example sizeOf(1_536) // '1.5 kB' */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 999_950 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
 /** Aligned columns under a heading. The last column is not padded. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows];

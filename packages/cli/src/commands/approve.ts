@@ -8,7 +8,6 @@ export const approve: Command = {
   details: 'The node may be left out when the run has only one open interrupt.',
   options: { comment: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry approve RUN', 'gantry approve RUN review --comment "looks good"'],
-  words: { min: 1, max: 2 },
   async run(call) {
     const [runId = '', nodeId] = call.args.words;
     const interrupt = await openInterrupt(call.client, runId, nodeId);

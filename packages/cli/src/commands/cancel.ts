@@ -6,7 +6,6 @@ export const cancel: Command = {
   usage: 'cancel <runId> [--reason TEXT]',
   options: { reason: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry cancel RUN --reason "wrong input"'],
-  words: { min: 1, max: 1 },
   async run({ args, io, client }) {
     const { runId, status } = await client.runs.cancel(args.words[0] ?? '', args.given('reason'));
     const late = status === 'completed' || status === 'failed';

@@ -17,7 +17,6 @@ export const diff: Command = {
     json: flag('print JSON'),
   },
   examples: ['gantry diff RUN FORK'],
-  words: { min: 2, max: 2 },
   async run(call) {
     const { args, style, client } = call;
     const [a = '', b = ''] = args.words;

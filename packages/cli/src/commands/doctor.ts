@@ -18,7 +18,6 @@ export const doctor: Command = {
   details: 'Exit code 1 when something fails; warnings do not count.',
   options: { json: flag('print JSON') },
   examples: ['gantry doctor', 'gantry doctor --url https://gantry.example.com'],
-  words: { min: 0, max: 0 },
   async run(call) {
     const findings = [
       checkNode(process.versions.node),

@@ -12,7 +12,6 @@ export const events: Command = {
     json: flag('one event per line, as JSON'),
   },
   examples: ['gantry events RUN', 'gantry events RUN --follow', 'gantry events RUN --json | jq .type'],
-  words: { min: 1, max: 1 },
   async run({ args, io, client }) {
     const runId = args.words[0] ?? '';
     const source = args.flag('follow')

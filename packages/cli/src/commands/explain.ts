@@ -10,7 +10,6 @@ export const explain: Command = {
   usage: 'explain <runId> [--json]',
   options: { json: flag('print JSON') },
   examples: ['gantry explain RUN'],
-  words: { min: 1, max: 1 },
   async run(call) {
     const explanation = await call.client.runs.explain(call.args.words[0] ?? '');
     print(call, explanation, `${renderExplanation(explanation, call.io.now(), call.style)}\n`);

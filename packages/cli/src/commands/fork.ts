@@ -21,7 +21,6 @@ export const fork: Command = {
     json: flag('print JSON'),
   },
   examples: ['gantry fork RUN', 'gantry fork RUN --at 12', 'gantry fork RUN --at 12 --set model=small'],
-  words: { min: 1, max: 1 },
   async run(call) {
     const made = await call.client.runs.fork(call.args.words[0] ?? '', readRequest(call.args));
     const { runId, sourceRunId, status } = made;

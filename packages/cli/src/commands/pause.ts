@@ -9,7 +9,6 @@ export const pause: Command = {
     reason: option('TEXT', 'kept in the log of the run'),
   },
   examples: ['gantry pause RUN', 'gantry pause RUN --now --reason "looking into it"'],
-  words: { min: 1, max: 1 },
   async run({ args, io, client }) {
     const { runId, status } = await client.runs.pause(args.words[0] ?? '', {
       ...args.given('reason'),

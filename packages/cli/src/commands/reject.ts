@@ -9,7 +9,6 @@ export const reject: Command = {
   details: 'The node may be left out when the run has only one open interrupt.',
   options: { reason: option('TEXT', 'why; kept in the log of the run') },
   examples: ['gantry reject RUN --reason "the numbers are last month\'s"'],
-  words: { min: 1, max: 2 },
   async run(call) {
     const [runId = '', nodeId] = call.args.words;
     const reason = call.args.text('reason');

@@ -18,7 +18,6 @@ export const repair: Command = {
     'fit what has happened.',
   options: OPTIONS,
   examples: ['gantry repair RUN --watch'],
-  words: { min: 1, max: 1 },
   async run(call) {
     const { runId } = await call.client.runs.repair(call.args.words[0] ?? '');
     return begun(call, runId);
@@ -34,7 +33,6 @@ export const rerun: Command = {
     ...OPTIONS,
   },
   examples: ['gantry rerun RUN --watch', 'gantry rerun RUN --input city=Bern --watch'],
-  words: { min: 1, max: 1 },
   async run(call) {
     const inputs = readPairs(call.args.list('input'), '--input');
     const { runId } = await call.client.runs.again(call.args.words[0] ?? '', inputs);

@@ -6,7 +6,6 @@ export const resume: Command = {
   usage: 'resume <runId> [--reason TEXT]',
   options: { reason: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry resume RUN'],
-  words: { min: 1, max: 1 },
   async run({ args, io, client }) {
     const { runId, status } = await client.runs.resume(args.words[0] ?? '', args.given('reason'));
     io.stdout.write(`${runId} ${status}\n`);

@@ -27,7 +27,6 @@ export const run: Command = {
     'gantry run report --input city="Zürich" --input days=7 --watch',
     'gantry run ./flows/report.json --input-file inputs.json --watch --json',
   ],
-  words: { min: 1, max: 1 },
   async run(call) {
     const { args, io, client } = call;
     if (args.text('timeout') !== undefined && !args.flag('watch')) {

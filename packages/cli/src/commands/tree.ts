@@ -12,7 +12,6 @@ export const tree: Command = {
   usage: 'tree <runId>',
   options: {},
   examples: ['gantry tree RUN'],
-  words: { min: 1, max: 1 },
   async run({ args, io, style, client }) {
     const runId = args.words[0] ?? '';
     const root = await rootOf(client, runId);

@@ -12,7 +12,6 @@ export const usage: Command = {
     json: flag('print JSON'),
   },
   examples: ['gantry usage', 'gantry usage --days 7', 'gantry usage RUN'],
-  words: { min: 0, max: 1 },
   async run(call) {
     const [runId] = call.args.words;
     if (runId !== undefined) {

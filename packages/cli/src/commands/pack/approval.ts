@@ -3,7 +3,7 @@ import { ApiError } from '@gantry/client';
 import { describePermission, requiresOf, surfaceAsks } from '@gantry/packs';
 import type { Json, PackAsking } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
-import { UsageError } from '../../io.ts';
+import { isConfirmed, UsageError } from '../../io.ts';
 import { printable } from '../../style.ts';
 import type { BuiltPack } from './source.ts';
 
@@ -131,6 +131,6 @@ async function ask({ io }: Call, packs: readonly PackAsking[], named: string | u
     });
     throw new UsageError(`Nothing was installed. To grant it, add: ${flags.join(' ')}`);
   }
-  const typed = (await io.stdin.ask('Grant this and install? [y/N] ', io.signal))?.trim().toLowerCase();
-  if (typed !== 'y' && typed !== 'yes') throw new UsageError('Nothing was granted, and nothing installed.');
+  if (!(await isConfirmed(io, 'Grant this and install?')))
+    throw new UsageError('Nothing was granted, and nothing installed.');
 }

@@ -8,9 +8,12 @@ import {
   keyIdOf,
   readArchive,
   readManifest,
+  readTrustFile,
   type SignatureCovers,
   type SignatureJudgement,
   type TrustedKey,
+  type TrustFile,
+  TrustFileError,
   type WrittenArchive,
 } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
@@ -22,7 +25,6 @@ import { writeBuilt } from './author.ts';
 import { FaultyPack } from './fault.ts';
 import { type SigningKey, signFiles } from './signing.ts';
 import { type BuiltPack, buildOf, packLabel } from './source.ts';
-import { trustFileOf } from './trusted.ts';
 
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -119,6 +121,15 @@ function signatureText(signature: SignatureJudgement): string {
     return `${text}: ${signature.message} Pass the key with --keys, or a trust file with --trust.`;
   if (signature.state !== 'verified') return `${text}: ${signature.message}`;
   return `${text}, by ${signature.signedBy}; it covers ${COVERS_TEXT[signature.covers]}`;
+}
+
+/** `--trust FILE`: the trust file of a host, for what is proved here. */
+async function trustFileOf({ args, io }: Pick<Call, 'args' | 'io'>): Promise<TrustFile | undefined> {
+  const file = args.text('trust');
+  if (file === undefined) return;
+  return readTrustFile(path.resolve(io.cwd, file)).catch((error: unknown) => {
+    throw error instanceof TrustFileError ? new UsageError(`--trust: ${error.message}`) : error;
+  });
 }
 
 async function judge(call: Call, { manifest, bytes, files }: BuiltPack): Promise<SignatureJudgement> {

@@ -7,14 +7,13 @@ import { extractArchive, keyIdOf } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { printJson } from '../../output.ts';
-import { printable } from '../../style.ts';
+import { printable, sizeOf } from '../../style.ts';
 import { shellWord } from '../../values.ts';
 import { keyOf, registryOf, sendToRegistry } from '../registry/request.ts';
 import { printPermissions, printUndetermined, wishOf } from './approval.ts';
 import { checkPack } from './check.ts';
 import { FaultyPack, isError, printFaults } from './fault.ts';
 import { signedPack } from './proof.ts';
-import { sizeOf } from './size.ts';
 import { type BuiltPack, buildOf, packLabel } from './source.ts';
 
 const FILES_SHOWN_MAX = 30;

@@ -12,7 +12,7 @@ import {
 import { didYouMean } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
-import { UsageError } from '../../io.ts';
+import { isConfirmed, UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { printPermissions } from './approval.ts';
@@ -100,8 +100,7 @@ async function confirm({ args, io }: Call): Promise<void> {
   if (args.flag('yes')) return;
   if (!io.stdin.isTTY || !io.stdout.isTTY)
     throw new UsageError('Nothing was changed. To go on without being asked, add: --yes');
-  const typed = (await io.stdin.ask('Update these? [y/N] ', io.signal))?.trim().toLowerCase();
-  if (typed !== 'y' && typed !== 'yes') throw new UsageError('Nothing was changed.');
+  if (!(await isConfirmed(io, 'Update these?'))) throw new UsageError('Nothing was changed.');
 }
 
 /**

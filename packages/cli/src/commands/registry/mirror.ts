@@ -17,9 +17,8 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { EXIT, type Io, UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
-import { printable } from '../../style.ts';
+import { printable, sizeOf } from '../../style.ts';
 import { openRegistry } from '../pack/registries.ts';
-import { sizeOf } from '../pack/size.ts';
 
 const PACKS_AT_ONCE = 4;
 /** After so many in a row the registry counts as gone. */
