@@ -147,21 +147,17 @@ function createApp(options: {
   return { app, routes };
 }
 
-const Status = Type.Object({ status: Type.Literal('ok') });
+const described = (summary: string) => ({
+  schema: { summary, response: { 200: Type.Object({ status: Type.Literal('ok') }) } },
+});
 
 /** `healthz`: the process is up. `readyz`: the catalogue is loaded. */
 function healthRoutes(app: Api, isReady: () => boolean): void {
-  app.get('/healthz', { schema: { summary: 'The process is up', response: { 200: Status } } }, async () => ({
-    status: 'ok',
-  }));
-  app.get(
-    '/readyz',
-    { schema: { summary: 'The registry is serving', response: { 200: Status } } },
-    async () => {
-      if (!isReady()) throw new OpenwopError('service_unavailable', { headers: { 'retry-after': '1' } });
-      return { status: 'ok' };
-    },
-  );
+  app.get('/healthz', described('The process is up'), async () => ({ status: 'ok' }));
+  app.get('/readyz', described('The registry is serving'), async () => {
+    if (!isReady()) throw new OpenwopError('service_unavailable', { headers: { 'retry-after': '1' } });
+    return { status: 'ok' };
+  });
 }
 
 const openStore = (settings: Settings): Promise<Store> =>

@@ -14,7 +14,7 @@ import {
   refusalError,
   requiresOf,
 } from '@gantry/packs';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, isoTime, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Entry } from '@gantry/store';
 import { givenBy, type Holder } from './grants.ts';
 import { refuseOther, refuseOtherBytes } from './known-bytes.ts';
@@ -209,6 +209,7 @@ function recordOf(
   { trust, judgement, at }: Findings,
 ): PackRecord {
   const { name, version, kind, description, dependencies } = manifest;
+  const { signedBy, covers, unknownSigner } = trust;
   const { degraded, shadowed } = judgement.installable ? judgement : { degraded: [], shadowed: [] };
   const own = shadowed.map((typeId) => `${typeId} is a type of the host itself, which is used instead.`);
   return {
@@ -218,19 +219,15 @@ function recordOf(
     integrity: archive.integrity,
     source,
     development,
-    ...(description !== undefined && { description }),
     trust: trust.level,
-    ...(trust.signedBy !== undefined && { signedBy: trust.signedBy }),
-    ...(trust.covers !== undefined && { covers: trust.covers }),
-    ...(trust.unknownSigner && { unknownSigner: true }),
+    ...given({ description, dependencies, signedBy, covers, unknownSigner }),
     requires: [...contents.record.requires],
     typeIds: contents.record.nodes.map(({ typeId }) => typeId),
     chainIds: contents.record.chains.map(({ chainId }) => String(chainId)),
     contentIds: [...contents.contentIds],
-    ...(dependencies && { dependencies: { ...dependencies } }),
     degraded: [...degraded],
     warnings: [...warnings, ...trust.warnings, ...contents.warnings, ...own],
-    installedAt: new Date(at).toISOString(),
+    installedAt: isoTime(at),
     installedBy: by,
   };
 }

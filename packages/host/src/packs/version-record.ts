@@ -8,7 +8,7 @@ import {
   requiresOf,
   surfaceAsks,
 } from '@gantry/packs';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { checkedPrompts } from '../prompts/checked-prompts.ts';
 import { artifactTypeRecords } from './artifact-types/artifact-type-record.ts';
 import { readSchemaText } from './artifact-types/schema-text.ts';
@@ -114,8 +114,7 @@ function codeOf({ name, version, runtime }: NodePackManifest): CodeRecord {
   return {
     language,
     entry: normalizePath(entry),
-    ...(format !== undefined && { format }),
-    ...(wasm?.memoryPagesMax !== undefined && { memoryPagesMax: wasm.memoryPagesMax }),
+    ...given({ format, memoryPagesMax: wasm?.memoryPagesMax }),
   };
 }
 
@@ -136,9 +135,6 @@ function nodeRecord(
     warnings.push(`${node.typeId}: ${ref} is not checked: ${reading.problem}`);
     return;
   };
-  const configSchema = schemaOf(node.configSchemaRef);
-  const inputSchema = schemaOf(node.inputSchemaRef);
-  const outputSchema = schemaOf(node.outputSchemaRef);
   const { requiresSecrets: secrets = [], requiredCredentials: credentials = [] } = node;
   const { requiredModelCapabilities, fallbackModel } = node;
   const { rateLimit } = action ?? {};
@@ -150,14 +146,14 @@ function nodeRecord(
       isSensitive(marks) ? [port] : [],
     ),
     ...(node.requires?.length && { requires: node.requires }),
-    ...(configSchema && { configSchema }),
-    ...(inputSchema && { inputSchema }),
-    ...(outputSchema && { outputSchema }),
-    ...(node.artifact && { artifact: node.artifact }),
-    ...(needsAny && { needs: { secrets, credentials, ...(auth && { auth }) } }),
-    ...(requiredModelCapabilities?.length && {
-      model: { requiredModelCapabilities, ...(fallbackModel && { fallbackModel }) },
+    ...given({
+      configSchema: schemaOf(node.configSchemaRef),
+      inputSchema: schemaOf(node.inputSchemaRef),
+      outputSchema: schemaOf(node.outputSchemaRef),
+      artifact: node.artifact,
     }),
+    ...(needsAny && { needs: given({ secrets, credentials, auth }) }),
+    ...(requiredModelCapabilities?.length && { model: given({ requiredModelCapabilities, fallbackModel }) }),
     ...(rateLimit && { rateLimit: { requests: 1, perSeconds: 1, ...rateLimit } }),
   };
 }

@@ -9,7 +9,7 @@ import { documentOf, sendDocument } from '../derived/document.ts';
 import type { Claim } from '../keychain/claim.ts';
 import type { Claims } from '../keychain/claims.ts';
 import { checkName } from '../publish/address.ts';
-import { NameParams } from './version-address.ts';
+import { NameParams } from './pack-metadata.ts';
 
 const CLAIMS_URL = '/v1/host/gantry/registry/claims';
 const KEYCHAIN_URL = '/v1/packs/:name/-/keychain';

@@ -9,8 +9,7 @@ import type { VersionState } from '../catalogue/version-entry.ts';
 import type { Claims } from '../keychain/claims.ts';
 import { type Act, deprecate, revertYank, undeprecate, unpublish, yank } from '../lifecycle/lifecycle.ts';
 import { checkName, checkVersion } from '../publish/address.ts';
-import { lifecycleAnswer } from './pack-metadata.ts';
-import { VersionParams } from './version-address.ts';
+import { lifecycleAnswer, VersionParams } from './pack-metadata.ts';
 
 const Reason = Type.String({ minLength: 1, maxLength: 512 });
 
@@ -47,31 +46,24 @@ export function lifecycleRoutes(app: Api, deps: LifecycleDeps): void {
     address: VersionAddress,
     decide: (act: Act) => Decide<PublishedVersion>,
   ) => lifecycleAnswer(await change(request, address, decide));
+  const described = (summary: string) => ({ schema: { summary, params: VersionParams } });
 
   app.post(`${url}/deprecate`, { schema: DEPRECATE }, (request) =>
     answer(request, request.params, (act) => deprecate(request.body, act)),
   );
-  app.delete(
-    `${url}/deprecate`,
-    { schema: { summary: 'Revert a deprecation', params: VersionParams } },
-    (request) => answer(request, request.params, undeprecate),
+  app.delete(`${url}/deprecate`, described('Revert a deprecation'), (request) =>
+    answer(request, request.params, undeprecate),
   );
   app.post(`${url}/yank`, { schema: YANK }, (request) =>
     answer(request, request.params, (act) => yank(request.body, act)),
   );
-  app.delete(
-    `${url}/yank`,
-    { schema: { summary: 'Revert a yank; it stays on record', params: VersionParams } },
-    (request) => answer(request, request.params, revertYank),
+  app.delete(`${url}/yank`, described('Revert a yank; it stays on record'), (request) =>
+    answer(request, request.params, revertYank),
   );
-  app.delete(
-    url,
-    { schema: { summary: 'Unpublish a version within 72 hours of publishing', params: VersionParams } },
-    async (request, reply) => {
-      await change(request, request.params, unpublish);
-      return reply.code(200).send({ ...request.params, unpublished: true });
-    },
-  );
+  app.delete(url, described('Unpublish a version within 72 hours of publishing'), async (request, reply) => {
+    await change(request, request.params, unpublish);
+    return reply.code(200).send({ ...request.params, unpublished: true });
+  });
 }
 
 /** Only tenants that may publish a name may change its versions. */

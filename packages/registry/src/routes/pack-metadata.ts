@@ -1,8 +1,11 @@
 /** The documents about a pack and a version. */
-import { given, type JsonObject } from '@gantry/protocol';
-import type { CatalogueName, PublishedVersion } from '../catalogue/catalogue.ts';
+import { given, type JsonObject, OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Catalogue, CatalogueName, PublishedVersion } from '../catalogue/catalogue.ts';
+import type { VersionAddress } from '../catalogue/store-catalogue.ts';
 import { agentIdsOf, latestOf, nodeTypeIdsOf, summaryOf } from '../catalogue/summary.ts';
 import { textAt } from '../json-values.ts';
+import { checkName, checkVersion } from '../publish/address.ts';
 
 /** `.sig` is served for signed versions that are not yanked. */
 export const hasSignature = ({ signature, yank }: PublishedVersion): boolean =>
@@ -95,3 +98,20 @@ export const lifecycleAnswer = (published: PublishedVersion): object => ({
   ...lifecycleOf(published),
   revertedYanks: published.revertedYanks,
 });
+
+/** Unrestricted: a wrong name or version has an error code of its own. */
+export const VersionParams = Type.Object({ name: Type.String(), version: Type.String() });
+export const NameParams = Type.Object({ name: Type.String() });
+
+/** The published version. An invalid name or version and an absent version are different errors. */
+export async function publishedAt(
+  catalogue: Pick<Catalogue, 'version'>,
+  { name, version }: VersionAddress,
+): Promise<PublishedVersion> {
+  checkName(name);
+  checkVersion(version);
+  const published = await catalogue.version(name, version);
+  if (published === undefined)
+    throw new OpenwopError('not_found', { message: `${name}@${version} is not published.` });
+  return published;
+}

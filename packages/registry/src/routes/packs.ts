@@ -7,8 +7,14 @@ import type { CatalogueView } from '../catalogue/reader.ts';
 import type { StoreCatalogue } from '../catalogue/store-catalogue.ts';
 import { type Document, documentOf, sendDocument } from '../derived/document.ts';
 import { checkName } from '../publish/address.ts';
-import { hasSignature, packMetadata, versionManifest } from './pack-metadata.ts';
-import { NameParams, publishedAt, VersionParams } from './version-address.ts';
+import {
+  hasSignature,
+  NameParams,
+  packMetadata,
+  publishedAt,
+  VersionParams,
+  versionManifest,
+} from './pack-metadata.ts';
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 

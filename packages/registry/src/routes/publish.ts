@@ -4,8 +4,7 @@ import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { StoreCatalogue } from '../catalogue/store-catalogue.ts';
 import type { Publisher, PublishRequest } from '../publish/publish.ts';
-import { versionManifest } from './pack-metadata.ts';
-import { VersionParams } from './version-address.ts';
+import { VersionParams, versionManifest } from './pack-metadata.ts';
 
 const ARCHIVE_TYPES = new Set([
   '',

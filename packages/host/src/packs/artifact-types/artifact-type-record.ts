@@ -1,7 +1,7 @@
 /** Artifact types of a pack as the host keeps them. */
 import type { ArtifactType as RegisteredType } from '@gantry/engine';
 import { type Archive, type ArtifactType, normalizePath } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { given, OpenwopError } from '@gantry/protocol';
 import { readSchemaText } from './schema-text.ts';
 
 /** All schemas of one pack are compiled in one go, so what they cost together is bounded too. */
@@ -29,13 +29,7 @@ export function artifactTypeRecords(
         details: { path: `/artifactTypes/${index}`, artifactTypeId: type.artifactTypeId },
       });
     const { artifactTypeId, schemaVersion, validation, syncOn } = type;
-    return {
-      artifactTypeId,
-      schemaText,
-      ...(schemaVersion !== undefined && { schemaVersion }),
-      ...(validation && { validation }),
-      ...(syncOn && { syncOn }),
-    };
+    return given({ artifactTypeId, schemaText, schemaVersion, validation, syncOn });
   });
 }
 
@@ -43,11 +37,7 @@ export function artifactTypeRecords(
 export function artifactTypeOf({ schemaText, schemaVersion, syncOn }: ArtifactTypeRecord): RegisteredType {
   const reading = readSchemaText(schemaText);
   if (!reading.usable) throw new Error('a schema that was installed is unusable');
-  return {
-    schema: reading.schema,
-    ...(schemaVersion !== undefined && { schemaVersion }),
-    ...(syncOn && { syncOn }),
-  };
+  return given({ schema: reading.schema, schemaVersion, syncOn });
 }
 
 const tooMuch = {
