@@ -1,31 +1,28 @@
 /** `ctx.fs.image`, `ctx.fs.pdf` and `ctx.fs.archive`: the work is done by a process of its own. */
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
-import { type MethodLiteral, reads } from '../../calls/define-surface.ts';
-import { Bytes } from '../../calls/schema.ts';
+import { type Implementation, reads } from '../../calls/define-surface.ts';
+import { Bytes, listOf, optional, Text, Whole, whole } from '../../calls/schema.ts';
 import type { ReadCall } from '../../calls/surface-call.ts';
 import { ENTRIES_MAX, RATIO_MAX, unpackedBytesMax } from './archive/limits.ts';
 import { type EntryNames, plainEntries } from './archive/names.ts';
 import type { Converter } from './convert/converter.ts';
 import { type ArchiveFormat, type ImageTask, SIDE_MAX } from './convert/task.ts';
 
-const optional = Type.Optional;
-const Side = Type.Integer({ minimum: 1, maximum: SIDE_MAX });
-const Offset = Type.Integer({ minimum: 0, maximum: 100_000 });
+const Side = whole(1, SIDE_MAX);
+const Offset = whole(0, 100_000);
 const Fit = Type.Enum(['contain', 'cover', 'fill', 'inside', 'outside']);
 const ImageFormat = Type.Enum(['jpeg', 'png', 'webp', 'avif']);
-const Image = { bytes: Bytes, contentType: Type.String(), width: Type.Integer(), height: Type.Integer() };
+const Image = { bytes: Bytes, contentType: Text, width: Whole, height: Whole };
 const image = { needs: 'image' } as const;
 
 const PARTS_MAX = 100;
 const PDF = 'application/pdf';
-const Pages = Type.Integer();
 const pdf = { needs: 'pdf' } as const;
 
 const ArchiveFormats = Type.Enum(['zip', 'tar', 'tar-gz']);
 /** Judged with the others: a name that comes twice is no name either. */
-const Entry = Type.Object({ path: Type.String({ maxLength: 4_096 }), bytes: Bytes });
-const Entries = Type.Array(Entry, { maxItems: ENTRIES_MAX });
+const Entries = listOf({ path: Type.String({ maxLength: 4_096 }), bytes: Bytes }, ENTRIES_MAX);
 const archive = { needs: 'archive' } as const;
 
 export const CONVERSIONS = {
@@ -43,39 +40,30 @@ export const CONVERSIONS = {
   ),
   'image.formatConvert': reads(
     'Writes the image in another format, with `quality` from 1 to 100 where the format has that.',
-    { bytes: Bytes, to: ImageFormat, quality: optional(Type.Integer({ minimum: 1, maximum: 100 })) },
+    { bytes: Bytes, to: ImageFormat, quality: optional(whole(1, 100)) },
     Image,
     image,
   ),
-  'pdf.extractText': reads(
-    'The text, page by page.',
-    { bytes: Bytes },
-    { text: Type.String(), pages: Pages },
-    pdf,
-  ),
+  'pdf.extractText': reads('The text, page by page.', { bytes: Bytes }, { text: Text, pages: Whole }, pdf),
   'pdf.split': reads(
     'One file for each of `ranges`, which are written `3`, `2-5`, `7-` or `-2`.',
     {
       bytes: Bytes,
       ranges: Type.Array(Type.String({ maxLength: 20 }), { minItems: 1, maxItems: PARTS_MAX }),
     },
-    {
-      parts: Type.Array(
-        Type.Object({ bytes: Bytes, contentType: Type.String(), range: Type.String(), pages: Pages }),
-      ),
-    },
+    { parts: listOf({ bytes: Bytes, contentType: Text, range: Text, pages: Whole }) },
     pdf,
   ),
   'pdf.merge': reads(
     'One file with the pages of all parts, in their order.',
     { parts: Type.Array(Bytes, { minItems: 1, maxItems: PARTS_MAX }) },
-    { bytes: Bytes, contentType: Type.String(), pages: Pages },
+    { bytes: Bytes, contentType: Text, pages: Whole },
     pdf,
   ),
   'archive.create': reads(
     'An archive of the entries, in their order. It is an answer and no file. The same entries give the same bytes.',
     { format: ArchiveFormats, entries: Entries },
-    { bytes: Bytes, contentType: Type.String() },
+    { bytes: Bytes, contentType: Text },
     archive,
   ),
   'archive.extract': reads(
@@ -86,7 +74,7 @@ export const CONVERSIONS = {
     { entries: Entries },
     archive,
   ),
-} as const satisfies Record<string, MethodLiteral>;
+};
 
 const ARCHIVE_TYPES: Readonly<Record<ArchiveFormat, string>> = {
   zip: 'application/zip',
@@ -94,43 +82,41 @@ const ARCHIVE_TYPES: Readonly<Record<ArchiveFormat, string>> = {
   'tar-gz': 'application/gzip',
 };
 
-type Input<Name extends keyof typeof CONVERSIONS> = Static<(typeof CONVERSIONS)[Name]['input']>;
 type ImageFacts = { readonly contentType: string; readonly width: number; readonly height: number };
+type Methods = Implementation<{ journal: 'own'; methods: typeof CONVERSIONS }>;
 
-export function implementConversions({ run }: Converter) {
+export function implementConversions({ run }: Converter): Methods {
   const convert = async (bytes: Uint8Array, task: ImageTask, call: ReadCall) => {
     const { value, parts } = await run({ kind: 'image', ...task }, [bytes], call);
     return { ...(value as ImageFacts), bytes: parts[0] ?? new Uint8Array() };
   };
   return {
-    'image.resize': ({ bytes, fit = 'inside', ...sides }: Input<'image.resize'>, call: ReadCall) =>
+    'image.resize': ({ bytes, fit = 'inside', ...sides }, call) =>
       convert(bytes, { op: 'resize', fit, ...sides }, call),
-    'image.crop': ({ bytes, x, y, width, height }: Input<'image.crop'>, call: ReadCall) =>
-      convert(bytes, { op: 'crop', x, y, width, height }, call),
-    'image.formatConvert': ({ bytes, to, quality }: Input<'image.formatConvert'>, call: ReadCall) =>
-      convert(bytes, { op: 'convert', to, ...(quality !== undefined && { quality }) }, call),
-    async 'pdf.extractText'({ bytes }: Input<'pdf.extractText'>, call: ReadCall) {
+    'image.crop': ({ bytes, ...part }, call) => convert(bytes, { op: 'crop', ...part }, call),
+    'image.formatConvert': ({ bytes, ...asked }, call) => convert(bytes, { op: 'convert', ...asked }, call),
+    async 'pdf.extractText'({ bytes }, call) {
       const { value } = await run({ kind: 'pdf', op: 'text' }, [bytes], call);
       return value as { text: string; pages: number };
     },
-    async 'pdf.split'({ bytes, ranges }: Input<'pdf.split'>, call: ReadCall) {
+    async 'pdf.split'({ bytes, ranges }, call) {
       const { value, parts } = await run({ kind: 'pdf', op: 'split', ranges }, [bytes], call);
       const facts = value as readonly { range: string; pages: number }[];
       return { parts: parts.map((part, index) => ({ bytes: part, contentType: PDF, ...facts[index]! })) };
     },
-    async 'pdf.merge'({ parts }: Input<'pdf.merge'>, call: ReadCall) {
+    async 'pdf.merge'({ parts }, call) {
       const { value, parts: made } = await run({ kind: 'pdf', op: 'merge' }, parts, call);
       const { pages } = value as { pages: number };
       return { bytes: made[0] ?? new Uint8Array(), contentType: PDF, pages };
     },
-    async 'archive.create'({ format, entries }: Input<'archive.create'>, call: ReadCall) {
+    async 'archive.create'({ format, entries }, call) {
       const paths = await plainEntries({ files: entries.map(({ path }) => path), folders: [] });
       const contents = entries.map(({ bytes }) => bytes);
       await contentRoom.for(call)(contents.reduce((sum, { byteLength }) => sum + byteLength, 0));
       const { parts } = await run({ kind: 'archive', op: 'create', format, paths }, contents, call);
       return { bytes: parts[0] ?? new Uint8Array(), contentType: ARCHIVE_TYPES[format] };
     },
-    async 'archive.extract'({ format, bytes }: Input<'archive.extract'>, call: ReadCall) {
+    async 'archive.extract'({ format, bytes }, call) {
       await contentRoom.for(call)(unpackedBytesMax(bytes.byteLength));
       const { value, parts } = await run({ kind: 'archive', op: 'extract', format }, [bytes], call);
       const paths = await plainEntries(value as EntryNames);
