@@ -14,8 +14,7 @@ export const BudgetPolicy = closedObject({
 });
 export type BudgetPolicy = Static<typeof BudgetPolicy>;
 
-export const BUDGET_DIMENSIONS = ['tokens', 'cost', 'toolCalls', 'retries'] as const;
-export type BudgetDimension = (typeof BUDGET_DIMENSIONS)[number];
+export type BudgetDimension = 'tokens' | 'cost' | 'toolCalls' | 'retries';
 
 /** `claude-*`: a star stands for any text. In linear time: the parts between stars are looked for in order. */
 export function matchesPattern(pattern: string, text: string): boolean {

@@ -16,6 +16,11 @@ export interface SurfaceName {
   readonly holds: string;
 }
 
+const MODEL_CALLS: readonly string[] = (
+  'callAI callAIWithTools callEmbeddings callReranker callImageGenerator callImageEditor callImageUpscaler ' +
+  'callSpeechSynthesizer callTextToSpeech callSpeechToText callTranscriber callVideoGenerator webSearch aiProviders'
+).split(' ');
+
 /** What code of packs can call. The literals in `packages/surfaces` take their names from here. */
 const NAMES = [
   { capability: 'kvStorage', path: 'storage.kv', holds: 'the keys and values' },
@@ -34,31 +39,12 @@ const NAMES = [
   {
     capability: 'aiProviders',
     path: '',
-    members: [
-      'callAI',
-      'callAIWithTools',
-      'callEmbeddings',
-      'callReranker',
-      'callImageGenerator',
-      'callImageEditor',
-      'callImageUpscaler',
-      'callSpeechSynthesizer',
-      'callTextToSpeech',
-      'callSpeechToText',
-      'callTranscriber',
-      'callVideoGenerator',
-      'webSearch',
-      'aiProviders',
-    ],
+    members: MODEL_CALLS,
     aliases: [],
     seam: 'aiProviders',
     holds: 'calls of models, which cost money',
   },
-  {
-    capability: 'aiEnvelope',
-    path: 'aiEnvelope',
-    holds: 'envelopes of models, which cost money',
-  },
+  { capability: 'aiEnvelope', path: 'aiEnvelope', holds: 'envelopes of models, which cost money' },
   { capability: 'promptLibrary', path: 'promptLibrary', holds: 'the prompts' },
 ] as const satisfies readonly (Omit<SurfaceName, 'aliases' | 'seam'> & Partial<SurfaceName>)[];
 

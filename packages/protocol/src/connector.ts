@@ -1,6 +1,6 @@
 /** Connectors: how messages of runs leave the host. What callers register, and what they see. */
 import Type, { type Static } from 'typebox';
-import { Count, closedObject, optional, Time } from './schema.ts';
+import { Count, closedObject, optional, page, Time } from './schema.ts';
 import { CONNECTORS } from './tables.ts';
 import { wire } from './wire.ts';
 
@@ -109,8 +109,7 @@ export const connectorsWire = wire(CONNECTORS, {
       about: 'What became of its messages, newest first',
       in: closedObject({
         state: optional(Type.Enum([...MESSAGE_STATES])),
-        cursor: optional(Type.String({ minLength: 1, maxLength: 128 })),
-        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+        ...page,
       }),
       out: Type.Object({ deliveries: Type.Array(MessageDelivery), nextCursor: optional(Type.String()) }),
     },

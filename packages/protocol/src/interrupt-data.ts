@@ -1,23 +1,19 @@
 /** What is asked and answered, for each kind of interrupt; whose identity a node bears. */
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/schema';
+import { type LazyValidator, lazyValidator } from './lazy-validator.ts';
 import { problemsIn } from './problem.ts';
 import { Count, closedObject, Id, optional, Text, Texts, Values } from './schema.ts';
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 export const AgentId = Type.String({ minLength: 3, maxLength: 256 });
 
-export const INTERRUPT_KINDS = [
-  'approval',
-  'clarification',
-  'external-event',
-  'custom',
-  'conversation.start',
-  'conversation.exchange',
-  'conversation.close',
-  'low-confidence',
-] as const;
-export type InterruptKind = (typeof INTERRUPT_KINDS)[number];
+export type InterruptKind =
+  | 'approval'
+  | 'clarification'
+  | 'external-event'
+  | 'custom'
+  | `conversation.${'start' | 'exchange' | 'close'}`
+  | 'low-confidence';
 
 export const APPROVAL_ACTIONS = ['accept', 'reject', 'refine', 'edit-accept', 'ask'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
@@ -115,18 +111,15 @@ export const AgentRef = closedObject({
   sourceManifestId: optional(Type.String({ maxLength: 256 })),
 });
 
-const validators = new WeakMap<TSchema, Validator>();
+const validators = new WeakMap<TSchema, LazyValidator<TSchema>>();
 
 /**
  * The first thing that is wrong with a value, and where; undefined when it fits.
  * @example misfit(CustomData, { customKind: '' }) // { path: '/customKind', message: 'must not have fewer ...' }
  */
 export function misfit(schema: TSchema, value: unknown): { path: string; message: string } | undefined {
-  let validator = validators.get(schema);
-  if (!validator) {
-    validator = Compile(schema);
-    validators.set(schema, validator);
-  }
+  const validator = validators.get(schema) ?? lazyValidator(schema);
+  validators.set(schema, validator);
   if (validator.Check(value)) return;
   const [first] = problemsIn(validator, value);
   return { path: first?.field ?? '', message: first?.problem ?? 'is not valid' };

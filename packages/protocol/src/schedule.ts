@@ -1,6 +1,6 @@
 /** Time-based run initiation (host.scheduling): what callers send, what schedules look like. */
 import Type, { type Static } from 'typebox';
-import { RUN_OPTION_LIMITS } from './run.ts';
+import { CreateRunRequest } from './run.ts';
 import { closedObject, optional, Values } from './schema.ts';
 import { SCHEDULES } from './tables.ts';
 import { wire } from './wire.ts';
@@ -55,11 +55,7 @@ export const Instant = Type.String({
 export const runOptionFields = {
   inputs: optional(Values),
   configurable: optional(Values),
-  tags: optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: RUN_OPTION_LIMITS.tagLengthMax }), {
-      maxItems: RUN_OPTION_LIMITS.tagsMax,
-    }),
-  ),
+  tags: CreateRunRequest.properties.tags,
   metadata: optional(Values),
 };
 

@@ -9,6 +9,11 @@ export const optional = Type.Optional;
 export const Text = Type.String({ minLength: 1 });
 /** At most as long as the protocol allows identifiers to be. */
 export const Id = Type.String({ minLength: 1, maxLength: 256 });
+/** Which part of a list is read. */
+export const page = {
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+};
 export const Texts = Type.Array(Type.String());
 export const Time = Type.String({ format: 'date-time' });
 export const Count = Type.Integer({ minimum: 0 });

@@ -1,7 +1,7 @@
 /** Runs that outside events start (trigger bridge): what callers register, what subscriptions look like. */
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from './json.ts';
-import { Count, closedObject, optional, Time } from './schema.ts';
+import { Count, closedObject, optional, page, Time } from './schema.ts';
 import { TRIGGER_SUBSCRIPTIONS } from './tables.ts';
 import { wire } from './wire.ts';
 
@@ -180,14 +180,13 @@ export const QueueSubscriptionCreated = Type.Object({
 export type QueueSubscriptionCreated = Static<typeof QueueSubscriptionCreated>;
 
 /** Why a subscription changed its state, or a delivery ended without a run. */
-export const TRIGGER_REASONS = [
+export const TriggerReason = Type.Enum([
   'retry-exhausted',
   'operator-paused',
   'signature-invalid',
   'backpressure',
   'source-removed',
-] as const;
-export const TriggerReason = Type.Enum([...TRIGGER_REASONS]);
+]);
 export type TriggerReason = Static<typeof TriggerReason>;
 
 /** Payload of `trigger.subscription.state.changed`, with its time. */
@@ -270,8 +269,7 @@ export const triggerSubscriptionsWire = wire(TRIGGER_SUBSCRIPTIONS, {
     deliveries: {
       about: 'What became of the events of a subscription, newest first',
       in: closedObject({
-        cursor: optional(Type.String({ minLength: 1, maxLength: 128 })),
-        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+        ...page,
       }),
       out: Type.Object({
         ...TriggerPurpose.properties,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Count, closedObject, optional, Time } from './schema.ts';
+import { Count, closedObject, optional, page, Time } from './schema.ts';
 import { WEBHOOKS } from './tables.ts';
 import { wire } from './wire.ts';
 
@@ -137,8 +137,7 @@ export const webhooksWire = wire(WEBHOOKS, {
       about: 'List deliveries of a subscription, those of the newest run first',
       in: closedObject({
         state: optional(DeliveryState),
-        cursor: optional(Type.String({ minLength: 1, maxLength: 128 })),
-        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+        ...page,
       }),
       out: Type.Object({ deliveries: Type.Array(WebhookDelivery), nextCursor: optional(Type.String()) }),
     },

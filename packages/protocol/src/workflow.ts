@@ -33,11 +33,13 @@ export const TriggerRule = Type.Enum([
 ]);
 export type TriggerRule = Static<typeof TriggerRule>;
 
+const Position = Type.Object({ x: Type.Number(), y: Type.Number() });
+
 export const WorkflowNode = closedObject({
   id: Text,
   typeId: Type.String({ minLength: 1, pattern: '^[a-z][a-zA-Z0-9._-]*$' }),
   name: Text,
-  position: Type.Object({ x: Type.Number(), y: Type.Number() }),
+  position: Position,
   config: Values,
   inputs: Type.Record(Type.String(), PortValue),
   credentialsRef: optional(Type.String()),
@@ -101,9 +103,6 @@ export const WorkflowVariable = closedObject({
 });
 export type WorkflowVariable = Static<typeof WorkflowVariable>;
 
-const Size = Type.Object({ width: Type.Number(), height: Type.Number() });
-const Position = Type.Object({ x: Type.Number(), y: Type.Number() });
-
 export const NodeGroup = closedObject({
   id: Text,
   name: Text,
@@ -111,7 +110,7 @@ export const NodeGroup = closedObject({
   collapsed: optional(Type.Boolean()),
   nodeIds: Type.Array(Type.String()),
   position: Position,
-  size: Size,
+  size: Type.Object({ width: Type.Number(), height: Type.Number() }),
 });
 
 const AccessList = Type.Array(
