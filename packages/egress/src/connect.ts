@@ -17,7 +17,7 @@ import type { Target, TargetHost } from './target.ts';
 const ATTEMPT_MS = 1000;
 const ATTEMPTS_MAX = 4;
 
-/** Whoever watches the sockets of the process learns here which ones egress opened: `{ socket }`. */
+/** Publishes each socket that egress opens, as `{ socket }`, for code that watches the sockets of the process. */
 export const OPENED = 'gantry.egress.socket';
 const opened = channel(OPENED);
 

@@ -51,7 +51,7 @@ export class Reception implements Dispatcher.DispatchHandler {
     this.#options = options;
     this.#bytesLeft = options.bytesMax;
     this.#collected = new BoundedBytes(options.bytesMax);
-    // Whoever reads hears of a failure; an answer may also be dropped unread.
+    // A reader gets the error; an answer may also be dropped unread.
     this.#whole.promise.catch(() => {});
   }
 

@@ -15,7 +15,7 @@ const HOLDERS_MAX = 50;
 const INTEGRITIES_MAX = 100;
 const OPERATORS = 'env.read';
 
-/** Who asks for a grant. */
+/** The pack that holds a grant: its archive and its signer. */
 export interface Holder {
   readonly integrity: string;
   /** Absent when nobody signed. */

@@ -205,7 +205,7 @@ async function refuseTooMany(
   throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
 }
 
-/** Content is kept once, under its integrity, whoever installs it. Answers the write that relies on it. */
+/** Content is kept once, under its integrity, for all tenants. Returns the write that relies on it. */
 async function contentWrite(
   { records, store, now }: InstallerOptions,
   { candidate, version, record: { integrity } }: JudgedPack,

@@ -57,8 +57,8 @@ function nodeContents(manifest: NodePackManifest, files: Archive['files'], about
   const peers = Object.keys(manifest.peerDependencies ?? {});
   const { asks, unknown: surfaceUnknowns } = surfaceAsks(manifest, files);
   if (surfaceUnknowns.length > 0) {
-    const told = surfaceUnknowns.slice(0, 3).join('; ');
-    warnings.push(`Which surfaces it calls cannot be determined in full: ${told}.`);
+    const shown = surfaceUnknowns.slice(0, 3).join('; ');
+    warnings.push(`Which surfaces it calls cannot be determined in full: ${shown}.`);
   }
   const code = codeOf(manifest);
   const record = { ...about, requires, peers, surfaceAsks: asks, surfaceUnknowns, nodes, chains: [], code };

@@ -15,7 +15,7 @@ const LOCKFILES = [
 
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/;
 
-/** Why a file must not be published, whoever built its archive; undefined for others. */
+/** The reason not to publish a file, however its archive was built; undefined if there is none. */
 export function unpublishable(path: string, bytes: Buffer): string | undefined {
   const rules = ignore({ ignorecase: false }).add([...ALWAYS, ...LOCKFILES]);
   if (rules.ignores(path)) return 'it belongs to development, or holds secrets';

@@ -54,7 +54,7 @@ interface ChangeLogOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;
   readonly catalogue: CatalogueName;
   readonly now: () => number;
-  /** For those who look after the registry: each change that this process made. */
+  /** Called with each change that this process made, for the operator's log. */
   readonly tell?: (change: Omit<Change, 'at'>) => void;
 }
 

@@ -26,8 +26,8 @@ export async function artifactTypeFacets(records: PackRecords, tenant: string): 
   return Object.fromEntries(
     types.map(({ artifactTypeId, validation = 'open', schemaVersion = 0 }) => {
       const { export: formats, ...facets } = ARTIFACT_FACETS;
-      const told = { validated: true, validation, schemaVersion, registrationSource: 'pack' };
-      return [artifactTypeId, { ...told, ...facets, export: [...formats] }];
+      const facts = { validated: true, validation, schemaVersion, registrationSource: 'pack' };
+      return [artifactTypeId, { ...facts, ...facets, export: [...formats] }];
     }),
   );
 }
