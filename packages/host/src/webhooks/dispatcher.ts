@@ -13,7 +13,7 @@ import type { Caller, Change } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { claimed, isDue, type NextDelivery, settleDelivery } from '../deliveries/delivery.ts';
 import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
-import type { Next } from '../deliveries/lanes.ts';
+import type { LaneKey, Next } from '../deliveries/lanes.ts';
 import { AGAIN, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
 import { HeartbeatEvents } from '../heartbeats/event-log.ts';
 import type { Parts } from '../parts.ts';
@@ -23,14 +23,7 @@ import type { WebhookOutbox } from './outbox.ts';
 import { type LinksOf, type Outcome, send } from './send.ts';
 import { type DropReason, dropped, settledDelivery, settledWebhook } from './settlement.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import {
-  laneOf,
-  openSecrets,
-  type Webhook,
-  type WebhookKey,
-  type WebhookRecord,
-  webhooks,
-} from './webhook.ts';
+import { openSecrets, type Webhook, type WebhookRecord, webhooks } from './webhook.ts';
 
 export interface DispatcherOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries' | 'runs'>;
@@ -53,22 +46,17 @@ export class Dispatcher {
       entries: store.entries,
       kind: DELIVERIES.pending,
       now,
-      onRead: ({ tenant, ref }, page) => outbox.seen({ tenant, webhookId: ref }, page, now()),
+      onRead: (key, page) => outbox.seen(key, page, now()),
     });
   }
 
-  async turn(key: WebhookKey): Promise<Next> {
+  async turn(key: LaneKey): Promise<Next> {
     const { subscriptions, now } = this.#options;
     const webhook = await subscriptions.read(key);
-    return this.#pages.turn(laneOf(key), (page) => this.#work(key, webhook, page, now()));
+    return this.#pages.turn(key, (page) => this.#work(key, webhook, page, now()));
   }
 
-  async #work(
-    key: WebhookKey,
-    webhook: Webhook | null,
-    page: readonly Delivery[],
-    now: number,
-  ): Promise<Next> {
+  async #work(key: LaneKey, webhook: Webhook | null, page: readonly Delivery[], now: number): Promise<Next> {
     if (webhook === null) return this.#clear(key, page, () => null);
     const { state, health, durable } = webhook.record;
     if (state === 'failed') return this.#workFailed(webhook, page, now);
@@ -78,7 +66,7 @@ export class Dispatcher {
     const [first] = due;
     if (!first) return sleepUntilDue(page, now);
     if (circuit === 'open') return this.#drop(webhook, due, 'circuit_open');
-    this.#pages.take(laneOf(key), first);
+    this.#pages.take(key, first);
     return this.#deliver(webhook, first, circuit === 'half-open');
   }
 
@@ -87,21 +75,21 @@ export class Dispatcher {
     if (others.length > 0) return this.#drop(webhook, others, 'subscription_failed');
     const first = asked.find((delivery) => isDue(delivery, now));
     if (!first) return sleepUntilDue(asked, now);
-    this.#pages.forget(laneOf({ tenant: webhook.tenant, webhookId: webhook.id }));
+    this.#pages.forget({ tenant: webhook.tenant, ref: webhook.id });
     return this.#deliver(webhook, first, false);
   }
 
   /** I3. */
   #drop({ tenant, id, record }: Webhook, deliveries: readonly Delivery[], reason: DropReason): Promise<Next> {
     const now = this.#options.now();
-    return this.#clear({ tenant, webhookId: id }, deliveries, (delivery) =>
+    return this.#clear({ tenant, ref: id }, deliveries, (delivery) =>
       dropped(delivery, record.durable, reason, now),
     );
   }
 
   /** What another process changed meanwhile is left to it. */
   async #clear(
-    key: WebhookKey,
+    key: LaneKey,
     deliveries: readonly Delivery[],
     nextOf: (delivery: Delivery) => NextDelivery<DeliveryRecord> | null,
   ): Promise<Next> {
@@ -109,7 +97,7 @@ export class Dispatcher {
     const clear = (delivery: Delivery) =>
       changes.run(callerOf(key.tenant), (change) => settle(change, delivery, nextOf(delivery)));
     await Promise.all(deliveries.map(clear));
-    this.#pages.forget(laneOf(key));
+    this.#pages.forget(key);
     return AGAIN;
   }
 

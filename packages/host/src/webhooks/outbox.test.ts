@@ -4,12 +4,13 @@ import type { RunFacts } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import { fromEntry } from '@gantry/resources';
 import { type Entry, storedEntry, type Write } from '@gantry/store';
+import type { LaneKey } from '../deliveries/lanes.ts';
 import { DELIVERIES } from './delivery.ts';
 import { HEALTHY } from './health.ts';
 import { WebhookOutbox } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { runFacts, storedEvent } from './testing/world.ts';
-import { type Webhook, type WebhookKey, type WebhookRecord, webhooks } from './webhook.ts';
+import { type Webhook, type WebhookRecord, webhooks } from './webhook.ts';
 
 const NOW = 1_000;
 const EVENTS = ['run.started', 'node.completed', 'run.completed'].map((type, i) => storedEvent(type, i));
@@ -41,7 +42,7 @@ const toDelivery = (entry: Entry) => fromEntry(DELIVERIES.pending, entry);
 const outboxOf = (...active: Webhook[]) => outboxAt(() => NOW, ...active);
 
 function outboxAt(now: () => number, ...active: Webhook[]) {
-  const woken: WebhookKey[] = [];
+  const woken: LaneKey[] = [];
   const never = (): never => assert.fail('the outbox does not read');
   const subscriptions = new Subscriptions({ all: never, get: never });
   for (const each of active) subscriptions.put(each);
@@ -82,7 +83,7 @@ test('subscriptions that failed or were removed, and those of other tenants, get
   subscriptions.put(subscription({ state: 'failed' }));
   assert.deepEqual(outbox.writes(runFacts(), EVENTS), []);
   subscriptions.put(subscription());
-  subscriptions.remove({ tenant: 'acme', webhookId: 'wh_1' });
+  subscriptions.remove({ tenant: 'acme', ref: 'wh_1' });
   assert.deepEqual(outbox.writes(runFacts(), EVENTS), []);
 });
 
@@ -91,7 +92,7 @@ test('a lane is woken by every commit until it has seen what was written for it'
   outbox.committed();
   assert.deepEqual(woken, []);
   const deliveries = entriesOf(outbox.writes(runFacts(), EVENTS)).map(toDelivery);
-  const key = { tenant: 'acme', webhookId: 'wh_1' };
+  const key = { tenant: 'acme', ref: 'wh_1' };
   outbox.committed();
   outbox.seen(key, deliveries.slice(1), NOW);
   outbox.committed();
@@ -104,7 +105,7 @@ test('a lane is woken by every commit until it has seen what was written for it'
 test('what never came to the store is forgotten', () => {
   const { outbox, woken } = outboxOf(subscription());
   outbox.writes(runFacts(), EVENTS);
-  outbox.seen({ tenant: 'acme', webhookId: 'wh_1' }, [], NOW + 60_000);
+  outbox.seen({ tenant: 'acme', ref: 'wh_1' }, [], NOW + 60_000);
   outbox.committed();
   assert.deepEqual(woken, []);
 });

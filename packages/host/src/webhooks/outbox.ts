@@ -9,10 +9,10 @@ import type { RunFacts } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import { creation } from '@gantry/resources';
 import type { Write } from '@gantry/store';
+import type { LaneKey } from '../deliveries/lanes.ts';
 import type { Outbox } from '../runtime/runtime.ts';
 import { DELIVERIES, type Delivery, deliveryIdOf, type EventSource } from './delivery.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import type { WebhookKey } from './webhook.ts';
 
 export type { Outbox };
 
@@ -20,7 +20,7 @@ export type { Outbox };
 const FORGET_AFTER_MS = 60_000;
 
 interface Unseen {
-  readonly key: WebhookKey;
+  readonly key: LaneKey;
   /** Delivery id to the time it was made. */
   readonly written: Map<string, number>;
 }
@@ -36,7 +36,7 @@ export interface Told {
 export interface OutboxOptions {
   readonly subscriptions: Pick<Subscriptions, 'of'>;
   readonly now: () => number;
-  readonly wake: (key: WebhookKey) => void;
+  readonly wake: (key: LaneKey) => void;
 }
 
 export class WebhookOutbox implements Outbox {
@@ -71,7 +71,7 @@ export class WebhookOutbox implements Outbox {
   }
 
   /** The lane found these in the store. */
-  seen({ webhookId }: WebhookKey, deliveries: readonly Delivery[], now: number): void {
+  seen({ ref: webhookId }: LaneKey, deliveries: readonly Delivery[], now: number): void {
     const unseen = this.#unseen.get(webhookId);
     if (!unseen) return;
     for (const { id } of deliveries) unseen.written.delete(id);
@@ -79,12 +79,16 @@ export class WebhookOutbox implements Outbox {
     if (unseen.written.size === 0) this.#unseen.delete(webhookId);
   }
 
-  #write({ tenant, webhookId }: WebhookKey, told: Omit<Told, 'tenant' | 'tags'>, event: StoredEvent): Write {
+  #write(
+    { tenant, ref: webhookId }: LaneKey,
+    told: Omit<Told, 'tenant' | 'tags'>,
+    event: StoredEvent,
+  ): Write {
     this.#at = Math.max(this.#at, this.#options.now());
     const at = this.#at;
     const named = { webhookId, ...told, sequence: event.sequence, type: event.type };
     const id = deliveryIdOf(named);
-    const unseen = this.#unseen.get(webhookId) ?? { key: { tenant, webhookId }, written: new Map() };
+    const unseen = this.#unseen.get(webhookId) ?? { key: { tenant, ref: webhookId }, written: new Map() };
     unseen.written.set(id, at);
     this.#unseen.set(webhookId, unseen);
     const record = { ...named, createdAt: at, dueAt: at, attempts: 0 };

@@ -5,11 +5,12 @@
 import { HEARTBEAT_EVENTS } from '@gantry/protocol';
 import { everyRecord, readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import { type Webhook, type WebhookKey, webhooks } from './webhook.ts';
+import type { LaneKey } from '../deliveries/lanes.ts';
+import { type Webhook, webhooks } from './webhook.ts';
 
 const HEARTBEAT_TYPES: ReadonlySet<string> = new Set(HEARTBEAT_EVENTS);
 
-interface Matcher extends WebhookKey {
+interface Matcher extends LaneKey {
   matches(type: string): boolean;
   readonly tags: ReadonlySet<string> | null;
 }
@@ -19,7 +20,7 @@ function toMatcher({ tenant, id, record: { events, tags } }: Webhook): Matcher {
   const prefixes = events.filter((pattern) => pattern.endsWith('.*')).map((pattern) => pattern.slice(0, -1));
   return {
     tenant,
-    webhookId: id,
+    ref: id,
     // `*` is every event of runs: a receiver that takes it expects a run
     matches: (type) =>
       types.has(type) ||
@@ -50,12 +51,12 @@ export class Subscriptions {
     }
   }
 
-  read({ tenant, webhookId }: WebhookKey): Promise<Webhook | null> {
-    return readRecord(this.#entries, webhooks, tenant, webhookId);
+  read({ tenant, ref }: LaneKey): Promise<Webhook | null> {
+    return readRecord(this.#entries, webhooks, tenant, ref);
   }
 
   /** It has changed in the store. One after another: what was read first must not be put last. */
-  refresh(key: WebhookKey): Promise<void> {
+  refresh(key: LaneKey): Promise<void> {
     const refreshed = this.#refreshed.then(async () => {
       const webhook = await this.read(key);
       if (webhook) this.put(webhook);
@@ -73,9 +74,9 @@ export class Subscriptions {
     else this.#byTenant.get(tenant)?.delete(id);
   }
 
-  remove({ tenant, webhookId }: WebhookKey): void {
+  remove({ tenant, ref }: LaneKey): void {
     this.#changes++;
-    this.#byTenant.get(tenant)?.delete(webhookId);
+    this.#byTenant.get(tenant)?.delete(ref);
   }
 
   /** Those that want events of runs with these tags. */
@@ -85,7 +86,7 @@ export class Subscriptions {
     }
   }
 
-  *all(): Iterable<WebhookKey> {
+  *all(): Iterable<LaneKey> {
     for (const matchers of this.#byTenant.values()) yield* matchers.values();
   }
 

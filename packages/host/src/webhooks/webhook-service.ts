@@ -10,13 +10,12 @@ import {
 import { type Caller, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { findDelivery } from '../deliveries/delivery-list.ts';
+import type { LaneKey } from '../deliveries/lanes.ts';
 import type { Parts } from '../parts.ts';
 import { newSecret, type SecretOptions } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
 import {
-  laneOf,
   namesOf,
-  type WebhookKey,
   type WebhookReads,
   type WebhookRecord,
   type WebhookTerms,
@@ -31,7 +30,7 @@ export interface WebhookServiceOptions extends SecretOptions, Pick<Parts, 'chang
   readonly store: Pick<Store, 'entries'>;
   readonly egress: Pick<Egress, 'check'>;
   /** What it is now has been committed. */
-  readonly onChanged: (key: WebhookKey) => Promise<void>;
+  readonly onChanged: (key: LaneKey) => Promise<void>;
 }
 
 export class WebhookService extends ResourceService<
@@ -49,14 +48,17 @@ export class WebhookService extends ResourceService<
       now,
       entries: store.entries,
       services: { ...options, entries: store.entries },
-      onChanged: (tenant, webhookId) => onChanged({ tenant, webhookId }),
+      onChanged: (tenant, ref) => onChanged({ tenant, ref }),
     });
     this.#options = options;
   }
 
   /** Refuses a URL that no subscription may have. */
-  checkUrl(tenant: string, url: string): Promise<void> {
-    return this.#checkUrl(url, tenant);
+  async checkUrl(tenant: string, url: string): Promise<void> {
+    const problem = await this.#options.egress.check(url, { tenant });
+    if (!problem || PASSING.has(problem.reason)) return;
+    const { message, reason } = problem;
+    throw new OpenwopError('webhook_url_rejected', { message, details: { reason } });
   }
 
   /** The secret is in this answer alone: a repeat is refused. */
@@ -67,7 +69,7 @@ export class WebhookService extends ResourceService<
   ): Promise<RegisterWebhookResponse> {
     const { tenant } = caller;
     const made = await this.#options.changes.run(caller, async (change) => {
-      await this.#checkUrl(wanted.url, tenant);
+      await this.checkUrl(tenant, wanted.url);
       const secret = newSecret(this.#options);
       const { id, record, createdAt } = change.create(webhooks, webhookOf(wanted, { secret, mayLink }));
       change.answerOnce(REGISTERED_ONCE);
@@ -79,17 +81,17 @@ export class WebhookService extends ResourceService<
         createdAt: new Date(createdAt).toISOString(),
       };
     });
-    await this.#options.onChanged({ tenant, webhookId: made.webhookId });
+    await this.#options.onChanged({ tenant, ref: made.webhookId });
     return made;
   }
 
   /** A new delivery of the same event; one attempt where the subscription has failed. */
   async resend(caller: Caller, webhookId: string, deliveryId: string): Promise<WebhookDelivery> {
     const { store, changes, onChanged } = this.#options;
-    const key = { tenant: caller.tenant, webhookId };
+    const key = { tenant: caller.tenant, ref: webhookId };
     const answer = await changes.run(caller, async (change) => {
       await change.get(webhooks, webhookId);
-      const found = await findDelivery(store.entries, DELIVERIES, laneOf(key), deliveryId);
+      const found = await findDelivery(store.entries, DELIVERIES, key, deliveryId);
       if (!found) throw new OpenwopError('not_found');
       const { last: _last, finishedAt: _finishedAt, ...event } = found.record;
       const at = { createdAt: change.now, dueAt: change.now, attempts: 0 };
@@ -98,13 +100,6 @@ export class WebhookService extends ResourceService<
     });
     await onChanged(key);
     return answer;
-  }
-
-  async #checkUrl(url: string, tenant: string): Promise<void> {
-    const problem = await this.#options.egress.check(url, { tenant });
-    if (!problem || PASSING.has(problem.reason)) return;
-    const { message, reason } = problem;
-    throw new OpenwopError('webhook_url_rejected', { message, details: { reason } });
   }
 }
 

@@ -11,7 +11,6 @@ import {
 import { resource, type Secret, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { listDeliveries } from '../deliveries/delivery-list.ts';
-import type { LaneKey } from '../deliveries/lanes.ts';
 import type { MasterKey } from '../master-key.ts';
 import { newSecret, type SecretOptions, secretOf } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
@@ -20,15 +19,6 @@ import { circuitOf, HEALTHY, type Health, recentFailures } from './health.ts';
 const FINGERPRINT_LENGTH = 8;
 const DELIVERIES_LISTED = 50;
 const OVERLAP_SECONDS = 86_400;
-
-/** Names a subscription. */
-export interface WebhookKey {
-  readonly tenant: string;
-  readonly webhookId: string;
-}
-
-/** Where its deliveries wait. */
-export const laneOf = ({ tenant, webhookId }: WebhookKey): LaneKey => ({ tenant, ref: webhookId });
 
 /** What a subscription is made with beside the request. */
 export interface WebhookTerms {

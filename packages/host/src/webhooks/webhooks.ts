@@ -8,7 +8,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { WebhookOutbox } from './outbox.ts';
 import type { LinksOf } from './send.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { laneOf, type WebhookKey, webhooks } from './webhook.ts';
+import { webhooks } from './webhook.ts';
 import { WebhookService } from './webhook-service.ts';
 
 export interface WebhooksOptions
@@ -27,21 +27,20 @@ export function createWebhooks(options: WebhooksOptions) {
     ...options,
     noun: 'webhook',
     kind: DELIVERIES.pending.kind,
-    turn: ({ tenant, ref }) => dispatcher.turn({ tenant, webhookId: ref }),
+    turn: (key) => dispatcher.turn(key),
     onChange({ kinds, missed }) {
       // What this process wrote with an unknown outcome may be there.
       if (missed) outbox.committed();
       if (missed || kinds.includes(webhooks.kind)) void reload();
     },
   });
-  const wakeLane = (key: WebhookKey): void => lanes.wake(laneOf(key));
-  const outbox = new WebhookOutbox({ subscriptions, now, wake: wakeLane });
+  const outbox = new WebhookOutbox({ subscriptions, now, wake: lanes.wake });
   const dispatcher = new Dispatcher({ ...options, subscriptions, outbox, random });
   const service = new WebhookService({
     ...options,
     async onChanged(key) {
       await subscriptions.refresh(key);
-      wakeLane(key);
+      lanes.wake(key);
     },
   });
 
@@ -54,7 +53,7 @@ export function createWebhooks(options: WebhooksOptions) {
   });
   /** Looks at everything that may be due. */
   const wake = (): void => {
-    for (const key of subscriptions.all()) wakeLane(key);
+    for (const key of subscriptions.all()) lanes.wake(key);
     lanes.wakeAll();
   };
 
