@@ -20,10 +20,9 @@ import {
   heartbeatTicks,
   nextSequence,
   nextTickAt,
-  requestOf,
   type StoredHeartbeat,
 } from './heartbeat.ts';
-import { type Observation, observationOf, type Transition, transition } from './transition.ts';
+import { type Observation, observationOf, transition } from './transition.ts';
 
 /** Variable of the predicate that gets the state of the tick before, where it declares it. */
 const PRIOR_STATE = 'priorState';
@@ -53,7 +52,7 @@ export async function begin(
   const { id, record } = stored;
   const at = now();
   try {
-    const run = await admit(workflows, ownerOf(stored), requestOf(record.workflowId, inputs));
+    const run = await admit(workflows, ownerOf(stored), { workflowId: record.workflowId, inputs });
     const knowsPrior = run.workflow.plan.variables.has(PRIOR_STATE);
     const predicate = {
       ...run,
@@ -71,12 +70,7 @@ export async function begin(
     if (!isFinal(error)) throw error;
     const { code, message } = error;
     const observed: Observation = { status: 'error', error: { code, message } };
-    const tick = await commit(
-      options,
-      stored,
-      transition(id, record.seen, observed, { now: at, sequence: nextSequence(record) }),
-      at,
-    );
+    const tick = await commit(options, stored, observed, { now: at });
     return tick ? { kind: 'settled', tick } : { kind: 'none' };
   }
 }
@@ -85,7 +79,7 @@ export async function begin(
 export async function settle(options: EvaluationOptions, entry: Entry): Promise<HeartbeatTick | null> {
   const { runtime, now } = options;
   const stored = fromEntry(heartbeats, entry);
-  const { tenant, id, record } = stored;
+  const { tenant, record } = stored;
   if (record.state.status !== 'evaluating') return null;
   const { runId, deadline } = record.state;
   const at = now();
@@ -96,12 +90,7 @@ export async function settle(options: EvaluationOptions, entry: Entry): Promise<
     if (read) await terminate(options, tenant, runId);
     observed = { status: 'timeout' };
   }
-  return commit(
-    options,
-    stored,
-    transition(id, record.seen, observed, { now: at, runId, sequence: nextSequence(record) }),
-    at,
-  );
+  return commit(options, stored, observed, { now: at, runId });
 }
 
 /** I3. */
@@ -119,50 +108,35 @@ async function terminate({ runtime, log }: EvaluationOptions, tenant: string, ru
 async function commit(
   options: EvaluationOptions,
   stored: StoredHeartbeat,
-  outcome: Transition,
-  now: number,
+  observed: Observation,
+  at: { readonly now: number; readonly runId?: string },
 ): Promise<HeartbeatTick | null> {
-  const { enqueue } = stored.record;
-  if (!outcome.enqueue || enqueue === null) return commitTick(options, stored, outcome, outcome.tick, now);
-  const { runtime, workflows } = options;
-  let done: HeartbeatTick = outcome.tick;
+  const { id, createdAt, record } = stored;
+  const outcome = transition(id, record.seen, observed, { ...at, sequence: nextSequence(record) });
+  const { tick, seen } = outcome;
+  const tickAt = nextTickAt(createdAt, record.intervalMs, at.now);
+  const write = async (lastTick: HeartbeatTick, writes: readonly Write[] = []) => {
+    const next: HeartbeatRecord = { ...record, seen, lastTick, state: { status: 'waiting', tickAt } };
+    return (await put(options, stored, next, { tick: lastTick, writes })) ? lastTick : null;
+  };
+  if (!outcome.enqueue || record.enqueue === null) return write(tick);
+  let done: HeartbeatTick | null = null;
   try {
-    const request = requestOf(enqueue.workflowId, enqueue.inputs);
-    const run = await admit(workflows, ownerOf(stored), request);
-    const causationId = `${stored.id}@${outcome.tick.at}`;
-    const result = await runtime.create(
-      {
-        ...run,
-        causationId,
-        triggerData: { source: 'heartbeat', ...outcome.tick.stateChanged } as JsonObject,
+    const run = await admit(options.workflows, ownerOf(stored), record.enqueue);
+    const triggerData = { source: 'heartbeat', ...tick.stateChanged } as JsonObject;
+    const enqueued = { ...run, causationId: `${id}@${tick.at}`, triggerData };
+    await options.runtime.create(enqueued, {
+      async commit(writes, { facts: { runId } }) {
+        done = await write({ ...tick, enqueuedRunId: runId }, writes);
+        return done !== null;
       },
-      {
-        async commit(writes, { facts: { runId } }) {
-          done = { ...outcome.tick, enqueuedRunId: runId };
-          return (await commitTick(options, stored, outcome, done, now, writes)) !== null;
-        },
-      },
-    );
-    return result.kind === 'created' ? done : null;
+    });
+    return done;
   } catch (error) {
     if (!isFinal(error)) throw error;
     const { code, message } = error;
-    return commitTick(options, stored, outcome, { ...outcome.tick, error: { code, message } }, now);
+    return write({ ...tick, error: { code, message } });
   }
-}
-
-async function commitTick(
-  options: EvaluationOptions,
-  stored: StoredHeartbeat,
-  { seen }: Transition,
-  tick: HeartbeatTick,
-  now: number,
-  writes: readonly Write[] = [],
-): Promise<HeartbeatTick | null> {
-  const { createdAt, record } = stored;
-  const tickAt = nextTickAt(createdAt, record.intervalMs, now);
-  const next: HeartbeatRecord = { ...record, seen, lastTick: tick, state: { status: 'waiting', tickAt } };
-  return (await put(options, stored, next, { tick, writes })) ? tick : null;
 }
 
 /** False when the heartbeat has changed since it was read. */

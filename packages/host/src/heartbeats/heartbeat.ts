@@ -10,7 +10,7 @@ import {
 import { listRecords, type RecordKind, resource, type Stored } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import type { Workflows } from '../runtime/runtime.ts';
-import { admit, type RunRequest } from '../workflows/admission.ts';
+import { admit } from '../workflows/admission.ts';
 
 export const HEARTBEAT_KIND = 'heartbeat';
 /** The run's own time limit ends it first; this is for a host that was down meanwhile. */
@@ -68,14 +68,6 @@ interface Services {
   readonly entries: EntryReads;
 }
 
-export const requestOf = (workflowId: string, inputs: object = {}): RunRequest => ({
-  workflowId,
-  inputs: inputs as JsonObject,
-  configurable: {},
-  tags: [],
-  metadata: {},
-});
-
 export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undefined, Services>(
   heartbeatsWire,
   {
@@ -86,9 +78,12 @@ export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undef
 
     // What no run can come of is better refused now than at the first tick.
     async prepare({ workflowId, inputs, enqueue }, { workflows }, { tenant, actor: principal }) {
-      await admit(workflows, { tenant, principal }, requestOf(workflowId, inputs));
-      if (enqueue)
-        await admit(workflows, { tenant, principal }, requestOf(enqueue.workflowId, enqueue.inputs));
+      for (const wanted of [{ workflowId, inputs }, ...(enqueue ? [enqueue] : [])])
+        await admit(
+          workflows,
+          { tenant, principal },
+          { ...wanted, inputs: (wanted.inputs ?? {}) as JsonObject },
+        );
       return undefined;
     },
     create({ workflowId, inputs = {}, intervalSec, maxRuntimeMs, enqueue }, _, { now, caller }) {

@@ -28,8 +28,7 @@ async function start(options: DispatchOptions, firing: Stored<ChannelFiring>): P
   const trigger = workflow?.definition.triggers.find(({ id }) => id === triggerId);
   const wanted: unknown = trigger?.config?.inputMapping;
   const inputs = mapping.Check(wanted) ? mapInputs(wanted, data) : {};
-  const request = { workflowId, inputs, configurable: {}, tags: [], metadata: {} };
-  const run = await admit(workflows, owner, request);
+  const run = await admit(workflows, owner, { workflowId, inputs });
   await runtime.create(
     { ...run, causationId: eventId, triggerData: data },
     { commit: (writes) => end(options, firing, (change) => change.add(...writes)) },
@@ -51,16 +50,9 @@ async function afterFailure(
     return;
   }
   const reason = isFinal(error) ? error.code : 'retry-exhausted';
-  const letter = {
-    type: 'delivery',
-    workflowId,
-    deliveryId: firing.id,
-    triggerId,
-    reason,
-    attempts,
-  } as const;
+  const about = { workflowId, deliveryId: firing.id, triggerId, reason, attempts };
   await end(options, firing, (change) => {
-    change.create(deadLetters, { ...letter, until: now() + retentionMs });
+    change.create(deadLetters, { type: 'delivery', ...about, until: now() + retentionMs });
   });
 }
 

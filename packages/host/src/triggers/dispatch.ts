@@ -95,9 +95,7 @@ async function start(options: DispatchOptions, { record }: Trigger, pending: Pen
   const { tenant, state } = pending;
   const { workflowId, inputMapping, origin } = record;
   const owner = origin.kind === 'api' ? { tenant, principal: origin.keyId } : { tenant };
-  const inputs = mapInputs(inputMapping, state.event);
-  const request = { workflowId, inputs, configurable: {}, tags: [], metadata: {} };
-  const run = await admit(workflows, owner, request);
+  const run = await admit(workflows, owner, { workflowId, inputs: mapInputs(inputMapping, state.event) });
   const { subscriptionId, dedupKey, attempts: attempt } = pending.record;
   await runtime.create(
     { ...run, delivery: { subscriptionId, dedupKey, attempt }, triggerData: state.event },

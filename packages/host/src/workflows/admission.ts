@@ -17,9 +17,9 @@ export interface RunRequest {
 export async function admit(
   workflows: Pick<Workflows, 'resolve'>,
   owner: RunOwner,
-  request: RunRequest,
+  request: Pick<RunRequest, 'workflowId' | 'inputs'> & Partial<RunRequest>,
 ): Promise<NewRun> {
-  const { workflowId, inputs, configurable, tags, metadata } = request;
+  const { workflowId, inputs, configurable = {}, tags = [], metadata = {} } = request;
   const workflow = await workflows.resolve(owner.tenant, workflowId);
   if (workflow === null) {
     throw new OpenwopError('not_found', { message: `There is no workflow ${workflowId}.` });
