@@ -6,8 +6,7 @@ import type { CallRecord } from '@gantry/surfaces';
 import { createRedactions } from '../redaction/redactions.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
-import { rateGate, scopeGate } from './gates.ts';
-import type { GatedCall, ToolHook } from './hook.ts';
+import { type GatedCall, rateGate, scopeGate, type ToolHook } from './gates.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { readToolRule, ruleOf } from './tool-rules.ts';
 

@@ -1,9 +1,32 @@
-/** Who may call which tool, and how often. */
+/** What stands between a call of a tool and its act: which scopes it takes, and how often it may be called. */
 import { hash } from 'node:crypto';
-import { OpenwopError } from '@gantry/protocol';
-import type { Store } from '@gantry/store';
+import { type EmittedEvent, OpenwopError } from '@gantry/protocol';
+import type { CommitGroup, Store } from '@gantry/store';
+import type { CalledTool, CallingRun, CallRecord } from '@gantry/surfaces';
+import { countingOne, runCounter } from '../ai/ledger.ts';
 import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
-import type { GatedCall, ToolHook } from './hook.ts';
+
+export interface GatedCall {
+  readonly tenant: string;
+  readonly principal: string | undefined;
+  readonly tool: CalledTool;
+  /** None outside of a run. */
+  readonly run?: CallingRun | undefined;
+}
+
+/** A budget is one more of them: it reserves with the claim and settles with the record. */
+export interface ToolHook {
+  /** Throws an `OpenwopError` to refuse the call. */
+  admit?(call: GatedCall): Promise<void> | void;
+  /** In the commit of the claim: no call is made unless all of it is written. */
+  reserve?(call: GatedCall): CommitGroup;
+  /** Told with the record of a call that was made. */
+  told?(call: GatedCall): Promise<readonly EmittedEvent[]>;
+  /** Why the call is refused when one of these writes lost. Throws where the node has to stop without a record. */
+  full?(call: GatedCall): Promise<OpenwopError> | OpenwopError;
+  /** In the commit of the record of a call whose reservation this process has made; it must not be able to lose. */
+  settle?(call: GatedCall, record: CallRecord): CommitGroup;
+}
 
 /** The scopes of a principal; null when they are not known. */
 export type ScopesOf = (tenant: string, principal: string) => Promise<readonly string[] | null>;
@@ -57,3 +80,33 @@ export function rateGate(
     },
   };
 }
+
+const DIMENSION = 'toolCalls';
+
+const limitOf = ({ run }: GatedCall): number | undefined => run?.budget()?.limits[DIMENSION];
+
+/** `maxToolCalls`: calls of tools of a whole family of runs, counted with their claims. */
+export const budgetGate = ({ entries }: Pick<Store, 'entries'>): ToolHook => ({
+  reserve(call) {
+    const { tenant, run } = call;
+    const limit = limitOf(call);
+    if (!run || limit === undefined) return [];
+    return [countingOne(tenant, run.rootRunId, DIMENSION, run.budget()?.advisory ? undefined : limit)];
+  },
+  async told(call) {
+    const { tenant, run } = call;
+    const limit = limitOf(call);
+    if (!run || limit === undefined) return [];
+    // The record of the call matters more than what it tells
+    const consumed = await entries.counter(runCounter(tenant, run.rootRunId, DIMENSION)).catch(() => null);
+    if (consumed === null) return [];
+    const payload = { dimension: DIMENSION, consumed, limit, remaining: Math.max(0, limit - consumed) };
+    return [{ type: 'budget.consumed', payload }];
+  },
+  /** The code hears of it and can do nothing about it: the run ends, or waits for a person. */
+  full(call) {
+    const limit = limitOf(call) ?? 0;
+    call.run?.exhausted({ dimension: DIMENSION, limit, observed: limit + 1 });
+    throw new OpenwopError('budget_exhausted');
+  },
+});

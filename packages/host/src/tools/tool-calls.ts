@@ -17,7 +17,7 @@ import {
   logicalInvocationId,
 } from '../runtime/invocation-log.ts';
 import type { Approve } from './approval.ts';
-import type { GatedCall, ToolHook } from './hook.ts';
+import type { GatedCall, ToolHook } from './gates.ts';
 import {
   argsHashOf,
   forbiddenAtLoad,

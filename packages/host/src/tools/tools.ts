@@ -1,8 +1,7 @@
 /** Calls of tools, as this host admits them. */
 import type { Store } from '@gantry/store';
 import type { Settings } from '../settings.ts';
-import { budgetGate } from './budget-gate.ts';
-import { keyScopes, rateGate, scopeGate } from './gates.ts';
+import { budgetGate, keyScopes, rateGate, scopeGate } from './gates.ts';
 import { ToolCalls, type ToolCallsOptions } from './tool-calls.ts';
 import { ruleOf } from './tool-rules.ts';
 
