@@ -7,7 +7,8 @@
  * I2  The outcome and the state of the connector are one commit.
  * I3  Messages of a connector that is gone are given up, and can be looked at for a while.
  */
-import { type Caller, readRecord } from '@gantry/resources';
+import type { RateLimit } from '@gantry/protocol';
+import { type Caller, type RecordKind, readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { claimed, finished, isDue, settleDelivery } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
@@ -17,7 +18,6 @@ import { settled } from '../deliveries/settlement.ts';
 import type { Parts } from '../parts.ts';
 import { connected, connectors, disconnected, type StoredConnector } from './connector.ts';
 import { forRecipients, MESSAGES, type Message, type MessageRecord } from './message.ts';
-import { sendTimes, taken } from './rate-limit.ts';
 import type { Receivers, Sent } from './receivers.ts';
 
 /** Twice what the slowest attempt takes. */
@@ -127,3 +127,24 @@ function withoutText(next: Settled): Settled {
 }
 
 const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'messaging' });
+
+const TIMES_KEPT_MS = 7 * 86_400_000;
+
+/** When a connector has sent, oldest first, within its window: the same for every process. */
+const sendTimes: RecordKind<{ readonly times: readonly number[] }> = {
+  kind: 'connector-times',
+  idPrefix: 'cnt',
+  expiresAt: (_, now) => now + TIMES_KEPT_MS,
+};
+
+/** At most `requests` within any `perSeconds`: the times with one more, or when there is room for it. */
+function taken(
+  times: readonly number[],
+  { requests, perSeconds }: RateLimit,
+  now: number,
+): { readonly times: readonly number[] } | { readonly until: number } {
+  const windowMs = perSeconds * 1_000;
+  const recent = times.filter((at) => at > now - windowMs);
+  const oldest = recent.at(-requests);
+  return oldest === undefined ? { times: [...recent, now] } : { until: oldest + windowMs };
+}

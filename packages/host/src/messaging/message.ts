@@ -3,8 +3,7 @@ import { given, type MessageDelivery, type MessageState } from '@gantry/protocol
 import type { RecordKind, Stored } from '@gantry/resources';
 import type { EgressEnvelope } from '@gantry/surfaces';
 import { type Attempts, attemptsView, DAY_MS, deliveryKinds } from '../deliveries/delivery.ts';
-import { recipientsOf } from './address.ts';
-import { type Target, wrong } from './target.ts';
+import { recipientsOf, type Target, wrong } from './target.ts';
 
 /** A key is remembered as long as the message could still be looked at or sent again. */
 const KEPT_MS = 30 * DAY_MS;

@@ -10,9 +10,8 @@ import { isIP } from 'node:net';
 import { type Egress, EgressError } from '@gantry/egress';
 import type { EgressEnvelope } from '@gantry/surfaces';
 import type { Outcome } from '../deliveries/post.ts';
-import { domainOf, recipientsOf } from './address.ts';
 import { textOf } from './message.ts';
-import type { Target } from './target.ts';
+import { domainOf, recipientsOf, type Target } from './target.ts';
 
 /** Servers that delay their answers to unknown senders are common. */
 const STEP_TIMEOUT_MS = 10_000;
