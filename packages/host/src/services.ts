@@ -25,7 +25,7 @@ import { DAY_MS } from './deliveries/delivery.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import { linksOver } from './interrupts/approval-links.ts';
 import { createInterruptTokens, type InterruptTokens } from './interrupts/interrupt-token.ts';
-import { LinkRevocations } from './interrupts/link-revocations.ts';
+import { linkRevocations } from './interrupts/link-revocations.ts';
 import type { KeyRing } from './master-key.ts';
 import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
@@ -177,7 +177,7 @@ const interruptTokensOf = (
     hmac: masterKey.hmac('interrupt-token'),
     now,
     personalMs: settings.interruptLinkDays * DAY_MS,
-    revocations: new LinkRevocations({ changes, store }),
+    revocations: linkRevocations({ changes, store }),
   });
 
 function projectLimits({

@@ -27,19 +27,15 @@ export interface ArtifactsOptions {
 type StoredArtifact = Stored<ArtifactRecord>;
 
 export class Artifacts {
-  readonly #entries: ArtifactsOptions['entries'];
-  readonly #runtime: ArtifactsOptions['runtime'];
-  readonly #media: ArtifactsOptions['media'];
+  readonly #options: ArtifactsOptions;
 
-  constructor({ entries, runtime, media }: ArtifactsOptions) {
-    this.#entries = entries;
-    this.#runtime = runtime;
-    this.#media = media;
+  constructor(options: ArtifactsOptions) {
+    this.#options = options;
   }
 
   /** Null when there is no such run. */
   async list(key: RunKey): Promise<ArtifactList | null> {
-    const read = await this.#runtime.read(key);
+    const read = await this.#options.runtime.read(key);
     if (!read) return null;
     const { run, plan } = read;
     const found = await this.#versions(key, read, SOURCES_MAX);
@@ -56,11 +52,11 @@ export class Artifacts {
     const stored = await this.#stored(key, artifactId, version, SOURCES_MAX);
     if (!stored) return null;
     const { tenant, id } = stored;
-    const kept = await readRecord(this.#entries, CONTENTS, tenant, id);
+    const kept = await readRecord(this.#options.entries, CONTENTS, tenant, id);
     if (!kept) throw missing(artifactId, version);
     const about = { ...shown(stored), runId: key.runId };
     if ('content' in kept.record) return { ...about, content: kept.record.content };
-    const media = await this.#media.read(tenant, kept.record.mediaId);
+    const media = await this.#options.media.read(tenant, kept.record.mediaId);
     if (!media) throw missing(artifactId, version);
     return { ...about, base64: Buffer.from(media.data).toString('base64') };
   }
@@ -73,7 +69,7 @@ export class Artifacts {
   ): Promise<StoredArtifact | null> {
     const own = await this.#own(key, artifactId, version);
     if (own) return own;
-    const read = await this.#runtime.read(key);
+    const read = await this.#options.runtime.read(key);
     if (!read) return null;
     const { artifacts, facts } = read.run;
     const last = artifacts.get(artifactId)?.version ?? 0;
@@ -92,18 +88,18 @@ export class Artifacts {
     version?: string,
   ): Promise<StoredArtifact | null> {
     if (version !== undefined)
-      return readRecord(this.#entries, ARTIFACTS, tenant, versionId(runId, artifactId, version));
+      return readRecord(this.#options.entries, ARTIFACTS, tenant, versionId(runId, artifactId, version));
     const filter = { ref: artifactRef(runId, artifactId), limit: 1 };
-    return (await listRecords(this.#entries, ARTIFACTS, tenant, filter))[0] ?? null;
+    return (await listRecords(this.#options.entries, ARTIFACTS, tenant, filter))[0] ?? null;
   }
 
   /** By artifact and version. What a deleted source has taken with it is left out. */
   async #versions(key: RunKey, { run }: ReadRun, sourcesMax: number): Promise<ArtifactSummary[]> {
     const index = { name: 'run', value: key.runId };
     const filter = { index, oldestFirst: true, limit: LIST_MAX + 1 } as const;
-    const own = (await listRecords(this.#entries, ARTIFACTS, key.tenant, filter)).map(shown);
+    const own = (await listRecords(this.#options.entries, ARTIFACTS, key.tenant, filter)).map(shown);
     const source = sourceOf(run.facts);
-    const read = source && sourcesMax > 0 ? await this.#runtime.read(source) : null;
+    const read = source && sourcesMax > 0 ? await this.#options.runtime.read(source) : null;
     if (!source || !read) return own;
     const isOwn = new Set(own.map(nameOf));
     const shared = (await this.#versions(source, read, sourcesMax - 1)).filter(

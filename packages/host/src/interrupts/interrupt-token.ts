@@ -37,19 +37,6 @@ export interface PersonalToken {
   readonly expiresAt: number;
 }
 
-export interface InterruptTokens {
-  issue(asked: Asked & { readonly intent: TokenClaims['intent'] }): string;
-  /**
-   * For one person. It ends with the interrupt; where that has no deadline, some days after `from`. Undefined where the
-   * names of person and node are too long for an address.
-   */
-  issueFor(person: string, asked: Asked, from: number): PersonalToken | undefined;
-  /** Takes back the links that the person has. */
-  revoke(caller: Caller, person: string, asked: Asked): Promise<void>;
-  /** Rejects with `interrupt_not_found` for what is no token of ours, `interrupt_expired` for an old or revoked one. */
-  read(token: string): Promise<TokenClaims>;
-}
-
 export interface TokenOptions {
   readonly hmac: (text: string) => Buffer;
   readonly now: () => number;
@@ -58,18 +45,24 @@ export interface TokenOptions {
   readonly revocations: Pick<LinkRevocations, 'revoke' | 'isRevoked'>;
 }
 
-export function createInterruptTokens({ hmac, now, personalMs, revocations }: TokenOptions): InterruptTokens {
+export type InterruptTokens = ReturnType<typeof createInterruptTokens>;
+
+export function createInterruptTokens({ hmac, now, personalMs, revocations }: TokenOptions) {
   const signed = (claims: TokenClaims): string => {
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
     return `${body}.${hmac(body).toString('base64url')}`;
   };
   return {
-    issue({ key, nodeId, interrupt, intent }) {
+    issue({ key, nodeId, interrupt, intent }: Asked & Pick<TokenClaims, 'intent'>): string {
       const { interruptId, expiresAt = Number.POSITIVE_INFINITY } = interrupt;
       const until = Math.min(now() + LIFETIME_MS, expiresAt);
       return signed({ ...key, nodeId, interruptId, expiresAt: until, intent });
     },
-    issueFor(person, { key, nodeId, interrupt }, from) {
+    /**
+     * For one person. It ends with the interrupt; where that has no deadline, some days after `from`. Undefined where the
+     * names of person and node are too long for an address.
+     */
+    issueFor(person: string, { key, nodeId, interrupt }: Asked, from: number): PersonalToken | undefined {
       const { interruptId, expiresAt = from + personalMs } = interrupt;
       const claims = {
         ...key,
@@ -83,11 +76,13 @@ export function createInterruptTokens({ hmac, now, personalMs, revocations }: To
       const token = signed(claims);
       return token.length <= TOKEN_LENGTH_MAX ? { token, expiresAt } : undefined;
     },
-    revoke(caller, person, { key: { runId }, interrupt }) {
+    /** Takes back the links that the person has. */
+    revoke(caller: Caller, person: string, { key: { runId }, interrupt }: Asked): Promise<void> {
       const { interruptId, expiresAt = now() + personalMs } = interrupt;
       return revocations.revoke(caller, { runId, interruptId, person, expiresAt });
     },
-    async read(token) {
+    /** Rejects with `interrupt_not_found` for what is no token of ours, `interrupt_expired` for an old or revoked one. */
+    async read(token: string): Promise<TokenClaims> {
       const claims = verified(token, hmac);
       if (!claims) throw new OpenwopError('interrupt_not_found');
       if (claims.expiresAt <= now()) throw new OpenwopError('interrupt_expired');

@@ -1,7 +1,7 @@
 /** Links for people that were taken back. Of one that was not, nothing is stored. */
 import { hash } from 'node:crypto';
-import { type Caller, type Changes, type RecordKind, readRecord } from '@gantry/resources';
-import type { EntryReads } from '@gantry/store';
+import { type Caller, type RecordKind, readRecord } from '@gantry/resources';
+import type { Parts } from '../parts.ts';
 import type { TokenClaims } from './interrupt-token.ts';
 
 interface Revocation {
@@ -24,26 +24,19 @@ type Links = Pick<TokenClaims, 'runId' | 'interruptId' | 'expiresAt'> & { readon
 const idOf = ({ interruptId, person }: Pick<Links, 'interruptId' | 'person'>): string =>
   `lrv_${hash('sha256', JSON.stringify([interruptId, person]), 'hex')}`;
 
-export class LinkRevocations {
-  readonly #changes: Changes;
-  readonly #entries: Pick<EntryReads, 'get'>;
+export type LinkRevocations = ReturnType<typeof linkRevocations>;
 
-  constructor({ changes, store }: { readonly changes: Changes; readonly store: { entries: EntryReads } }) {
-    this.#changes = changes;
-    this.#entries = store.entries;
-  }
-
+export const linkRevocations = ({ changes, store }: Pick<Parts, 'changes' | 'store'>) => ({
   /** Those that the person has by now; one that is made later works. */
-  revoke(caller: Caller, links: Links): Promise<void> {
+  async revoke(caller: Caller, links: Links): Promise<void> {
     const { runId, expiresAt: until } = links;
-    return this.#changes.run(caller, async (change) => {
-      await change.put(revocations, { runId, before: change.now, until }, idOf(links));
-    });
-  }
-
+    await changes.run(caller, (change) =>
+      change.put(revocations, { runId, before: change.now, until }, idOf(links)),
+    );
+  },
   async isRevoked({ tenant, interruptId, person, madeAt }: TokenClaims): Promise<boolean> {
     if (person === undefined || madeAt === undefined) return false;
-    const found = await readRecord(this.#entries, revocations, tenant, idOf({ interruptId, person }));
+    const found = await readRecord(store.entries, revocations, tenant, idOf({ interruptId, person }));
     return found !== null && madeAt <= found.record.before;
-  }
-}
+  },
+});

@@ -22,13 +22,9 @@ export interface KeyChoice {
 const SCOPES = ['user', 'workspace', 'tenant'] as const;
 const CANDIDATES_MAX = 20;
 
-export interface KeyChoices {
-  /** Null when there is none. Throws where several would do and nobody chose. */
-  find(owner: Owner, provider: string): Promise<KeyChoice | null>;
-  named(owner: Owner, ref: string): Promise<KeyChoice>;
-}
+export type KeyChoices = ReturnType<typeof keyChoices>;
 
-export function keyChoices(entries: EntryReads, now: () => number): KeyChoices {
+export function keyChoices(entries: EntryReads, now: () => number) {
   const usable = (owner: Owner, { record }: StoredCredential): boolean =>
     accessOf(owner, record) !== null && versionOf(record, undefined, now()) !== undefined;
   const choiceOf = ({ id, record }: StoredCredential): KeyChoice => ({
@@ -42,14 +38,15 @@ export function keyChoices(entries: EntryReads, now: () => number): KeyChoices {
   }
 
   return {
-    async named(owner, text) {
+    async named(owner: Owner, text: string): Promise<KeyChoice> {
       const { ref } = parseRef(text);
       const stored = await readRecord(entries, credentials, owner.tenant, ref);
       if (!stored) throw new OpenwopError('credential_not_found', { details: { ref } });
       if (!accessOf(owner, stored.record)) throw new OpenwopError('credential_forbidden');
       return { ...choiceOf(stored), ref: text };
     },
-    async find(owner, provider) {
+    /** Null when there is none. Throws where several would do and nobody chose. */
+    async find(owner: Owner, provider: string): Promise<KeyChoice | null> {
       for (const scope of SCOPES) {
         if (scope === 'user' && owner.principal === null) continue;
         const value = JSON.stringify([scopeReader(scope, owner), provider]);

@@ -12,31 +12,23 @@ export type Probed =
   | { readonly answers: true; readonly models: readonly string[] }
   | { readonly answers: false };
 
-export interface Probes {
-  ask(provider: Provider, tenant: string): Promise<Probed>;
-  /** What the last one found; undefined before the first. */
-  last(id: string): Probed | undefined;
+interface Known {
+  readonly at: number;
+  readonly probed: Promise<Probed>;
+  settled?: Probed;
 }
 
-export interface ProbesOptions {
-  readonly egress: (provider: Provider) => Pick<Egress, 'request'>;
-  readonly now: () => number;
-}
+export type Probes = ReturnType<typeof createProbes>;
 
-export function createProbes({ egress, now }: ProbesOptions): Probes {
-  const known = new Map<
-    string,
-    { readonly at: number; readonly probed: Promise<Probed>; settled?: Probed }
-  >();
+export function createProbes(egressTo: (provider: Provider) => Pick<Egress, 'request'>, now: () => number) {
+  const known = new Map<string, Known>();
   return {
-    last: (id) => known.get(id)?.settled,
-    async ask(provider, tenant) {
+    /** What the last one found; undefined before the first. */
+    last: (id: string): Probed | undefined => known.get(id)?.settled,
+    async ask(provider: Provider, tenant: string): Promise<Probed> {
       const before = known.get(provider.id);
       if (before && now() < before.at + FRESH_MS) return before.probed;
-      const entry: { at: number; probed: Promise<Probed>; settled?: Probed } = {
-        at: now(),
-        probed: probe(egress(provider), provider, tenant),
-      };
+      const entry: Known = { at: now(), probed: probe(egressTo(provider), provider, tenant) };
       known.set(provider.id, entry);
       entry.settled = await entry.probed;
       return entry.settled;

@@ -69,7 +69,7 @@ export class Providers {
     this.#config = config;
     this.#table = providerTable(config, ollamaHost);
     this.#keys = keyChoices(store.entries, now);
-    this.#probes = createProbes({ egress: (provider) => this.#egress(provider), now });
+    this.#probes = createProbes((provider) => this.#egress(provider), now);
   }
 
   /** Refuses with what there is, or how to get it. */
