@@ -6,7 +6,7 @@
  *     `connector.auth_expired` is in the log of each node that fails for it, once for each attempt.
  */
 import { hash } from 'node:crypto';
-import { type EmittedEvent, OpenwopError, type Owner } from '@gantry/protocol';
+import { OpenwopError, type Owner } from '@gantry/protocol';
 import { type Changes, fromEntry, type NodeCaller, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
@@ -83,7 +83,8 @@ export class NodeConnections {
       const { provider, scopes, isTold } = current.record;
       if (isTold || current.record.authorizedAt !== authorizedAt) return;
       change.update(current, { isTold: true });
-      change.tell(event('connector.authorized', { provider, credentialRef: id, scopes: [...scopes] }));
+      const payload = { provider, credentialRef: id, scopes: [...scopes] };
+      change.tell({ type: 'connector.authorized', payload });
     });
   }
 
@@ -91,15 +92,10 @@ export class NodeConnections {
   #tellExpired(node: SigningNode, { details = {} }: OpenwopError): Promise<void> {
     const caller = callerOf(node, ['expired', String(details.credentialRef), node.attempt]);
     return this.#options.changes.run(caller, async (change) => {
-      change.tell(event('connector.auth_expired', details));
+      change.tell({ type: 'connector.auth_expired', payload: details });
     });
   }
 }
-
-const event = (type: EmittedEvent['type'], payload: EmittedEvent['payload']): EmittedEvent => ({
-  type,
-  payload,
-});
 
 /** `about` tells apart what one node tells. */
 function callerOf(

@@ -14,7 +14,7 @@ import { connections } from './connection.ts';
 import { ConnectionService } from './connection-service.ts';
 import { NodeConnections } from './node-connections.ts';
 import { OAuthClients, oauthClients } from './oauth-client.ts';
-import { Providers } from './provider.ts';
+import { oauthProviders } from './provider.ts';
 import { Renewal } from './renewal.ts';
 import { createTokenClient, type TokenClient } from './token-client.ts';
 
@@ -49,7 +49,7 @@ export function createOAuth(options: OAuthOptions) {
   const clientFor = clientOver(egress.for('oauth'));
   const described = new Connections(packs.records);
   const clients = new OAuthClients({ ...options, entries, sealer, connections: described, redirectUri });
-  const providers = new Providers(described, clients);
+  const providers = oauthProviders(described, clients);
   const authorizing = new Authorizing({ ...options, providers });
   const parts = { ...options, entries, providers, authorizing, clientFor, redirectUri, linkUrl };
   const renewal = new Renewal(parts);

@@ -76,26 +76,22 @@ export interface Resolved {
   readonly oauth: OAuthProvider;
 }
 
-export class Providers {
-  readonly #connections: Pick<Connections, 'provider'>;
-  readonly #clients: Pick<OAuthClients, 'factsOf'>;
+export type Providers = ReturnType<typeof oauthProviders>;
 
-  constructor(connections: Pick<Connections, 'provider'>, clients: Pick<OAuthClients, 'factsOf'>) {
-    this.#connections = connections;
-    this.#clients = clients;
-  }
-
+export const oauthProviders = (
+  connections: Pick<Connections, 'provider'>,
+  clients: Pick<OAuthClients, 'factsOf'>,
+) => ({
   async resolve(tenant: string, id: string): Promise<Resolved> {
-    const described = await this.#connections.provider(tenant, id);
-    const facts = await this.#clients.factsOf(tenant, id);
-    if (!facts)
-      throw unsupported(
-        id,
-        `No client is configured for ${described.displayName}. The operator has to type: gantry connections configure ${id} --client-id ID`,
-      );
-    return { described, oauth: oauthProvider(described, facts) };
-  }
-}
+    const described = await connections.provider(tenant, id);
+    const facts = await clients.factsOf(tenant, id);
+    if (facts) return { described, oauth: oauthProvider(described, facts) };
+    throw unsupported(
+      id,
+      `No client is configured for ${described.displayName}. The operator has to type: gantry connections configure ${id} --client-id ID`,
+    );
+  },
+});
 
 /** With the label of the group that has it. */
 export const labelledScopes = (provider: Provider, scopes: readonly string[]) =>
