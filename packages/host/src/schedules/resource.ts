@@ -14,11 +14,13 @@ import {
   checkCron,
   ENDED_KEPT_MS,
   firstTick,
+  instant,
+  requestOf,
   SCHEDULE_KIND,
   type ScheduleRecord,
   stateAt,
+  timingOf,
 } from './schedule.ts';
-import { instant, requestOf, timingOf } from './schedule-request.ts';
 import { nextTick, ticksAfter } from './ticks.ts';
 
 const TIMES_DEFAULT = 10;

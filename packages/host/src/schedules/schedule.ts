@@ -1,5 +1,11 @@
 /** What is kept of a schedule, and what is refused. */
-import { type JsonObject, OpenwopError, SCHEDULE_LIMITS, SCHEDULING_CAPABILITY } from '@gantry/protocol';
+import {
+  type CreateScheduleRequest,
+  type JsonObject,
+  OpenwopError,
+  SCHEDULE_LIMITS,
+  SCHEDULING_CAPABILITY,
+} from '@gantry/protocol';
 import type { RunRequest } from '../workflows/admission.ts';
 import { cronIssue, isTimezone } from './cron.ts';
 import { nextTick, type Ticking, type Timing } from './ticks.ts';
@@ -65,4 +71,38 @@ export function firstTick(timing: Timing, endAt: number | null, now: number): nu
     throw new OpenwopError('schedule_horizon_exceeded', { details: { maxFutureHorizon } });
   }
   return next;
+}
+
+const refused = (message: string, field: string): OpenwopError =>
+  new OpenwopError('validation_error', { message, details: { fields: [{ field, problem: message }] } });
+
+/** An instant that fits its pattern can still be no day of the calendar. */
+export function instant(text: string, field: string): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw refused(`\`${field}\` is no time of the calendar.`, field);
+  return at;
+}
+
+type WantedTiming = Pick<CreateScheduleRequest, 'cron' | 'timezone' | 'at' | 'delayMs'>;
+
+export function timingOf({ cron, at, delayMs, timezone }: WantedTiming, now: number): Timing {
+  const given = [cron, at, delayMs].filter((value) => value !== undefined).length;
+  if (given !== 1) throw refused('Give exactly one of `cron`, `at` and `delayMs`.', 'cron');
+  if (cron !== undefined) {
+    checkCron(cron, timezone ?? 'UTC');
+    return { kind: 'cron', cron, timezone: timezone ?? 'UTC' };
+  }
+  if (timezone !== undefined) throw refused('`timezone` belongs to `cron`.', 'timezone');
+  return { kind: 'once', at: at === undefined ? now + (delayMs ?? 0) : instant(at, 'at') };
+}
+
+export function requestOf(body: CreateScheduleRequest): RunRequest {
+  const { workflowId, inputs = {}, configurable = {}, tags = [], metadata = {} } = body;
+  return {
+    workflowId,
+    tags,
+    inputs: inputs as JsonObject,
+    configurable: configurable as JsonObject,
+    metadata: metadata as JsonObject,
+  };
 }

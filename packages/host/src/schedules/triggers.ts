@@ -9,8 +9,7 @@ import {
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import { configProblem } from '../triggers/definition-sync.ts';
-import { ENDED_KEPT_MS, firstTick, type ScheduleRecord, stateAt } from './schedule.ts';
-import { timingOf } from './schedule-request.ts';
+import { ENDED_KEPT_MS, firstTick, type ScheduleRecord, stateAt, timingOf } from './schedule.ts';
 
 const config = lazyValidator(ScheduleTriggerConfig);
 
