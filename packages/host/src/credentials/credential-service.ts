@@ -28,7 +28,7 @@ import {
   viewOf,
   withVersion,
 } from './credential.ts';
-import { storedValue, type ValueOptions } from './value.ts';
+import { storedValue, type ValueOptions } from './external-stores.ts';
 
 const { perRunMax, versionsMax, sharesMax, overlapSecondsDefault, redactableMin, valueBytesMax } =
   CREDENTIAL_LIMITS;

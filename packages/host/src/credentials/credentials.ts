@@ -11,10 +11,10 @@ import type { Redactions } from '../redaction/redactions.ts';
 import { acts } from './act.ts';
 import { credentials, newest, provenanceOf, type StoredCredential, secretParts } from './credential.ts';
 import { type CredentialServices, credentialResource } from './credential-service.ts';
+import { storedValue } from './external-stores.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
 import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
-import { storedValue } from './value.ts';
 
 export interface CredentialUse {
   /** Of the connection pack that the credential is used for. */

@@ -1,8 +1,9 @@
-/** Places outside of the database in which the operator keeps values: variables of the environment, files of a folder. */
+/** Values of credentials: sealed in the record, or where the operator keeps them: variables of the environment, files of a folder. */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { CREDENTIAL_LIMITS } from '@gantry/protocol';
-import type { Source } from './credential.ts';
+import type { MasterKey } from '../master-key.ts';
+import { type CredentialVersion, contextOf, type Source, type StoredCredential } from './credential.ts';
 
 /** Null when the tenant has no such value there. */
 export type ReadSecret = (tenant: string, name: string) => Promise<string | null>;
@@ -51,3 +52,23 @@ async function readBounded(file: string): Promise<string | null> {
     await handle.close();
   }
 }
+
+export interface ValueOptions {
+  readonly masterKey: MasterKey;
+  readonly stores: ExternalStores;
+}
+
+/** Of a credential, by its tenant and ref. */
+export interface ChosenVersion {
+  readonly stored: Pick<StoredCredential, 'tenant' | 'id'>;
+  readonly version: CredentialVersion;
+}
+
+/** Null when it is not there, or was not sealed in this database. */
+export const storedValue = async (
+  { masterKey, stores }: ValueOptions,
+  { stored, version: { version, material } }: ChosenVersion,
+): Promise<string | null> =>
+  'sealed' in material
+    ? masterKey.open(material.sealed, contextOf(stored, version))
+    : stores[material.store](stored.tenant, material.name);
