@@ -1,18 +1,8 @@
 /** The pack registry inside the host, where the settings ask for it. Its code is loaded only then. */
 import path from 'node:path';
-import type { AccessRules, Api } from '@gantry/http';
 import { loadTrust } from './packs/trust-file.ts';
 import type { Parts } from './parts.ts';
 import type { Settings } from './settings.ts';
-
-export interface MountedRegistry {
-  readonly access: AccessRules;
-  /** Whether the namespace of the conformance suite is served. */
-  readonly testNamespace: boolean;
-  routes(app: Api): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
 
 export interface MountOptions extends Pick<Parts, 'store' | 'now' | 'log'> {
   readonly settings: Pick<
@@ -23,7 +13,9 @@ export interface MountOptions extends Pick<Parts, 'store' | 'now' | 'log'> {
   readonly publicUrl: () => string;
 }
 
-export async function mountRegistry(options: MountOptions): Promise<MountedRegistry | undefined> {
+export type MountedRegistry = NonNullable<Awaited<ReturnType<typeof mountRegistry>>>;
+
+export async function mountRegistry(options: MountOptions) {
   const { store, settings, publicUrl, now, log } = options;
   const { dataDir, serveRegistry, testSeams: testNamespace } = settings;
   if (!serveRegistry && !testNamespace) return undefined;
@@ -48,5 +40,6 @@ export async function mountRegistry(options: MountOptions): Promise<MountedRegis
   });
   if (testNamespace) log.warn('the test namespace /v1/packs-test/ is served');
   const { routes, start, stop } = registry;
+  /** `testNamespace`: whether the namespace of the conformance suite is served. */
   return { access, testNamespace, routes, start, stop };
 }

@@ -13,16 +13,9 @@ export interface StoreHealthOptions extends Pick<Parts, 'store' | 'log'> {
   readonly renewEveryMs: number | null;
 }
 
-export interface StoreHealth {
-  /** The same store, with this watching. */
-  readonly store: Store;
-  /** Why the host should get no work now, as a sentence; null when it should. */
-  problem(): Promise<string | null>;
-  /** This machine's clock minus the store's, in milliseconds, as of the last renewal. */
-  readonly clockSkewMs: number;
-}
+export type StoreHealth = ReturnType<typeof watchStore>;
 
-export function watchStore({ store, log, renewEveryMs }: StoreHealthOptions): StoreHealth {
+export function watchStore({ store, log, renewEveryMs }: StoreHealthOptions) {
   let isFull = false;
   let renewedAt = performance.now();
   let skewMs = skewOf(store);
@@ -45,11 +38,14 @@ export function watchStore({ store, log, renewEveryMs }: StoreHealthOptions): St
     return isRenewed;
   };
   return {
+    /** The same store, with this watching. */
     store: { ...store, commit, leases: { ...store.leases, renew } },
-    get clockSkewMs() {
+    /** This machine's clock minus the store's, in milliseconds, as of the last renewal. */
+    get clockSkewMs(): number {
       return skewMs;
     },
-    async problem() {
+    /** Why the host should get no work now, as a sentence; null when it should. */
+    async problem(): Promise<string | null> {
       const sinceMs = performance.now() - renewedAt;
       if (renewEveryMs !== null && sinceMs > 2 * renewEveryMs)
         return `The database has not answered for ${Math.round(sinceMs / 1_000)} s.`;
