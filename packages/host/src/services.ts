@@ -1,4 +1,4 @@
-/** What a host does beside answering requests: it runs, tells subscribers, keeps time and hears triggers. */
+/** What a host does beside answering requests: runs, deliveries to subscribers, schedules and triggers. */
 import { randomUUID } from 'node:crypto';
 import type { EgressByPurpose } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
@@ -118,7 +118,7 @@ export async function createServices(options: ServicesOptions) {
   const asked = { ...models, prompts, envelopes, envelopesPort, interruptTokens, conformance };
   const background = { runtime, webhooks, triggers, schedules, heartbeats, messaging, oauth, rekey };
   const timed = [schedules, heartbeats, triggers, messaging];
-  // Subscriptions before runs: those that go on at once have something to tell
+  // Subscriptions before runs: those that go on at once may have events to deliver
   const starting = [rekey, webhooks, oauth, models.providers, runtime, ...timed];
   const stopping = [...timed, runtime, packs, { stop: surfaces.close }, webhooks, oauth, rekey];
   const stored = openArtifacts(options, { changes, runtime, media: models.ai.media });

@@ -198,7 +198,7 @@ const OWN = {
     read.amount({ isWhole: false }),
   ),
   budgetEnforce: setting(
-    'GANTRY_BUDGET_ENFORCE: hard ends or asks when a budget is used up, advisory only tells',
+    'GANTRY_BUDGET_ENFORCE: hard ends or asks when a budget is used up, advisory only reports',
     read.choice(['hard', 'advisory'], 'hard'),
   ),
   toolRules: setting(

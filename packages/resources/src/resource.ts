@@ -30,7 +30,7 @@ interface Making<D> extends Now {
   readonly services: D;
 }
 
-/** Who may do what with a record, beyond its boundary. */
+/** What a caller may do with a record, beyond its boundary. */
 export interface Access<R extends object> {
   /** `use` is to read it. */
   of(caller: Caller, record: R): 'manage' | 'use' | null;

@@ -49,7 +49,7 @@ export class CallClaims {
     this.#ledger = new Ledger(options.store);
   }
 
-  /** Tells `closing` in the same commit. Throws `BudgetExhausted` when nothing is left. */
+  /** Emits `closing` in the same commit. Throws `BudgetExhausted` when nothing is left. */
   async claim(
     node: CallingNode,
     place: CallPlace,

@@ -54,7 +54,7 @@ export function failureOf(
   };
 }
 
-/** What the commit of the record tells: the rest of the text, the usage, and what the budget has left. */
+/** Events in the commit of the record: the rest of the text, the usage, and what the budget has left. */
 export async function told(
   { nodeId, budget }: CallingNode,
   { total, reserved }: { readonly total: Amounts; readonly reserved: Amounts },

@@ -1,4 +1,4 @@
-/** `conformance.envelope`: a node that receives one envelope, tells one event or asks one model, as the public suite wants. */
+/** `conformance.envelope`: a node that receives one envelope, emits one event or asks one model, as the public suite wants. */
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '@gantry/engine';
 import { type EmittedEvent, type JsonObject, OpenwopError } from '@gantry/protocol';

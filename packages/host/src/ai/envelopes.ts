@@ -65,7 +65,7 @@ export interface Receiving {
   readonly nodeId: string;
   readonly receiver: Omit<Receiver, 'priorOf'>;
   readonly refusalMode?: RefusalMode;
-  /** Told first, in the same commit. */
+  /** Emitted first, in the same commit. */
   readonly before?: readonly EmittedEvent[];
   /** It is for the node that receives it, not for others of the run. */
   readonly isTaken?: true;

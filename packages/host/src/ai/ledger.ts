@@ -27,7 +27,7 @@ export type Dimension = (typeof DIMENSIONS)[number];
 export type Amounts = Readonly<Record<Dimension, number>>;
 export type Limits = Readonly<Partial<Record<Dimension, number>>>;
 
-/** Who pays for a call. */
+/** What a call is charged to. */
 export interface Account {
   readonly owner: RunOwner;
   /** Of the family of runs. */

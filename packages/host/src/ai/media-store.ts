@@ -25,7 +25,7 @@ export interface StoredMedia extends Omit<Media, 'data'> {
   readonly bytes: number;
 }
 
-/** What the commit of the record tells and writes. */
+/** What the commit of the record emits and writes. */
 interface Kept {
   readonly stored: readonly StoredMedia[];
   readonly events: readonly EmittedEvent[];

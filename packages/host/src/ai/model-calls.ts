@@ -2,7 +2,7 @@
  * Every call of a model, whoever makes it.
  *
  * I1  A try is claimed together with what it may cost, before anything is sent, and recorded together with what it did
- *     cost and the events that tell of it. A call on record is never made again.
+ *     cost and its events. A call on record is never made again.
  * I2  A try whose end nobody knows stays claimed and paid for. The next one is claimed in the commit that closes the
  *     channel of the one before.
  * I3  Failures that may pass are not recorded: a later attempt of the node asks again.
@@ -192,7 +192,7 @@ export class ModelCalls {
       const next = nextAfter(attempted, tried);
       if (next.kind === 'failed') {
         const failure = failureOf(call, attempted, next);
-        // Nobody knows what a broken try has cost: it gets no record that would tell of its key
+        // Nobody knows what a broken try has cost: it gets no record that would name its key
         const rest = [
           ...(attempted.kind === 'broken' ? decided : []),
           ...(said !== '' && feed ? await feed.end() : []),

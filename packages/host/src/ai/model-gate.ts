@@ -27,7 +27,7 @@ export type GatedNode = AskingNode & { readonly run: WorkingRun };
 export type ModelGate = (node: GatedNode, needs: Requirements, given: JsonObject) => Promise<void>;
 
 export class ModelInsufficient extends OpenwopError {
-  /** Told before the node fails. */
+  /** Emitted before the node fails. */
   readonly event: EmittedEvent;
 
   constructor(event: EmittedEvent, missing: readonly string[], { provider, model }: ModelName) {

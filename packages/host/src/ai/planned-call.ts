@@ -34,7 +34,7 @@ export interface CallPlace {
   readonly series: string;
   readonly method: string;
   readonly fingerprint: string;
-  /** Told in the commit that claims the first try. */
+  /** Emitted in the commit that claims the first try. */
   readonly first?: readonly EmittedEvent[];
 }
 
@@ -54,7 +54,7 @@ export interface PlannedCall extends Pick<ChosenModel, 'provider' | 'model' | 'c
   usageOf(said: string): Usage;
   /** Must not be made twice: without a known end it is in doubt, and no other try follows. */
   readonly once?: true;
-  /** Goes on with a call that was counted: reserves, settles and tells nothing. */
+  /** Goes on with a call that was counted: reserves, settles and emits nothing. */
   readonly goesOn?: true;
   /** How a failure is reported; the code of `nextAfter` unless given. */
   readonly fails?: (failure: ModelFailure) => ErrorCode | undefined;

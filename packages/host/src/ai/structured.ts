@@ -2,7 +2,7 @@
  * Structured output: one call for each request, until the answer fits, is refused, or the attempts are used up.
  *
  * I1  What an answer led to is logged in the commit of the next claim, or with the end of the node: a repeat after a crash
- *     tells nothing twice.
+ *     emits nothing twice.
  */
 import { afterAnswer, type Fault, firstAsk, recoverJson } from '@gantry/ai';
 import type { EmittedEvent, Outcome } from '@gantry/engine';
@@ -24,7 +24,7 @@ export interface StructuredAsk {
   faultsOf(value: Json): readonly Fault[];
   /** The schema that the model is given. */
   readonly sends?: JsonObject;
-  /** Told before anything is sent. */
+  /** Emitted before anything is sent. */
   readonly first: readonly EmittedEvent[];
   /** The bound of each request. */
   onAsked?(maxTokens: number): void;

@@ -57,7 +57,7 @@ export interface MadeMedia {
   readonly bytes: number;
 }
 
-/** The event that tells of it, and what is written with the event. */
+/** Its event, and what is written with the event. */
 export function mediaArtifact(
   { runId, owner, nodeId }: Facts & { readonly nodeId: string },
   { id, mimeType, bytes }: MadeMedia,

@@ -51,7 +51,7 @@ export class HeartbeatEvents {
   }
 }
 
-/** Tells those who follow a heartbeat what was committed. */
+/** Passes what was committed to those that follow a heartbeat. */
 export class HeartbeatLog extends HeartbeatEvents {
   readonly #hub = new EventHub();
   readonly #reads: Pick<EntryReads, 'get' | 'list'>;

@@ -18,7 +18,7 @@ export interface FollowingOptions extends EvaluationOptions {
 
 export class Following {
   readonly #options: FollowingOptions;
-  /** By run of the predicate: whom to tell. */
+  /** By run of the predicate: called when it is settled. */
   readonly #waiting = new Map<string, (tick: HeartbeatTick | null) => void>();
 
   constructor(options: FollowingOptions) {

@@ -45,7 +45,7 @@ export const linkOf = (
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** A link for each person whom the interrupt names and whose answer would count; the same at every attempt to tell of it. */
+/** A link for each person whom the interrupt names and whose answer would count; the same at every attempt to deliver it. */
 function linksIn(
   tokens: InterruptTokens,
   origin: string,

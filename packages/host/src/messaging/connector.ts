@@ -67,7 +67,7 @@ export const connectors = resource<
   }),
   verbs: { reconnect: (connector) => connected(connector) },
   acts: {
-    /** Under the same id: a receiver that has it already can tell. */
+    /** Under the same id: a receiver that has it already recognises it. */
     async resend({ id }, { deliveryId }, change) {
       const dead = await change.find(MESSAGES.dead, deliveryId);
       if (dead?.record.connectorId !== id)

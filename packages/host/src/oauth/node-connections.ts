@@ -97,7 +97,7 @@ export class NodeConnections {
   }
 }
 
-/** `about` tells apart what one node tells. */
+/** `about` distinguishes the events of one node. */
 function callerOf(
   { owner, runId, nodeId, work }: SigningNode,
   about: readonly (string | number)[],

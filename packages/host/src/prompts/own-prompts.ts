@@ -90,7 +90,7 @@ export class OwnPrompts {
   }
 }
 
-/** Who made it is the caller's word, when and where it is kept is the host's. */
+/** The author is as the caller says; the times and the source are the host's. */
 function stamped(given: PromptTemplate, createdAt: number, updatedAt: number): PromptTemplate {
   const { meta, ...template } = given;
   return {

@@ -1,4 +1,4 @@
-/** Text that a node tells in pieces: a secret that is cut in two by them is found all the same. */
+/** Text that a node emits in pieces: a secret that is split between two of them is found too. */
 import type { RedactedStream, Redactor } from '@gantry/protocol/redaction';
 
 interface Open {

@@ -20,7 +20,7 @@ export interface ToolHook {
   admit?(call: GatedCall): Promise<void> | void;
   /** In the commit of the claim: no call is made unless all of it is written. */
   reserve?(call: GatedCall): CommitGroup;
-  /** Told with the record of a call that was made. */
+  /** Emitted with the record of a call that was made. */
   told?(call: GatedCall): Promise<readonly EmittedEvent[]>;
   /** Why the call is refused when one of these writes lost. Throws where the node has to stop without a record. */
   full?(call: GatedCall): Promise<OpenwopError> | OpenwopError;
@@ -97,7 +97,7 @@ export const budgetGate = ({ entries }: Pick<Store, 'entries'>): ToolHook => ({
     const { tenant, run } = call;
     const limit = limitOf(call);
     if (!run || limit === undefined) return [];
-    // The record of the call matters more than what it tells
+    // The record of the call matters more than its event
     const consumed = await entries.counter(runCounter(tenant, run.rootRunId, DIMENSION)).catch(() => null);
     if (consumed === null) return [];
     const payload = { dimension: DIMENSION, consumed, limit, remaining: Math.max(0, limit - consumed) };

@@ -28,7 +28,7 @@ const sign = (secret: string, timestamp: string, body: string): string =>
 /** The current one, then the one that it replaced while that still signs too. */
 export type Secrets = readonly string[];
 
-/** Delivery is at least once: `Webhook-Id` with run and sequence, or `Delivery-Id`, tells repeats apart. */
+/** Delivery is at least once: `Webhook-Id` with run and sequence, or `Delivery-Id`, identifies repeats. */
 export function deliveryHeaders(
   { id, record }: Delivery,
   { secrets, body, now }: { readonly secrets: Secrets; readonly body: string; readonly now: number },

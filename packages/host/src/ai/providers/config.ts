@@ -39,7 +39,7 @@ const Endpoint = closedObject({
   contextTokens: optional(Tokens),
   outputTokens: optional(Tokens),
   price: optional(Price),
-  /** Who may use it; the tenant `default` where it is missing, everybody with `*`. */
+  /** Tenants that may use it; `default` where it is missing, all with `*`. */
   tenants: optional(Names),
 });
 

@@ -1,4 +1,4 @@
-/** What the operator lets a tenant do with a provider. A denial tells the reason, never the policy. */
+/** What the operator lets a tenant do with a provider. A denial names the reason, never the policy. */
 import { OpenwopError } from '@gantry/protocol';
 import type { ProviderPolicy } from './config.ts';
 

@@ -15,7 +15,7 @@ export interface ReachOptions {
   readonly owner: Owner;
   /** None for providers that take no key. */
   readonly key?: { readonly ref: string; readonly placement: NonNullable<CredentialUse['placement']> };
-  /** Told instead of the destination, where that is nobody's business. */
+  /** Reported instead of the destination, where that is not to be shown. */
   readonly destination?: string;
 }
 
