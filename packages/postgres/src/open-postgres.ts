@@ -12,8 +12,8 @@
  * const sql = openPostgres({ url, connectionsMax: 10, connectTimeoutS: 5, connection: { application_name: 'mine' } });
  * await sql.begin(async (tx) => { await tx`insert ...`; });
  */
+import { limiter } from '@gantry/limiter';
 import postgres from 'postgres';
-import { Places } from './places.ts';
 import { Session } from './session.ts';
 import { optionsOf, type SessionSettings } from './session-settings.ts';
 import { Standing, type StandingOptions } from './standing.ts';
@@ -99,22 +99,23 @@ export function openPostgres({ url, connectionsMax, ...rest }: PostgresSettings)
 
 class Pool {
   readonly #settings: SessionSettings;
-  readonly #places: Places;
+  readonly #transactions;
   readonly #shared: Session[] = [];
   readonly #idle: Session[] = [];
   readonly #held = new Set<Session>();
   readonly #standing = new Set<Standing>();
   #prompt: Session | undefined;
   #turn = 0;
+  #isEnded = false;
 
   constructor(settings: SessionSettings, connectionsMax: number) {
     this.#settings = settings;
-    this.#places = new Places(connectionsMax);
+    this.#transactions = limiter({ max: connectionsMax });
   }
 
   /** I2. */
   shared(): Driver {
-    this.#places.mustBeOpen();
+    this.#mustBeOpen();
     let at = this.#turn++ % SHARED;
     for (let other = 0; other < SHARED; other++) if (this.#underWay(other) < this.#underWay(at)) at = other;
     let session = this.#shared[at];
@@ -153,7 +154,7 @@ class Pool {
   }
 
   #promptSession(): Session {
-    this.#places.mustBeOpen();
+    this.#mustBeOpen();
     if (!this.#prompt?.isOpen) this.#prompt = new Session({ ...this.#settings, ...PROMPT });
     return this.#prompt;
   }
@@ -166,14 +167,14 @@ class Pool {
   }
 
   stand(options: StandingOptions): Standing {
-    this.#places.mustBeOpen();
+    this.#mustBeOpen();
     const standing = new Standing(this.#settings, options);
     this.#standing.add(standing);
     return standing;
   }
 
   async #with<T>(act: (session: Session) => Promise<T>): Promise<T> {
-    const leave = await this.#places.take();
+    const leave = await this.#transactions.acquire('').catch(() => Promise.reject(ended()));
     const session = this.#find() ?? new Session(this.#settings);
     this.#held.add(session);
     try {
@@ -186,10 +187,15 @@ class Pool {
   }
 
   async end(graceS: number): Promise<void> {
-    this.#places.close();
+    this.#isEnded = true;
+    this.#transactions.close();
     const all = [...this.#shared, ...this.#idle, ...this.#held, ...(this.#prompt ? [this.#prompt] : [])];
     await Promise.all([...this.#standing].map((standing) => standing.end()));
     await Promise.all(all.map((session) => session.end(graceS)));
+  }
+
+  #mustBeOpen(): void {
+    if (this.#isEnded) throw ended();
   }
 
   /** I1. The one used last is the likeliest to be warm; those beyond what is needed stay for the next crowd. */
@@ -199,3 +205,6 @@ class Pool {
     return undefined;
   }
 }
+
+const ended = (): Error =>
+  Object.assign(new Error('The connections to PostgreSQL are being closed'), { code: 'CONNECTION_ENDED' });
