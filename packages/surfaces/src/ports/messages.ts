@@ -4,25 +4,11 @@
  * I1  A message is accepted by one change, with the record of its call: it is on disk before the caller hears of it.
  * I2  One delivery for each idempotency key of a connector, however often it is sent.
  */
+import type Type from 'typebox';
 import type { ChangeCall } from '../calls/surface-call.ts';
+import type { Envelope } from '../capabilities/messaging/surface.ts';
 
-export interface EgressEnvelope {
-  readonly type: 'chat.egress';
-  readonly version: string;
-  readonly channel: string;
-  readonly accountId: string;
-  readonly delivery: {
-    readonly conversationId: string;
-    readonly threadId?: string;
-    readonly inReplyTo?: string;
-  };
-  readonly content: {
-    readonly text?: string;
-    readonly media?: readonly { readonly kind: string; readonly ref: string }[];
-  };
-  readonly idempotencyKey: string;
-  readonly mode?: { readonly typing?: boolean; readonly draftStreaming?: boolean };
-}
+export type EgressEnvelope = Type.Static<typeof Envelope>;
 
 /** What became of a message: `error` says why it was not accepted. */
 export type Dispatched = {

@@ -7,7 +7,7 @@ import type { ChangeCall } from '../../calls/surface-call.ts';
 import { overHost } from '../../open-port.ts';
 import type { EgressEnvelope, MessagesPort } from '../../ports/messages.ts';
 
-const Envelope = Type.Object({
+export const Envelope = Type.Object({
   type: Type.Literal('chat.egress'),
   version: text(16),
   channel: text(64),
