@@ -20,6 +20,16 @@ export interface CollectionName {
   readonly collection: string;
 }
 
+/** A collection of a tenant. */
+export interface Target extends CollectionName {
+  readonly tenant: string;
+}
+
+export const targetOf = (
+  { tenant }: { readonly tenant: string },
+  { space, collection }: CollectionName,
+): Target => ({ tenant, space, collection });
+
 export interface NewDocument {
   readonly id: string;
   /** With its `id` as a member. */
@@ -56,6 +66,12 @@ export type WhenNone =
   | { readonly do: 'refuse' }
   /** Fields that the next such call will look for are indexed, as far as there is room. */
   | ({ readonly do: 'insert'; readonly indexes: readonly string[] } & Insertion);
+
+export const factsOf = ({ columns, indexes, documents }: CollectionFacts): CollectionFacts => ({
+  columns,
+  indexes,
+  documents,
+});
 
 export interface Change {
   readonly filter: Filter;

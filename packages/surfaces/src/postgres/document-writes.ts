@@ -12,12 +12,12 @@ import {
   tooManyDocuments,
   tooManyMatch,
 } from '../capabilities/documents/refusals.ts';
-import type { Change, DocumentLimits, NewDocument, Patched, WhenNone } from '../ports/documents.ts';
+import type { Change, DocumentLimits, NewDocument, Patched, Target, WhenNone } from '../ports/documents.ts';
 import type { Tx } from './connection.ts';
 import { fillStep, index } from './document-indexes.ts';
 import { type Patching, patchEach } from './document-patch.ts';
 import { byRarest, POSTGRES, runText } from './document-sql.ts';
-import { type Collection, findCollection, type Target } from './documents.ts';
+import { type Collection, findCollection } from './documents.ts';
 import { takeTurn, takeTurnIfNarrow, usedBytes } from './usage.ts';
 
 const AREA = 'documents';

@@ -11,20 +11,18 @@ import {
 import { orAbsent } from '../capabilities/documents/refusals.ts';
 import {
   type CollectionFacts,
-  type CollectionName,
   type DocumentLimits,
   type DocumentsPort,
   type FindQuery,
   type FoundPage,
+  factsOf,
   PAGE_BYTES_MAX,
+  type Target,
+  targetOf,
 } from '../ports/documents.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { byRarest, documentOf, POSTGRES, runText } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
-
-export interface Target extends CollectionName {
-  readonly tenant: string;
-}
 
 export interface Collection extends Scope, CollectionFacts {
   readonly lastSeq: number;
@@ -107,9 +105,7 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
     describe: (name, { tenant }) =>
       database.read(async (sql): Promise<CollectionFacts | null> => {
         const found = await findCollection(sql, { ...name, tenant });
-        if (!found) return null;
-        const { columns, indexes, documents } = found;
-        return { columns, indexes, documents };
+        return found && factsOf(found);
       }),
     async declare({ columns, indexes, ...name }, call) {
       const target = targetOf(call, name);
@@ -134,15 +130,6 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
       database.write(call, (tx) => writes.delete(tx, targetOf(call, name), { filter, matchesMax })),
   };
 }
-
-const targetOf = (
-  { tenant }: { readonly tenant: string },
-  { space, collection }: CollectionName,
-): Target => ({
-  tenant,
-  space,
-  collection,
-});
 
 /** The page is chosen by size before any document is read. */
 async function readPage(sql: Sql | Tx, scope: Scope, { after, ...query }: FindQuery): Promise<FoundPage> {

@@ -10,6 +10,7 @@ import {
   searchRows,
   type Target,
 } from './search-indexes.ts';
+import { column } from './together.ts';
 import { countUsage, takeTurn } from './usage.ts';
 
 interface Amount {
@@ -112,12 +113,9 @@ async function saveBatch(tx: Tx, index: SearchIndex, rows: readonly SearchRow[])
   await tx`
     insert into search_documents (idx, id, doc, folded, words, lexemes, grams, bytes)
     select ${index.id}, id, doc::jsonb, folded, words, lexemes::tsvector, grams::integer[], bytes
-    from unnest(
-      ${rows.map(({ id }) => id)}::text[], ${rows.map(({ doc }) => doc)}::text[],
-      ${rows.map(({ folded }) => folded)}::text[], ${rows.map(({ words }) => words)}::integer[],
-      ${rows.map(({ lexemes }) => lexemes)}::text[], ${rows.map(({ grams }) => grams)}::text[],
-      ${rows.map(({ bytes }) => bytes)}::bigint[]
-    ) as given (id, doc, folded, words, lexemes, grams, bytes)
+    from unnest(${column(rows, 'id')}::text[], ${column(rows, 'doc')}::text[], ${column(rows, 'folded')}::text[],
+      ${column(rows, 'words')}::integer[], ${column(rows, 'lexemes')}::text[], ${column(rows, 'grams')}::text[],
+      ${column(rows, 'bytes')}::bigint[]) as given (id, doc, folded, words, lexemes, grams, bytes)
     on conflict (idx, id) do update set doc = excluded.doc, folded = excluded.folded, words = excluded.words,
       lexemes = excluded.lexemes, grams = excluded.grams, bytes = excluded.bytes
   `;

@@ -6,9 +6,9 @@
  *     of a field when all of them are there.
  * I3  Where filling stopped is stored: the next caller goes on from there.
  */
-import { INDEXES_MAX } from '../ports/documents.ts';
+import { INDEXES_MAX, type Target } from '../ports/documents.ts';
 import type { EmbeddedDatabase } from './database.ts';
-import { type Collection, findCollection, type Target } from './document-sql.ts';
+import { type Collection, findCollection } from './document-sql.ts';
 import type { Sql } from './statements.ts';
 
 /** Measured: 25 ms with 8 fields. */

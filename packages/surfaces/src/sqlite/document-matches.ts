@@ -8,10 +8,10 @@ import type { PortWrite } from '../calls/surface-call.ts';
 import type { Filter } from '../capabilities/documents/filter.ts';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import { tooManyMatch, tooMuchChanged, tooMuchMatches } from '../capabilities/documents/refusals.ts';
-import type { Change } from '../ports/documents.ts';
+import type { Change, Target } from '../ports/documents.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import type { RecentChanges } from './document-changes.ts';
-import { byRarest, type Collection, findCollection, SQLITE, type Target } from './document-sql.ts';
+import { byRarest, type Collection, findCollection, SQLITE } from './document-sql.ts';
 import { isRecorded, type Sql } from './statements.ts';
 
 /** What the writer looks through itself, and what it looks at again after a scan. */

@@ -9,7 +9,7 @@ import {
   type Scope,
   SORTED_CHARACTERS,
 } from '../capabilities/documents/query-sql.ts';
-import type { CollectionFacts, CollectionName } from '../ports/documents.ts';
+import type { CollectionFacts, Target } from '../ports/documents.ts';
 import type { Sql } from './statements.ts';
 
 export function sortedJson(value: Json): string {
@@ -57,10 +57,6 @@ export function byRarest(prepare: (sql: string) => StatementSync, scope: Scope, 
   const counts = cellCounts(SQLITE, scope, filter);
   const row = counts && prepare(counts.text).get(...counts.params);
   return row ? counts.choose(row) : scope;
-}
-
-export interface Target extends CollectionName {
-  readonly tenant: string;
 }
 
 export interface Collection extends Scope, CollectionFacts {

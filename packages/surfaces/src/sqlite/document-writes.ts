@@ -21,12 +21,12 @@ import {
   tooManyCollections,
   tooManyDocuments,
 } from '../capabilities/documents/refusals.ts';
-import type { Change, DocumentLimits, NewDocument, Patched, WhenNone } from '../ports/documents.ts';
+import type { Change, DocumentLimits, NewDocument, Patched, Target, WhenNone } from '../ports/documents.ts';
 import { bytesOf } from '../text.ts';
 import { dropSomeCells, RecentChanges, removeDocuments } from './document-changes.ts';
 import { fill, index } from './document-indexes.ts';
 import { type Match, matchesOf, type Scanned } from './document-matches.ts';
-import { type Collection, findCollection, SQLITE, sortedJson, type Target } from './document-sql.ts';
+import { type Collection, findCollection, SQLITE, sortedJson } from './document-sql.ts';
 import { type Sql, usedBytes } from './statements.ts';
 
 export function documentWrites(sql: Sql) {

@@ -11,18 +11,20 @@ import {
 import { orAbsent, PATCHED_BYTES_MAX } from '../capabilities/documents/refusals.ts';
 import {
   type CollectionFacts,
-  type CollectionName,
   type DocumentLimits,
   type DocumentsPort,
   type FindQuery,
   type FoundPage,
+  factsOf,
   PAGE_BYTES_MAX,
+  type Target,
+  targetOf,
 } from '../ports/documents.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { dropCells } from './document-changes.ts';
 import { fillIndexes } from './document-indexes.ts';
 import { matchReads, scanFor } from './document-matches.ts';
-import { byRarest, findCollection, SQLITE, type Target } from './document-sql.ts';
+import { byRarest, findCollection, SQLITE } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 import { defineArea, inSnapshot, type Sql } from './statements.ts';
 
@@ -52,9 +54,7 @@ export const documentsArea = defineArea({
     },
     describe(target: Target): CollectionFacts | null {
       const collection = findCollection(sql, target);
-      if (!collection) return null;
-      const { columns, indexes, documents } = collection;
-      return { columns, indexes, documents };
+      return collection && factsOf(collection);
     },
   }),
   writes: documentWrites,
@@ -80,27 +80,21 @@ function readPage(sql: Sql, scope: Scope, { after, ...query }: FindQuery): Found
 }
 
 export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLimits): DocumentsPort {
-  const targetOf = (tenant: string, { space, collection }: CollectionName): Target => ({
-    tenant,
-    space,
-    collection,
-  });
   return {
-    get: ({ id, ...name }, { tenant }) =>
-      database.read('documents', 'get', targetOf(tenant, name), id, limits),
+    get: ({ id, ...name }, call) => database.read('documents', 'get', targetOf(call, name), id, limits),
     find: ({ space, collection, ...query }, { tenant }) =>
       database.read('documents', 'find', { tenant, space, collection }, query, limits),
-    count: ({ filter, ...name }, { tenant }) =>
-      database.read('documents', 'count', targetOf(tenant, name), filter, limits),
-    describe: (name, { tenant }) => database.read('documents', 'describe', targetOf(tenant, name)),
+    count: ({ filter, ...name }, call) =>
+      database.read('documents', 'count', targetOf(call, name), filter, limits),
+    describe: (name, call) => database.read('documents', 'describe', targetOf(call, name)),
     async declare({ columns, indexes, ...name }, call) {
-      const target = targetOf(call.tenant, name);
+      const target = targetOf(call, name);
       await database.write('documents', 'declare', call, target, { columns, indexes }, limits);
       await fillIndexes(database, target);
       return null;
     },
     insert: ({ documents, typed, ...name }, call) =>
-      database.write('documents', 'insert', call, targetOf(call.tenant, name), { documents, typed }, limits),
+      database.write('documents', 'insert', call, targetOf(call, name), { documents, typed }, limits),
     async patch({ space, collection, ...change }, call) {
       const target = { tenant: call.tenant, space, collection };
       const { filter, matchesMax } = change;
@@ -113,7 +107,7 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
       return patched;
     },
     async delete({ filter, matchesMax, ...name }, call) {
-      const target = targetOf(call.tenant, name);
+      const target = targetOf(call, name);
       const scanned = await scanFor(
         database,
         target,

@@ -11,7 +11,7 @@ import { type Answer, failure } from '../refusal.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForWriting } from './open-file.ts';
 import type { Server } from './serve.ts';
-import type { Operations } from './statements.ts';
+import { type Operations, Sql } from './statements.ts';
 import { type Asked, CHECKPOINT, isAsked } from './wire.ts';
 
 type Act = (request: Asked) => Answer;
@@ -84,24 +84,20 @@ function journaled(database: DatabaseSync, file: OpenFile): Act {
     Object.entries(areasOf(file)).map(([name, area]) => [name, area.writes(database)]),
   );
   areas.set(CHECKPOINT.area, { [CHECKPOINT.name]: () => null });
-  const find = database.prepare(
-    'select method, fingerprint, answer from invocations where tenant = ? and journal_key = ?',
-  );
-  const record = database.prepare('insert into invocations values (?, ?, ?, ?, ?, ?)');
+  const sql = new Sql(database);
   return ({ area, name, args, invocation }) => {
     const write = areas.get(area)?.[name];
     if (!write) throw new Error(`${area} has no write ${name}`);
     if (invocation === null) return { kind: 'done', value: write(...(args as never[])) };
     const { call, now } = invocation;
-    const before = find.get(call.tenant, call.journalKey);
-    if (before) {
-      const { method, fingerprint, answer } = before;
-      const record = { method: String(method), fingerprint: String(fingerprint), answer: String(answer) };
-      return { kind: 'recorded', ...record };
-    }
-    const value = write(...(args as never[]));
     const { tenant, journalKey, method, fingerprint } = call;
-    record.run(tenant, journalKey, method, fingerprint, recordText(call, value), now);
+    const before = sql.get<{ method: string; fingerprint: string; answer: string }>`
+      select method, fingerprint, answer from invocations where tenant = ${tenant} and journal_key = ${journalKey}
+    `;
+    if (before) return { kind: 'recorded', ...before };
+    const value = write(...(args as never[]));
+    const answer = recordText(call, value);
+    sql.run`insert into invocations values (${tenant}, ${journalKey}, ${method}, ${fingerprint}, ${answer}, ${now})`;
     return { kind: 'done', value };
   };
 }
