@@ -65,7 +65,7 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   database: BEFORE_PARAMETERS,
 };
 
-/** Throws in words what is wrong with it, for who wrote it: I1. */
+/** Throws an `Error` whose text says what is wrong with it: I1. */
 export function readServer(text: string): PostgresServer {
   const url = parsed(text);
   const { sslmode = 'disable', host: folder, ...parameters } = Object.fromEntries(url.searchParams);
@@ -89,7 +89,7 @@ export function addressOf({ place }: PostgresServer): string {
 }
 
 /**
- * For the driver, which logs in by them. It gets its sockets from a `Wire`, so TLS is none of its business, and host
+ * For the driver, which logs in by them. It gets its sockets from a `Wire`, which does TLS; host
  * and path are for its messages alone.
  */
 export const loginOptions = (server: PostgresServer) => ({

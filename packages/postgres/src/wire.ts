@@ -1,8 +1,8 @@
 /**
  * The way to the server: the socket of one connection, whichever it is at the moment, with TLS agreed on here.
  *
- * The driver can do TLS, but takes everybody's listeners off the socket first: who has to notice that a connection is
- * lost would not hear of it, and wait for ever for a server that was started anew.
+ * The driver can do TLS, but removes all listeners from the socket first: the session would not notice that its
+ * connection is lost, and would wait for ever for a server that was restarted.
  *
  * I1  The driver gets a socket in any case. One that could not be made ends with the reason when the driver listens:
  *     notified by a rejection, it forgets all statements but the first that wait for the connection.

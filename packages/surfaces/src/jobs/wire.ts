@@ -1,6 +1,6 @@
 /** What a job process and its host agree on. Loads nothing: processes start fast. */
 
-/** The file descriptor whose end tells the process that its host is gone. */
+/** The file descriptor that closes when the host is gone. */
 export const LIFELINE_FD = 4;
 
 /** Resident memory of a process at work. */

@@ -126,7 +126,7 @@ export interface QueuePort {
   /** Whether messages of it are kept, delivered or not. */
   hasTopic(topic: string, call: PortRead): Promise<boolean>;
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
-  /** Acknowledges a message when `onMessage` resolves, else it comes again (I4). `messageId` tells repeats. */
+  /** Acknowledges a message when `onMessage` resolves, else it comes again (I4). Repeats have the same `messageId`. */
   subscribe(
     consumers: ConsumerGroup & { readonly tenant: string },
     onMessage: (message: QueueDelivery) => Promise<void>,

@@ -126,7 +126,7 @@ function contentsIn(database: PostgresDatabase, now: () => number) {
     },
     at: (content: number, ordinal: number): Promise<Uint8Array | null> =>
       database.read((sql) => findChunk(sql, content, ordinal)),
-    /** For a reader who comes for the next one late. */
+    /** For a slow reader: keeps the content until the next chunk is read. */
     keptAt: (content: number, ordinal: number): Promise<Uint8Array | null> =>
       database.upkeep(async (tx) => {
         await tx`update blob_contents set keep_until = ${keepUntil()} where id = ${content}`;

@@ -129,7 +129,7 @@ async function dropOldest(tx: Tx, tenant: string, bytes: number): Promise<number
 
 type Which = Parameters<CachePort['evict']>[0];
 
-/** Of what others put meanwhile it can tell nothing, so it has a turn of its own. */
+/** It does not see what other calls of the turn put, so it has a turn of its own. */
 const evict = ({ namespace, key }: Which, { tenant, now }: PortRead, before: number) => ({
   tenant,
   now,

@@ -34,7 +34,7 @@ export const callMs = (times: S3Times, bytes = 0): number =>
 
 export class Late extends Error {}
 
-/** Rejects with `Late` when the time is over, and tells the work to end. */
+/** Rejects with `Late` when the time is over, and aborts the work. */
 export function abortedLate<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController();
   return inTime(ms, work(over.signal), () => {

@@ -104,7 +104,7 @@ function checkNames(database: DatabaseSync): void {
 function affected(connection: Connection, statement: SqlStatement, index: number): number {
   try {
     const { changes } = connection.prepare(textOf(statement)).run(...statement.values.map(bound));
-    // After a definition SQLite still tells the number of the statement before
+    // After a definition SQLite still reports the number of the statement before
     return statement.kind === 'rows' ? Number(changes) : 0;
   } catch (error) {
     throw Object.assign(error instanceof Error ? error : new Error(String(error)), { operation: index });

@@ -15,14 +15,14 @@ const REQUESTS_MAX = 512;
 export function serve<T>(open: (data: T) => Server): void {
   const port = parentPort;
   if (!port) throw new Error('serve() runs in a worker thread');
-  const tell = (id: number, answer: Answer): void => port.postMessage([[id, answer]] satisfies Reply[]);
+  const send = (id: number, answer: Answer): void => port.postMessage([[id, answer]] satisfies Reply[]);
   let server: Server | undefined;
   const opening = (data: T): void => {
     try {
       server = open(data);
-      tell(OPENED, DONE);
+      send(OPENED, DONE);
     } catch (error) {
-      tell(OPENED, failure(error));
+      send(OPENED, failure(error));
       port.close();
     }
   };
@@ -36,7 +36,7 @@ export function serve<T>(open: (data: T) => Server): void {
     if (!isLast) return;
     server.close();
     server = undefined;
-    tell(CLOSED, DONE);
+    send(CLOSED, DONE);
   });
 }
 
