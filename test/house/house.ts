@@ -28,6 +28,7 @@ export const HOUSE: House = {
   },
   postgres: {
     source: {
+      '@gantry/limiter': 'how many transactions are under way at once',
       postgres: 'the driver',
       'node:*': 'sockets',
     },
