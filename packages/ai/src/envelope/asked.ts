@@ -33,7 +33,7 @@ export function envelopeIn(value: Json, { isReceived, faultsOf }: AskedEnvelope)
   return isUniversal(value.type) && faultsOf(value).length > 0 ? value : null;
 }
 
-/** Surfaces are kept for whoever can show them, asked for or not. */
+/** Surfaces are kept for readers that can show them, asked for or not. */
 export const isAside = (type: string): boolean => isUniversal(type) || type === A2UI_KIND;
 
 export function faultsOfSent(value: Json, asked: AskedEnvelope): readonly Fault[] {

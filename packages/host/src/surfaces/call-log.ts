@@ -3,7 +3,7 @@ import { type ErrorCode, Seldom } from '@gantry/protocol';
 import type { CallReport } from '@gantry/surfaces';
 import type { Logger } from 'pino';
 
-/** Pack code reached for what it may not have: whoever watches the log should see it. */
+/** Pack code asked for what it may not have, which the operator should see. */
 const DENIALS: ReadonlySet<ErrorCode> = new Set([
   'sandbox_capability_denied',
   'datasource_access_denied',

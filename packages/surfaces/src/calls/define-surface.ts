@@ -99,7 +99,7 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   readonly onlyDeclared?: true;
   /** A primitive of the sandbox, which has checked that it is granted: not offered in `ctx`, and pure nodes have it too. */
   readonly primitive?: true;
-  /** Who offers it, and to whom, is not known when surfaces open: the host says so itself. */
+  /** What is offered to which tenant is not known when surfaces open: the host advertises it itself. */
   readonly advertised?: 'elsewhere';
   /** People may call it by requests too; only with `journal: 'change'`. */
   readonly people?: true;

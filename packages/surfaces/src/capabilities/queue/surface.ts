@@ -53,8 +53,8 @@ export const queueSurface = defineSurface({
   spellings: QUEUE,
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own. A topic ' +
-    'begins with its first message and ends when none of its messages is kept any more; who reads one that is not there ' +
-    'gets `queue_topic_not_found`.',
+    'begins with its first message and ends when none of its messages is kept any more; reading one that is not there ' +
+    'fails with `queue_topic_not_found`.',
   journal: 'own',
   opens: opening(queuePort, implementQueue, ({ kind, port, embedded }) => ({
     offers: { queue: port },
@@ -163,7 +163,7 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
     async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
       checkGroup({ topic, group: '' });
       const { signal } = call;
-      // Who follows waits for what comes
+      // A reader that follows waits for what comes
       if (!follow) await checkTopic(port, topic, call);
       for await (const { messageId, payload, headers } of port.stream(
         { topic, fromBeginning, follow, signal },
