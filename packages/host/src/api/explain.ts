@@ -1,8 +1,8 @@
 import { type Explanation, explain } from '@gantry/engine';
 import { type Api, callerOf, readPayload } from '@gantry/http';
-import { isoTime, OpenwopError, RunExplanation } from '@gantry/protocol';
+import { Ancestry, isoTime, OpenwopError, RunExplanation } from '@gantry/protocol';
 import type { ApiDeps } from './context.ts';
-import { RunParams } from './runs.ts';
+import { RUN_URL, RunParams } from './runs.ts';
 
 /** The engine counts milliseconds; readers get dates. */
 function toWire(
@@ -40,6 +40,29 @@ export function explainRoute(app: Api, { runtime, now }: ApiDeps): void {
       if (read === null) throw new OpenwopError('not_found');
       const explanation = toWire(runId, explain(read.plan, read.run, now()));
       return readPayload(request, reply, JSON.stringify(explanation));
+    },
+  );
+}
+
+/** The run's immediate parent; whoever wants the whole chain walks it. */
+export function ancestryRoute(app: Api, { runtime, info }: ApiDeps): void {
+  app.get(
+    `${RUN_URL}/ancestry`,
+    {
+      schema: { summary: 'Read which run started this one', params: RunParams, response: { 200: Ancestry } },
+    },
+    async (request, reply) => {
+      const { runId } = request.params;
+      const read = await runtime.read({ tenant: callerOf(request).tenant, runId });
+      if (read === null) throw new OpenwopError('not_found');
+      const { parent } = read.run.facts;
+      const hostId = info.name;
+      const body = {
+        runId,
+        hostId,
+        parent: parent ? { runId: parent.runId, hostId, cause: parent.cause } : null,
+      };
+      return readPayload(request, reply, JSON.stringify(body));
     },
   );
 }

@@ -2,6 +2,7 @@
 import { type Api, callerOf, readPayload } from '@gantry/http';
 import { ARCHIVE_LIMITS } from '@gantry/packs';
 import {
+  closedObject,
   GrantRequest,
   InstalledPack,
   OpenwopError,
@@ -19,33 +20,26 @@ const URL = '/v1/host/gantry/packs';
 const ONE = `${URL}/:name`;
 const ARCHIVE_TYPES = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
 
-const closed = { additionalProperties: false } as const;
 const Version = Type.String({ minLength: 1, maxLength: 128 });
 const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) });
 
 /** One pack from the host's registries; `PackPlan` is for several. */
-const FromRegistry = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
-    range: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    grant: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
-  },
-  closed,
-);
+const FromRegistry = closedObject({
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  range: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  grant: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
+});
 
 const INSTALL = {
   summary: 'Install a pack from its archive, or packs by name from a registry, granting what they need',
-  querystring: Type.Object(
-    {
-      /** Ids of `runtime.requires`, and of surfaces such as `host.kvStorage`, separated by commas. */
-      grant: Type.Optional(Type.String({ maxLength: 512 })),
-      /** Other content of the same version may replace it later. */
-      development: Type.Optional(Type.Enum(['true', 'false'])),
-      /** It may take the place of a newer version. */
-      older: Type.Optional(Type.Enum(['true', 'false'])),
-    },
-    closed,
-  ),
+  querystring: closedObject({
+    /** Ids of `runtime.requires`, and of surfaces such as `host.kvStorage`, separated by commas. */
+    grant: Type.Optional(Type.String({ maxLength: 512 })),
+    /** Other content of the same version may replace it later. */
+    development: Type.Optional(Type.Enum(['true', 'false'])),
+    /** It may take the place of a newer version. */
+    older: Type.Optional(Type.Enum(['true', 'false'])),
+  }),
   response: {
     200: Type.Union([InstalledPack, PackPlanResult]),
     201: Type.Union([InstalledPack, PackPlanResult]),
@@ -69,7 +63,7 @@ const GRANT = {
 const REMOVE = {
   summary: 'Uninstall a pack, or one version of it',
   params: Params,
-  querystring: Type.Object({ version: Type.Optional(Version) }, closed),
+  querystring: closedObject({ version: Type.Optional(Version) }),
   response: { 204: Type.Null() },
 };
 const RECEIPTS = {

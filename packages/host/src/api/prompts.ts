@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { type Api, callerOf, type Idempotency, notModified, readPayload, warn } from '@gantry/http';
 import { PromptTemplate } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { closedObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { composePrompt } from '../prompts/compose.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
@@ -17,7 +17,6 @@ const LIST_MAX = 200;
 export const RENDER_BYTES_MAX = 262_144;
 export const PROMPT_KINDS = ['system', 'user', 'few-shot', 'schema-hint'];
 
-const closed = { additionalProperties: false } as const;
 const Word = Type.String({ minLength: 1, maxLength: 256 });
 const Values = Type.Record(Type.String(), Type.Unknown());
 const Trust = Type.Enum(['trusted', 'untrusted']);
@@ -26,18 +25,15 @@ const Params = Type.Object({ templateId: TemplateId });
 
 const LIST = {
   summary: 'List the prompts of installed packs',
-  querystring: Type.Object(
-    {
-      ...workspace,
-      kind: Type.Optional(Type.Enum(PROMPT_KINDS)),
-      tag: Type.Optional(Type.Union([Word, Type.Array(Word, { maxItems: 32 })])),
-      modelClass: Type.Optional(Word),
-      source: Type.Optional(Type.Enum(['host', 'pack', 'user'])),
-      cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
-    },
-    closed,
-  ),
+  querystring: closedObject({
+    ...workspace,
+    kind: Type.Optional(Type.Enum(PROMPT_KINDS)),
+    tag: Type.Optional(Type.Union([Word, Type.Array(Word, { maxItems: 32 })])),
+    modelClass: Type.Optional(Word),
+    source: Type.Optional(Type.Enum(['host', 'pack', 'user'])),
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
+  }),
   response: {
     200: Type.Object({ items: Type.Array(Values), nextCursor: Type.Optional(Type.String()) }),
   },
@@ -45,18 +41,21 @@ const LIST = {
 const READ = {
   summary: 'Read a prompt: the version that is named, else the latest',
   params: Params,
-  querystring: Type.Object(
-    { ...workspace, version: Type.Optional(TemplateVersion), libraryId: Type.Optional(LibraryId) },
-    closed,
-  ),
+  querystring: closedObject({
+    ...workspace,
+    version: Type.Optional(TemplateVersion),
+    libraryId: Type.Optional(LibraryId),
+  }),
   response: { 200: Values },
 };
 const RENDER = {
   summary: 'Fill in a prompt without sending it to a model',
-  body: Type.Object(
-    { ...workspace, ref: Type.Union([Word, Values]), variables: Values, contentTrust: Type.Optional(Trust) },
-    closed,
-  ),
+  body: closedObject({
+    ...workspace,
+    ref: Type.Union([Word, Values]),
+    variables: Values,
+    contentTrust: Type.Optional(Trust),
+  }),
   response: {
     200: Type.Object({
       composed: Type.String(),
@@ -67,7 +66,7 @@ const RENDER = {
     }),
   },
 };
-const Written = Type.Object({ ...PromptTemplate.properties, ...workspace }, closed);
+const Written = closedObject({ ...PromptTemplate.properties, ...workspace });
 const CREATE = {
   summary: 'Create a prompt of the tenant',
   body: Written,
@@ -82,7 +81,7 @@ const REPLACE = {
 const REMOVE = {
   summary: 'Delete a prompt of the tenant with all of its versions',
   params: Params,
-  querystring: Type.Object(workspace, closed),
+  querystring: closedObject(workspace),
   response: { 204: Type.Null() },
 };
 

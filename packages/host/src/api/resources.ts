@@ -1,6 +1,6 @@
 /** The routes of a resource, from its wire. */
 import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload } from '@gantry/http';
-import { OpenwopError, type Table, type Wire } from '@gantry/protocol';
+import { closedObject, OpenwopError, type Table, type Wire } from '@gantry/protocol';
 import type { Caller, ResourceService, Shown } from '@gantry/resources';
 import type { EntryFilter } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,15 +9,11 @@ import Type from 'typebox';
 const LIST_DEFAULT = 50;
 const LIST_MAX = 200;
 
-const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 128 });
-const ListQuery = Type.Object(
-  {
-    before: Type.Optional(Id),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
-  },
-  closed,
-);
+const ListQuery = closedObject({
+  before: Type.Optional(Id),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
+});
 
 /** The `ETag` of an earlier answer, quoted, or `*`. */
 const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) });

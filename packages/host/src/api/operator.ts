@@ -1,3 +1,4 @@
+/** What the operator of the host looks at and does. */
 import {
   type Api,
   type Caller,
@@ -7,8 +8,10 @@ import {
   liveTenant,
   readPayload,
 } from '@gantry/http';
-import { BackendHealth, OpenwopError } from '@gantry/protocol';
+import { BackendHealth, OpenwopError, RekeyRequest, RekeyStep, SandboxHealth } from '@gantry/protocol';
 import Type from 'typebox';
+import type { Sandboxes } from '../packs/sandboxes.ts';
+import type { Rekey } from '../rekey.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
 
 const HEALTH = {
@@ -37,7 +40,7 @@ export function surfaceRoutes(app: Api, { health, metrics }: Pick<Surfaces, 'hea
 }
 
 /** Both tell of all tenants, and of where servers stand: that is for who runs the host. */
-export const isOperator = ({ tenant, scopes }: Caller): boolean =>
+const isOperator = ({ tenant, scopes }: Caller): boolean =>
   scopes.has(HOST_ADMIN) || liveTenant(tenant) === DEFAULT_TENANT;
 
 const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${DEFAULT_TENANT}", or the admin key.`;
@@ -45,4 +48,33 @@ const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${D
 function withoutReason({ capability, backend, state }: BackendHealth): BackendHealth {
   if (state === 'up') return { capability, backend, state };
   return { capability, backend, state, problem: 'It cannot be used now. Ask the operator of this host.' };
+}
+
+const SANDBOX = {
+  summary: 'What stands between the code of packs and this machine, and what is missing',
+  response: { 200: SandboxHealth },
+};
+
+export function sandboxRoutes(app: Api, sandboxes: Pick<Sandboxes, 'health'>): void {
+  app.get('/v1/host/gantry/sandbox', { schema: SANDBOX }, async (request) => {
+    if (!isOperator(callerOf(request)))
+      throw new OpenwopError('forbidden', { message: 'Only the operator of this host may see its sandbox.' });
+    return sandboxes.health();
+  });
+}
+
+const REKEY = {
+  summary: 'Move what is sealed in the database to a new root key, a step at a time',
+  body: RekeyRequest,
+  response: { 200: RekeyStep },
+};
+
+export function rekeyRoutes(app: Api, rekey: Pick<Rekey, 'step'>): void {
+  app.post('/v1/host/gantry/rekey', { schema: REKEY }, async (request) => {
+    if (!callerOf(request).scopes.has(HOST_ADMIN))
+      throw new OpenwopError('forbidden', {
+        message: 'The root key is of all tenants. Ask with the admin key.',
+      });
+    return rekey.step(request.body.after);
+  });
 }
