@@ -104,6 +104,6 @@ test('a process with kept connections ends', async (t) => {
   const code = `const { loopbackEgress } = await import('${url}');
     console.log((await loopbackEgress().request('http://127.0.0.1:${port}/')).status);`;
   const args = ['--input-type=module', '--eval', code];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 120_000 });
   assert.equal(stdout, '200\n');
 });

@@ -22,7 +22,7 @@ async function report(launcher: Launcher, program: string, args: readonly string
     stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'ignore', 'ignore', attached],
     env: LAUNCH_ENVIRONMENT,
     cwd: '/',
-    timeout: 20_000,
+    timeout: 120_000,
   });
   assert.ok(child.stdout);
   const said = await text(child.stdout);
