@@ -14,7 +14,7 @@ const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 2);
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
 const CREATORS = 8;
 /** Every run is read at the end. */
-const ANSWERS_MAX = process.env.GANTRY_SOAK_ROUNDS ? 450 : 150;
+const ANSWERS_MAX = process.env.GANTRY_SOAK_ROUNDS ? 450 : 80;
 
 const note = (id: string, text: string) => {
   const inputs = { text: { type: 'static', value: text } } as const;

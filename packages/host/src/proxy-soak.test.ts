@@ -19,7 +19,7 @@ import { node, workflow } from './testing/definitions.ts';
 import { type TestHost, testHost } from './testing/test-host.ts';
 import { LOCAL_RECEIVERS, type Receiver, receiver } from './webhooks/testing/receiver.ts';
 
-const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 2);
+const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 1);
 const FIRST_SEED = Number(process.env.GANTRY_PROXY_SEED ?? Date.now() % 1_000_000);
 /** Rounds of one cluster. */
 const CLUSTER_ROUNDS = 10;
