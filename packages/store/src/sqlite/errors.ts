@@ -1,6 +1,6 @@
 /** Turns what SQLite and the file system throw into the catalogue. */
 import { accessSync, constants } from 'node:fs';
-import { StoreError } from '../error.ts';
+import { StoreError, type StoreErrorCode } from '../error.ts';
 
 /** Primary result codes, https://sqlite.org/rescode.html */
 const BUSY = 5;
@@ -10,6 +10,7 @@ const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
+const FOLDER_READ_ONLY = ['read_only', 'The folder cannot be written:'] as const;
 /** A write that the system refused for another reason than ENOSPC: a quota or a file size limit. */
 const IOERR_WRITE = IOERR | (3 << 8);
 
@@ -18,48 +19,42 @@ export function explain(error: unknown, dataDir: string): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   if ('errcode' in error && typeof error.errcode === 'number')
     return explainSqlite(error, error.errcode, dataDir);
-  if ('code' in error && 'syscall' in error) return explainSystem(error, String(error.code), dataDir);
+  if ('code' in error && 'syscall' in error)
+    return failure(SYSTEM[String(error.code)] ?? ['io', 'The data folder cannot be used:'], error, dataDir);
   return error;
 }
 
-function explainSqlite(error: Error, errcode: number, dataDir: string): unknown {
-  const cause = error;
-  const detail = `${dataDir} (${error.message})`;
-  if (errcode === IOERR_WRITE) {
-    return new StoreError('disk_full', `No more can be written to ${detail}.`, { cause });
-  }
-  switch (errcode & 0xff) {
-    case FULL:
-      return new StoreError('disk_full', `The disk is full at ${detail}.`, { cause });
-    case READONLY:
-      return new StoreError('read_only', `The database cannot be written in ${detail}.`, { cause });
-    case CANTOPEN:
-      return canWrite(dataDir)
-        ? new StoreError('io', `The database cannot be opened in ${detail}.`, { cause })
-        : new StoreError('read_only', `The folder cannot be written: ${detail}.`, { cause });
-    case BUSY:
-      return new StoreError('locked', `Another process is using the database in ${detail}.`, { cause });
-    case IOERR:
-      return new StoreError('io', `The disk failed at ${detail}.`, { cause });
-    case CORRUPT:
-    case NOTADB:
-      return new StoreError('corrupt', `The database is damaged in ${detail}.`, { cause });
-    default:
-      return error;
-  }
+/** What the primary result codes mean to an operator. */
+const SQLITE: Readonly<Record<number, readonly [StoreErrorCode, string]>> = {
+  [FULL]: ['disk_full', 'The disk is full at'],
+  [READONLY]: ['read_only', 'The database cannot be written in'],
+  [CANTOPEN]: ['io', 'The database cannot be opened in'],
+  [BUSY]: ['locked', 'Another process is using the database in'],
+  [IOERR]: ['io', 'The disk failed at'],
+  [CORRUPT]: ['corrupt', 'The database is damaged in'],
+  [NOTADB]: ['corrupt', 'The database is damaged in'],
+};
+const SYSTEM: Readonly<Record<string, readonly [StoreErrorCode, string]>> = {
+  ENOSPC: ['disk_full', 'The disk is full at'],
+  EDQUOT: ['disk_full', 'The disk is full at'],
+  EACCES: FOLDER_READ_ONLY,
+  EPERM: FOLDER_READ_ONLY,
+  EROFS: FOLDER_READ_ONLY,
+};
+
+function explainSqlite(cause: Error, errcode: number, dataDir: string): unknown {
+  const primary = errcode & 0xff;
+  if (errcode === IOERR_WRITE) return failure(['disk_full', 'No more can be written to'], cause, dataDir);
+  if (primary === CANTOPEN && !canWrite(dataDir)) return failure(FOLDER_READ_ONLY, cause, dataDir);
+  const known = SQLITE[primary];
+  return known ? failure(known, cause, dataDir) : cause;
 }
 
-function explainSystem(error: Error, code: string, dataDir: string): StoreError {
-  const cause = error;
-  const detail = `${dataDir} (${error.message})`;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new StoreError('disk_full', `The disk is full at ${detail}.`, { cause });
-  }
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new StoreError('read_only', `The folder cannot be written: ${detail}.`, { cause });
-  }
-  return new StoreError('io', `The data folder cannot be used: ${detail}.`, { cause });
-}
+const failure = (
+  [code, happened]: readonly [StoreErrorCode, string],
+  cause: Error,
+  dataDir: string,
+): StoreError => new StoreError(code, `${happened} ${dataDir} (${cause.message}).`, { cause });
 
 function canWrite(path: string): boolean {
   try {
