@@ -19,7 +19,7 @@ import type { Redactions } from '../redaction/redactions.ts';
 import { advanceReady } from './advance.ts';
 import { type Clock, type RuntimeInputs, systemClock } from './clock.ts';
 import { startRun } from './opened-run.ts';
-import { RETRY_AFTER_SECONDS } from './remote.ts';
+import { RETRY_AFTER_SECONDS, unavailable } from './run-errors.ts';
 import { nextRunId } from './run-id.ts';
 import type { PreparedRun, ReadRun } from './runtime.ts';
 
@@ -200,8 +200,4 @@ const tooLong = (point: JsonObject): OpenwopError =>
   });
 
 const busy = (): OpenwopError =>
-  new OpenwopError('service_unavailable', {
-    message: `This host is making ${AT_ONCE_MAX} forks, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
-    details: { retryAfter: RETRY_AFTER_SECONDS },
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-  });
+  unavailable(`This host is making ${AT_ONCE_MAX} forks, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`);

@@ -153,14 +153,6 @@ export class InvocationLog {
     writes: CommitGroup = [],
     commit: Commit = (group) => this.#pipeline.commit(group),
   ): Promise<Claim<Result> | LostClaim> {
-    return this.#claim(effect, writes, commit);
-  }
-
-  async #claim<Result extends Outcome>(
-    effect: Omit<Effect, 'idempotent'>,
-    writes: CommitGroup,
-    commit: Commit,
-  ): Promise<Claim<Result> | LostClaim> {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
     const unrecorded = this.#unrecorded.get(invocationId);
@@ -195,7 +187,7 @@ export class InvocationLog {
   }
 
   async outcomeOf<Result extends Outcome>(effect: Omit<Effect, 'idempotent'>): Promise<Result | null> {
-    const record = await this.#records.invocation(effect.tenant, logicalInvocationId(effect));
+    const record = await this.#recordOf(effect);
     if (record?.outcome == null) return null;
     const { pending: _, ...outcome } = JSON.parse(record.outcome);
     return outcome;
@@ -203,13 +195,16 @@ export class InvocationLog {
 
   /** Claimed, at least. */
   async isKnown(effect: Omit<Effect, 'idempotent'>): Promise<boolean> {
-    return (await this.#records.invocation(effect.tenant, logicalInvocationId(effect))) !== null;
+    return (await this.#recordOf(effect)) !== null;
   }
 
   /** Claimed, and nothing is known of its end. */
   async isOpen(effect: Omit<Effect, 'idempotent'>): Promise<boolean> {
-    const record = await this.#records.invocation(effect.tenant, logicalInvocationId(effect));
-    return record !== null && record.outcome === null;
+    return (await this.#recordOf(effect))?.outcome === null;
+  }
+
+  #recordOf(effect: Omit<Effect, 'idempotent'>): Promise<InvocationRecord | null> {
+    return this.#records.invocation(effect.tenant, logicalInvocationId(effect));
   }
 
   /** Further writes are in the commit of the outcome. */
@@ -286,7 +281,7 @@ export class InvocationLog {
     effect: Effect,
     { events, costs }: Beside,
   ): Promise<Pick<Beside, 'costs'> & { readonly claim: Claim<Result> }> {
-    const claim = await this.#claim<Result>(
+    const claim = await this.claim<Result>(
       effect,
       costs?.claim ?? [],
       async (group) =>

@@ -1,7 +1,7 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
 import { type Execution, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
-import { type JsonObject, newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
+import { type JsonObject, newId, type StoredEvent } from '@gantry/protocol';
 import type { StartingRun } from '@gantry/resources';
 import type { CommitPipeline, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -17,10 +17,10 @@ import { Mailbox } from './mailbox.ts';
 import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
 import type { Executor } from './outside-work.ts';
 import type { PoisonGuard } from './poison.ts';
-import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
+import { Remote } from './remote.ts';
 import { isReply } from './reply.ts';
 import { RunActors } from './run-actors.ts';
-import { OwnedElsewhereError, StaleRunError } from './run-errors.ts';
+import { OwnedElsewhereError, RETRY_AFTER_SECONDS, StaleRunError, unavailable } from './run-errors.ts';
 import { continueRunIds, nextRunId } from './run-id.ts';
 import { toRun } from './run-record.ts';
 import type {
@@ -256,7 +256,10 @@ export class LocalRuntime implements Runtime {
       } catch (error) {
         if (error instanceof OwnedElsewhereError) return this.#forward(key, command, record);
         if (!(error instanceof StaleRunError)) throw error;
-        if (clock.elapsedMs() > until) throw contended();
+        if (clock.elapsedMs() > until)
+          throw unavailable(
+            `Other commands change this run at the same time; nothing was changed. Try again in ${RETRY_AFTER_SECONDS} s.`,
+          );
       }
       // Processes that lost to each other must not meet again.
       const jitterMs = (waitMs * (randomBytes(1)[0] ?? 0)) / 255;
@@ -291,20 +294,11 @@ export class LocalRuntime implements Runtime {
 
   #checkCapacity(): void {
     if (this.inflight < this.#options.inflightCap) return;
-    throw new OpenwopError('service_unavailable', {
-      message: `This host is working on ${this.inflight} runs, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
-      details: { retryAfter: RETRY_AFTER_SECONDS },
-      headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-    });
+    throw unavailable(
+      `This host is working on ${this.inflight} runs, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
+    );
   }
 }
-
-const contended = (): OpenwopError =>
-  new OpenwopError('service_unavailable', {
-    message: `Other commands change this run at the same time; nothing was changed. Try again in ${RETRY_AFTER_SECONDS} s.`,
-    details: { retryAfter: RETRY_AFTER_SECONDS },
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-  });
 
 /** Node types whose work leaves the process. */
 function executors(options: RuntimeOptions, pipeline: CommitPipeline): (execution: Execution) => Executor {

@@ -50,16 +50,10 @@ export function mailWrite(
   };
 }
 
-/** Due no more: what the run is paused for is read after its resume. */
-export const keptMail = ({ version, ...mail }: Entry): MailWrite => ({
+/** Null: due no more. What a run is paused for is read after its resume. */
+export const mailDueAt = ({ version, ...mail }: Entry, dueAt: number | null): MailWrite => ({
   kind: 'putEntry',
-  entry: { ...mail, dueAt: null },
-  expectedVersion: version,
-});
-
-export const dueMail = ({ version, ...mail }: Entry, now: number): MailWrite => ({
-  kind: 'putEntry',
-  entry: { ...mail, dueAt: now },
+  entry: { ...mail, dueAt },
   expectedVersion: version,
 });
 

@@ -16,7 +16,7 @@ import {
   type Write,
 } from '@gantry/store';
 import type { Logger } from 'pino';
-import { dueMail, isCollect, isMail, MAIL } from './mail.ts';
+import { isCollect, isMail, MAIL, mailDueAt } from './mail.ts';
 import { onceAtATime } from './once-at-a-time.ts';
 import type { RunActors } from './run-actors.ts';
 import { OwnedElsewhereError } from './run-errors.ts';
@@ -115,7 +115,7 @@ export class Mailbox {
   /** I3. What another process has moved meanwhile is its own business. */
   async #collectKept(key: RunKey, request: Entry): Promise<void> {
     await this.#eachFor(key, async (page) => {
-      const writes = page.filter(({ dueAt }) => dueAt === null).map((mail) => dueMail(mail, this.#now()));
+      const writes = page.filter(({ dueAt }) => dueAt === null).map((mail) => mailDueAt(mail, this.#now()));
       const results = await Promise.all(writes.map((write) => this.#pipeline.commit([write])));
       for (const [i, { entry, expectedVersion }] of writes.entries())
         if (results[i]?.won) await this.handOver(storedEntry(entry, (expectedVersion ?? 0) + 1));

@@ -1,5 +1,5 @@
 /** What other processes on the same database do, and how this one has them do things. */
-import { newId, OpenwopError } from '@gantry/protocol';
+import { newId, type OpenwopError } from '@gantry/protocol';
 import { type CommitPipeline, type RunKey, type Store, type StoreChange, storedEntry } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Inputs } from './clock.ts';
@@ -8,13 +8,13 @@ import type { EventHub } from './event-hub.ts';
 import { MAIL, mailWrite } from './mail.ts';
 import type { Mailbox } from './mailbox.ts';
 import { REPLY, type Reply, readReply } from './reply.ts';
+import { RETRY_AFTER_SECONDS, unavailable } from './run-errors.ts';
 import type { RunCommand } from './runtime.ts';
 
 /** The owner may just have died: its runs are taken over after its lease has ended. */
 const REPLY_MS_MAX = 10_000;
 const REPLY_WAIT_MS_MIN = 50;
 const REPLY_WAIT_MS_MAX = 1_000;
-export const RETRY_AFTER_SECONDS = 1;
 const READS_AT_ONCE = 50;
 
 export interface RemoteOptions extends Inputs {
@@ -108,10 +108,8 @@ export class Remote {
 }
 
 const unanswered = (): OpenwopError =>
-  new OpenwopError('service_unavailable', {
-    message:
-      'Another process is working on this run and did not answer in time; the command may still be carried out. ' +
+  unavailable(
+    'Another process is working on this run and did not answer in time; the command may still be carried out. ' +
       `Repeat it in ${RETRY_AFTER_SECONDS} s with the same Idempotency-Key: it is then carried out once.`,
-    details: { retryAfter: RETRY_AFTER_SECONDS, outcome: 'unknown' },
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-  });
+    { outcome: 'unknown' },
+  );

@@ -1,5 +1,6 @@
 /** How the process that works on a run answers one that forwarded a command to it. */
 import type { Refusal } from '@gantry/engine';
+import { given } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
 import type { Inputs } from './clock.ts';
 import type { CommandResult } from './runtime.ts';
@@ -20,7 +21,6 @@ export function replyWrite(
   result: CommandResult,
 ): Write[] {
   if (replyId === undefined) return [];
-  const reply = replyOf(result);
   const at = now();
   const entry = {
     kind: REPLY,
@@ -30,20 +30,15 @@ export function replyWrite(
     dueAt: null,
     expiresAt: at + REPLY_KEPT_MS,
     createdAt: at,
-    body: JSON.stringify(reply),
+    body: JSON.stringify(replyOf(result)),
   };
   return [{ kind: 'putEntry', entry, expectedVersion: null }];
 }
 
 function replyOf(result: CommandResult): Reply {
-  switch (result.kind) {
-    case 'done':
-      return { kind: 'done', ...(result.body !== undefined && { body: result.body }) };
-    case 'refused':
-      return { kind: 'refused', ...(result.refusal && { refusal: result.refusal }) };
-    default:
-      return { kind: 'duplicate' };
-  }
+  if (result.kind === 'done') return given({ kind: result.kind, body: result.body });
+  if (result.kind === 'refused') return given({ kind: result.kind, refusal: result.refusal });
+  return { kind: 'duplicate' };
 }
 
 export const isReply = (write: Write): boolean => write.kind === 'putEntry' && write.entry.kind === REPLY;

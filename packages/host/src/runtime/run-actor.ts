@@ -28,7 +28,7 @@ import { takenChildren } from './children.ts';
 import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
 import { endingOnly, HeldPauses } from './held-pauses.ts';
-import { commandOf, keptMail } from './mail.ts';
+import { commandOf, mailDueAt } from './mail.ts';
 import { executorFor, OutsideWork, runOf } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
 import { StaleRunError } from './run-errors.ts';
@@ -207,7 +207,7 @@ export class RunActor {
     const isKept = task.command.type === 'childEnded' && this.#run.status === 'paused';
     if (!isKept) return this.#discard(mail, task.replyId, result);
     // With the run's state as a precondition: one that was resumed meanwhile would never read it
-    return mail.dueAt === null ? undefined : this.#passTo(this.#owner, keptMail(mail));
+    return mail.dueAt === null ? undefined : this.#passTo(this.#owner, mailDueAt(mail, null));
   }
 
   /** An append without events: loses unless the run is as it is here. */

@@ -1,4 +1,5 @@
-/** Why a run in memory cannot go on here. */
+/** Why a run in memory cannot go on here, and why the host takes nothing now. */
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
 
 /** What is in memory is no longer what is committed; reading the run again puts it right. */
 export class StaleRunError extends Error {
@@ -13,3 +14,13 @@ export class OwnedElsewhereError extends Error {
     super(`another process is working on run ${runId}`);
   }
 }
+
+export const RETRY_AFTER_SECONDS = 1;
+
+/** `message` says what keeps the host from it, and when to try again. */
+export const unavailable = (message: string, details: JsonObject = {}): OpenwopError =>
+  new OpenwopError('service_unavailable', {
+    message,
+    details: { retryAfter: RETRY_AFTER_SECONDS, ...details },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });

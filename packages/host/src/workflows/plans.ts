@@ -1,18 +1,16 @@
 /** Plans of definitions: compiled once per hash, with the packs that serve them. */
-import { hash } from 'node:crypto';
 import { compile, DefinitionError, type Plan } from '@gantry/engine';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import { type PinnedTypes, usesPacks } from '../packs/binding.ts';
 import type { PackBinding } from '../packs/packs.ts';
+import { sha256 } from './chain-options.ts';
 import { refusal } from './refusal.ts';
-import { remember } from './remember.ts';
 import { compileUserSchema } from './user-schema.ts';
 
 const PLANS_MAX = 1_000;
 
-const sha256 = (text: string): string => hash('sha256', text, 'hex');
 const compileWith = (definition: WorkflowDefinition, types: PinnedTypes): Plan =>
   compile(definition, { sha256, compileSchema: compileUserSchema, ...types });
 
@@ -89,4 +87,12 @@ export async function checkPlan(
     if (error instanceof DefinitionError) throw refusal(definition, error);
     throw error;
   }
+}
+
+/** The longest kept goes when there are too many. */
+export function remember<T>(cache: Map<string, T>, max: number, key: string, value: T): T {
+  cache.delete(key);
+  cache.set(key, value);
+  if (cache.size > max) cache.delete(cache.keys().next().value!);
+  return value;
 }

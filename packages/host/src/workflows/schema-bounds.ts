@@ -1,4 +1,5 @@
 /** What a JSON Schema from outside may cost. A small schema can still be exponential: `$ref` doubles. */
+import { isObject } from '@gantry/protocol';
 
 const BYTES_MAX = 65_536;
 const DEPTH_MAX = 32;
@@ -7,9 +8,6 @@ const EXPANDED_MAX = 20_000;
 const UNIQUE_ITEMS_MAX = 1_000;
 
 type Schema = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function schemaIssues(schema: Schema): string[] {
   if (JSON.stringify(schema).length > BYTES_MAX) return [`schema is larger than ${BYTES_MAX} bytes`];

@@ -18,10 +18,9 @@ import { syncNotes } from '../triggers/definition-sync.ts';
 import { triggerIssues } from '../triggers/definition-triggers.ts';
 import { roomForDefinitions } from '../triggers/queue-source/room.ts';
 import { configurableSchemaIssues } from './configurable.ts';
-import { canonical, checkPlan, createPlans } from './plans.ts';
+import { canonical, checkPlan, createPlans, remember } from './plans.ts';
 import { type Issue, invalid, issuesIn } from './refusal.ts';
 import { takeTurn, turnsOf } from './registration-turns.ts';
-import { remember } from './remember.ts';
 import { removeAll } from './removal.ts';
 import { readable, shaped } from './shape.ts';
 
