@@ -10,7 +10,7 @@ import { foldChannel } from './channels/fold-channel.ts';
 import { foldChildren, forgetCall, loosenChildren } from './children/fold-children.ts';
 import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';
 import { isObject } from './json.ts';
-import { foldToolCall } from './nodes/tool-calls.ts';
+import { foldToolCall } from './nodes/pack-events.ts';
 import { takeDecision } from './orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
 import type { EdgeVerdicts, Kept, NodeState, Run } from './run.ts';
@@ -140,9 +140,13 @@ function resume(run: Draft, at: number): void {
   run.pausedMs += pausedMs;
   delete run.pausedAt;
   delete run.drainPolicy;
+  shiftTimeouts(run, pausedMs);
+}
+
+function shiftTimeouts(run: Draft, ms: number): void {
   for (const [nodeId, state] of run.nodes) {
     if (state.status === 'running' && state.timeoutAt !== undefined)
-      run.nodes = run.nodes.with(nodeId, { ...state, timeoutAt: state.timeoutAt + pausedMs });
+      run.nodes = run.nodes.with(nodeId, { ...state, timeoutAt: state.timeoutAt + ms });
   }
 }
 
@@ -324,10 +328,7 @@ function foldForkPoint(run: Draft, at: number): void {
   if (run.pausedAt !== undefined) return;
   run.pausedMs += gapMs;
   if (run.waitingSince !== undefined) run.waitingSince += gapMs;
-  for (const [nodeId, state] of run.nodes) {
-    if (state.status === 'running' && state.timeoutAt !== undefined)
-      run.nodes = run.nodes.with(nodeId, { ...state, timeoutAt: state.timeoutAt + gapMs });
-  }
+  shiftTimeouts(run, gapMs);
 }
 
 function shiftQuestions(run: Draft, gapMs: number): void {

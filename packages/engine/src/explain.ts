@@ -4,10 +4,9 @@ import { awaited } from './children/requests.ts';
 import { questionWait, resolveActions } from './interrupt/waits.ts';
 import { deadlineOf } from './limits.ts';
 import type { Plan, PlanNode } from './plan.ts';
-import { isReady } from './queries.ts';
+import { isReady, statusOf } from './queries.ts';
 import { isTaken } from './readiness.ts';
 import type { NodeState, Run } from './run.ts';
-import { statusOf } from './status.ts';
 import { inTime } from './time-text.ts';
 
 /** A run in plain words: what it waits for or why it ended, and what can be done about it. */
@@ -143,7 +142,7 @@ function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): s
   }
 }
 
-const post = (action: Action['action'], path: string, text: string): Action => ({
+export const post = (action: Action['action'], path: string, text: string): Action => ({
   action,
   method: 'POST',
   path,

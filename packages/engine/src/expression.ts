@@ -8,14 +8,19 @@
  */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { type ASTNode, type Path, parse, readsIn } from './expression-ast.ts';
-import { COMPREHEND, channelValue, type Each, forgive, itemsOf, member } from './expression-collections.ts';
 import {
+  COMPREHEND,
+  channelValue,
+  type Each,
   type Evaluate,
   ExpressionError,
   FUNCTIONS,
   fail,
+  forgive,
+  itemsOf,
   METHODS,
   type Meter,
+  member,
   OPERATORS,
   pay,
   truth,

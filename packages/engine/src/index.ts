@@ -43,10 +43,12 @@ export * from './plan.ts';
 export {
   type Execution,
   executions,
+  firstQuestion,
   isAtWork,
   isReady,
   ORDINALS_PER_VISIT,
   type PackExecution,
+  statusOf,
   waitsForChildren,
   wakeAt,
 } from './queries.ts';
@@ -59,5 +61,4 @@ export * from './run.ts';
 export { runOutputs } from './run-end.ts';
 export type { CompileSchema, SchemaCheck } from './schema.ts';
 export { snapshot } from './snapshot.ts';
-export { firstQuestion, statusOf } from './status.ts';
 export type { Refusal } from './step.ts';

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, mistyped, type RunError, type WorkflowVariable } from '@gantry/protocol';
-import { readRefusal } from './channels/read.ts';
+import { readRefusal } from './channels/access.ts';
 import { type Expression, ExpressionError, type Meter, openMeter } from './expression.ts';
 import { asJson, isObject, isTooLarge, own, tooLarge } from './json.ts';
 import type { InputPort, Plan, PlanEdge, PlanNode } from './plan.ts';

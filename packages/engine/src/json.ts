@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import { isObject, type Json, type JsonObject, type RunError } from '@gantry/protocol';
 
 /** Deeper data than this is never compared or measured: recursion stays far from the stack's end. */
 const DEPTH_MAX = 400;
@@ -6,8 +6,7 @@ const DEPTH_MAX = 400;
 /** What a schema already found to be JSON; TypeBox can only call it `unknown`. */
 export const asJson = (value: unknown): Json => value as Json;
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export { isObject };
 
 /** Own property or nothing: data may hold any key, also `constructor`. */
 export const own = (value: JsonObject, key: string): Json | undefined =>

@@ -2,8 +2,8 @@
 import type { JsonObject, RunError } from '@gantry/protocol';
 import { handOver, pinOf } from './agent-pin.ts';
 import { artifactMisfit, tellArtifacts } from './artifacts/artifact.ts';
-import { exhaust, retryExhausts, tellRetry } from './budget/budget.ts';
-import { judgeEdges } from './edge-verdicts.ts';
+import { exhaust, exhaustedBy, tellSpent } from './budget/budget.ts';
+import { judgeEdges } from './condition.ts';
 import { type ResolvedInputs, resolveInputs } from './inputs.ts';
 import { isTooLarge, tooLarge } from './json.ts';
 import { enforceNodeExecutions } from './limits.ts';
@@ -139,7 +139,7 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
   const state = step.run.nodes.get(node.id);
   const attempt = state?.status === 'running' ? state.attempt : 0;
   if (retryable && attempt < node.retry.maxRetries) {
-    const exhaustion = retryExhausts(step);
+    const exhaustion = exhaustedBy(step, 'retries');
     if (exhaustion) {
       exhaust(step, node, exhaustion);
       return;
@@ -147,7 +147,7 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
     const delayMs = backoffOf(node, attempt);
     const payload = { nodeId: node.id, attempt: attempt + 1, delayMs, lastError: error };
     emitNode(step, node.id, 'node.retried', payload);
-    tellRetry(step, node);
+    tellSpent(step, node, 'retries', step.run.budget?.retries ?? 0);
     return;
   }
   const { conditions } = judgeEdges(step.plan, node, step.run, { status: 'failed', error });

@@ -1,8 +1,9 @@
 /** What the runtime asks of a run between commands. All of it follows from the state alone. */
-import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import type { InterruptKind, JsonObject, RunStatus, WorkflowDefinition } from '@gantry/protocol';
 import { answeredCalls } from './children/call.ts';
 import type { CalledRun } from './children/child.ts';
 import { childRequests, isAwaitingChild } from './children/requests.ts';
+import type { Interrupt } from './interrupt/interrupt.ts';
 import { deadlineOf } from './limits.ts';
 import type { PackNodeType } from './nodes/pack-node.ts';
 import { nodeConfig, type Plan } from './plan.ts';
@@ -127,3 +128,39 @@ const packExecution = (
   calls: answeredCalls(calls, attempt),
   rounds: Object.keys(answers).length + calls.length,
 });
+
+const WAITING: { readonly [Kind in InterruptKind]: RunStatus } = {
+  approval: 'waiting-approval',
+  clarification: 'waiting-input',
+  'external-event': 'waiting-external',
+  custom: 'waiting-input',
+  'conversation.start': 'waiting-approval',
+  'conversation.exchange': 'waiting-approval',
+  'conversation.close': 'waiting-approval',
+  'low-confidence': 'waiting-approval',
+};
+
+/** What readers see: a run waits once nothing else in it can move. */
+export function statusOf(plan: Plan, run: Run): RunStatus {
+  if (run.status !== 'running') return run.status;
+  const question = firstQuestion(run);
+  if (!question) return 'running';
+  for (const chunk of run.nodes.chunks)
+    for (const { value } of chunk)
+      if (value?.status === 'running' || value?.status === 'retrying') return 'running';
+  return isReady(plan, run) ? 'running' : WAITING[question.interrupt.kind];
+}
+
+export interface OpenQuestion {
+  readonly nodeId: string;
+  readonly interrupt: Interrupt;
+}
+
+/** The question that has been open longest. */
+export function firstQuestion(run: Run): OpenQuestion | undefined {
+  let first: OpenQuestion | undefined;
+  for (const [nodeId, interrupt] of run.interrupts) {
+    if (!first || interrupt.suspendedSeq < first.interrupt.suspendedSeq) first = { nodeId, interrupt };
+  }
+  return first;
+}

@@ -6,14 +6,14 @@ import {
   type JsonObject,
   type RunSnapshot,
 } from '@gantry/protocol';
-import { channelsView, nodeChannels } from './channels/read.ts';
+import { channelsView, nodeChannels } from './channels/access.ts';
 import { seededInputs } from './inputs.ts';
 import { asJson } from './json.ts';
 import { maskOutputs, maskVariables } from './mask.ts';
 import type { Plan, PlanNode } from './plan.ts';
+import { firstQuestion, statusOf } from './queries.ts';
 import { isActive, type NodeState, type Run } from './run.ts';
 import { runOutputs } from './run-end.ts';
-import { firstQuestion, statusOf } from './status.ts';
 
 /** The run as readers may see it: sensitive values are masked. */
 export function snapshot(plan: Plan, run: Run): RunSnapshot {

@@ -208,30 +208,23 @@ export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rej
   return interrupt.memo?.nextCall === undefined;
 }
 
-/** Whether one more retry would be too many. */
-export function retryExhausts({ run }: Step): Exhaustion | undefined {
-  const limit = run.budget?.limits.retries;
-  if (limit === undefined || run.budget!.advisory || run.budget!.retries < limit) return;
-  return { dimension: 'retries', limit, observed: run.budget!.retries + 1 };
+/** Whether one more of what is counted here would be too many. */
+export function exhaustedBy(
+  { run: { budget } }: Step,
+  dimension: 'retries' | 'toolCalls',
+): Exhaustion | undefined {
+  const limit = budget?.limits[dimension];
+  const observed = (budget?.[dimension] ?? 0) + 1;
+  if (limit === undefined || budget?.advisory || observed <= limit) return;
+  return { dimension, limit, observed };
 }
 
-export function tellRetry(step: Step, node: PlanNode): void {
-  tellOwn(step, node, 'retries', step.run.budget?.retries ?? 0);
-}
-
-/** Whether one more call of a script would be too many. */
-export function callExhausts({ run: { budget } }: Step): Exhaustion | undefined {
-  const limit = budget?.limits.toolCalls;
-  const observed = (budget?.toolCalls ?? 0) + 1;
-  if (limit === undefined || budget!.advisory || observed <= limit) return;
-  return { dimension: 'toolCalls', limit, observed };
-}
-
-export function tellCall(step: Step, node: PlanNode): void {
-  tellOwn(step, node, 'toolCalls', (step.run.budget?.toolCalls ?? 0) + 1);
-}
-
-function tellOwn(step: Step, node: PlanNode, dimension: BudgetDimension, consumed: number): void {
+export function tellSpent(
+  step: Step,
+  node: PlanNode,
+  dimension: 'retries' | 'toolCalls',
+  consumed: number,
+): void {
   const limit = step.run.budget?.limits[dimension];
   if (limit === undefined) return;
   const payload = { dimension, consumed, limit, remaining: Math.max(0, limit - consumed) };

@@ -1,4 +1,4 @@
-import type { ChannelDeclaration, Json, JsonObject } from '@gantry/protocol';
+import { type ChannelDeclaration, given, type Json, type JsonObject } from '@gantry/protocol';
 import type { Compilation } from '../compilation.ts';
 import { asJson, isReservedName } from '../json.ts';
 import type { PlanChannel } from '../plan.ts';
@@ -45,33 +45,29 @@ function checkVariableNames(compilation: Compilation): void {
   });
 }
 
-function checkName({ variables, issue }: Named, path: string, name: string): void {
+function checkName(compilation: Compilation, path: string, name: string): void {
   if (name === '' || name.length > NAME_LENGTH_MAX)
-    issue(path, `The name of a channel has 1 to ${NAME_LENGTH_MAX} characters`);
-  if (isReservedName(name)) issue(path, `${name} is a reserved name`);
-  if (variables.has(name)) issue(path, `${name} is a variable; a channel needs a name of its own`);
-}
-
-interface Named {
-  readonly variables: Compilation['variables'];
-  issue(path: string, message: string): void;
+    compilation.issue(path, `The name of a channel has 1 to ${NAME_LENGTH_MAX} characters`);
+  if (isReservedName(name)) compilation.issue(path, `${name} is a reserved name`);
+  if (compilation.variables.has(name))
+    compilation.issue(path, `${name} is a variable; a channel needs a name of its own`);
 }
 
 function checkDeclaration(compilation: Compilation, name: string, declaration: ChannelDeclaration): void {
   const path = `/channels/${name}`;
   const { reducer, maxSize, default: initial } = declaration;
-  const issue = (at: string, message: string): void => compilation.issue(at, message);
-  checkName({ variables: compilation.variables, issue }, path, name);
+  checkName(compilation, path, name);
   if (isList(reducer) && maxSize !== undefined && maxSize > ENTRIES_MAX)
-    issue(`${path}/maxSize`, `A channel keeps at most ${ENTRIES_MAX} entries`);
+    compilation.issue(`${path}/maxSize`, `A channel keeps at most ${ENTRIES_MAX} entries`);
   if (initial === undefined) return;
   const value = asJson(initial);
   if (isList(reducer)) {
-    if (!Array.isArray(value)) issue(`${path}/default`, 'The default of a list channel is a list');
+    if (!Array.isArray(value))
+      compilation.issue(`${path}/default`, 'The default of a list channel is a list');
     return;
   }
   const misfit = misfitOf(reducer, undefined, value);
-  if (misfit) issue(`${path}/default`, `A ${reducer} channel ${misfit}`);
+  if (misfit) compilation.issue(`${path}/default`, `A ${reducer} channel ${misfit}`);
 }
 
 function declaredChannel(
@@ -83,13 +79,7 @@ function declaredChannel(
   const initial = wished === undefined ? emptyOf(reducer) : asJson(wished);
   const check =
     schema && writeCheck(reducer, schema, compilation.schema(`/channels/${name}/schema`, asJson(schema)));
-  return {
-    name,
-    declaration,
-    origin: 'declared',
-    ...(initial !== undefined && { initial }),
-    ...(check && { check }),
-  };
+  return given({ name, declaration, origin: 'declared' as const, initial, check });
 }
 
 /**
@@ -115,11 +105,7 @@ function addWritten(compilation: Compilation, path: string, config: JsonObject):
     return;
   }
   const reducer = typeof wished === 'string' && isReducer(wished) ? wished : 'append';
-  checkName(
-    { variables: compilation.variables, issue: (at, message) => compilation.issue(at, message) },
-    `${path}/channelName`,
-    name,
-  );
+  checkName(compilation, `${path}/channelName`, name);
   const initial = emptyOf(reducer);
   compilation.channels.set(name, {
     name,

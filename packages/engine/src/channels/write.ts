@@ -2,9 +2,8 @@ import type { Json, JsonObject } from '@gantry/protocol';
 import { isTooLarge, tooLarge } from '../json.ts';
 import type { PlanChannel, PlanNode } from '../plan.ts';
 import { emitCaused, type Refusal, type Step } from '../step.ts';
-import { accessRefusal } from './access.ts';
+import { accessRefusal, schemaBreak } from './access.ts';
 import { boundsOf, isList, misfitOf, reduce, sizeOf } from './reducer.ts';
-import { schemaBreak } from './schema-version.ts';
 
 /** Where a write comes from. All of it is shown to readers, except `fromTrigger`. */
 export interface WriteOrigin {

@@ -1,7 +1,6 @@
 /** What the shell asks about children between commands. All of it follows from the state alone. */
 import { isTerminal, type RunError } from '@gantry/protocol';
-import type { Plan } from '../plan.ts';
-import { nodeConfig } from '../plan.ts';
+import { nodeConfig, type Plan } from '../plan.ts';
 import type { Run, RunFacts } from '../run.ts';
 import {
   type Child,

@@ -1,6 +1,5 @@
 import { emitChain } from '../children/chain.ts';
-import type { Child, ChildStart } from '../children/child.ts';
-import { isEnded } from '../children/child.ts';
+import { type Child, type ChildStart, isEnded } from '../children/child.ts';
 import { awaited } from '../children/requests.ts';
 import type { Command } from '../command.ts';
 import type { PlanNode } from '../plan.ts';

@@ -1,6 +1,6 @@
 /** Open questions in plain words: what is asked, who may answer, how far it is, when its time is over. */
 import type { InterruptKind } from '@gantry/protocol';
-import type { Action, Wait } from '../explain.ts';
+import { type Action, post, type Wait } from '../explain.ts';
 import { isObject } from '../json.ts';
 import { textAt, textsAt } from '../payload.ts';
 import type { Run } from '../run.ts';
@@ -87,11 +87,7 @@ export function resolveActions(run: Run): Action[] {
   return open.map(([nodeId, { kind, data }]) => {
     const actions = isObject(data) ? textsAt(data, 'actions') : [];
     const choice = kind === 'approval' && actions.length > 0 ? ` (${actions.join(', ')})` : '';
-    return {
-      action: 'resolve',
-      method: 'POST',
-      path: `/v1/runs/${run.facts.runId}/interrupts/${encodeURIComponent(nodeId)}`,
-      text: `Answer ${nodeId}${choice}.`,
-    };
+    const path = `/v1/runs/${run.facts.runId}/interrupts/${encodeURIComponent(nodeId)}`;
+    return post('resolve', path, `Answer ${nodeId}${choice}.`);
   });
 }

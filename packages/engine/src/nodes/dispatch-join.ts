@@ -1,11 +1,9 @@
 import type { JsonObject } from '@gantry/protocol';
 import { beginChildren } from '../children/chain.ts';
-import { type EndedChild, isEnded, type NodeChildren } from '../children/child.ts';
-import { childView } from '../children/failure.ts';
+import { childView, type EndedChild, isEnded, type NodeChildren } from '../children/child.ts';
 import { childrenOf } from '../children/fold-children.ts';
 import { type JoinOutcome, judgeJoin, tallyOf } from '../children/join.ts';
-import type { ChildTerms } from '../children/mapping.ts';
-import { mergeHarvests } from '../children/merge.ts';
+import { type ChildTerms, mergeHarvests } from '../children/mapping.ts';
 import { completeNode, failNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitCaused, type Step } from '../step.ts';

@@ -1,9 +1,8 @@
 import type { JsonObject, RunError } from '@gantry/protocol';
 import { beginChildren, openChildren, openingOf } from '../children/chain.ts';
-import type { EndedChild } from '../children/child.ts';
-import { childFailure, childView } from '../children/failure.ts';
+import { childFailure, childView, type EndedChild } from '../children/child.ts';
 import { childrenOf } from '../children/fold-children.ts';
-import { mergeHarvests } from '../children/merge.ts';
+import { mergeHarvests } from '../children/mapping.ts';
 import { settleByKind } from '../interrupt/close.ts';
 import { openConversation, TURNS_MAX } from '../interrupt/conversation.ts';
 import type { Answer } from '../interrupt/interrupt.ts';

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, MockAgentConfig, type MockToolCall, misfit } from '@gantry/protocol';
-import { callExhausts, exhaust, tellCall } from '../budget/budget.ts';
+import { exhaust, exhaustedBy, tellSpent } from '../budget/budget.ts';
 import { isConformance } from '../conformance-workflow.ts';
 import { settleByKind } from '../interrupt/close.ts';
 import { escalate } from '../interrupt/low-confidence.ts';
@@ -46,13 +46,13 @@ function play(step: Step, node: PlanNode, script: MockAgentConfig, agentId: stri
 function goOn(step: Step, node: PlanNode, script: MockAgentConfig, agentId: string, nextCall: number): void {
   for (const [index, call] of (script.mockToolCalls ?? []).entries()) {
     if (index < nextCall) continue;
-    const exhaustion = callExhausts(step);
+    const exhaustion = exhaustedBy(step, 'toolCalls');
     if (exhaustion) {
       exhaust(step, node, exhaustion, { nextCall: index });
       return;
     }
     useTool(step, node, call, index, agentId);
-    tellCall(step, node);
+    tellSpent(step, node, 'toolCalls', (step.run.budget?.toolCalls ?? 0) + 1);
   }
   const { mockHandoff, mockConfidence } = script;
   if (mockHandoff) {

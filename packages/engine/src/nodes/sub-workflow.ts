@@ -7,11 +7,9 @@ import {
   mergeVerdict,
 } from '../children/attestation.ts';
 import { openChildren } from '../children/chain.ts';
-import { type EndedChild, isEnded } from '../children/child.ts';
-import { childFailure, childView } from '../children/failure.ts';
+import { childFailure, childView, type EndedChild, isEnded } from '../children/child.ts';
 import { childrenOf } from '../children/fold-children.ts';
-import { type Mapping, nameMap } from '../children/mapping.ts';
-import { mergeHarvests } from '../children/merge.ts';
+import { type Mapping, mergeHarvests, nameMap } from '../children/mapping.ts';
 import type { Answer } from '../interrupt/interrupt.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import { completeNode, failNode } from '../node-run.ts';
