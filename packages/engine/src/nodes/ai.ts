@@ -1,8 +1,8 @@
 /** Nodes that ask a model. The host makes the call; here stands what their config may say. */
-import type { Json } from '@gantry/protocol';
 import { isConformance } from '../conformance-workflow.ts';
 import { isObject } from '../json.ts';
 import type { Behaviour, NodeType, Preparation } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 
 const TEXTS = [
   'provider',
@@ -15,19 +15,16 @@ const TEXTS = [
   'envelopeType',
 ];
 
-function checkAsk({ config, issue }: Preparation): void {
-  for (const name of TEXTS)
-    if (config[name] !== undefined && typeof config[name] !== 'string') issue(name, `${name} must be text`);
-  const { temperature, maxTokens, messages } = config;
-  if (temperature !== undefined && !isBetween(temperature, 0, 2))
+function checkAsk(preparation: Preparation): void {
+  const { config, issue } = preparation;
+  const settings = settingsOf(preparation);
+  for (const name of TEXTS) settings.text(name);
+  settings.whole('maxTokens', 1);
+  const { temperature = 0, messages = [] } = config;
+  if (typeof temperature !== 'number' || temperature < 0 || temperature > 2)
     issue('temperature', 'temperature must be a number from 0 to 2');
-  if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && Number(maxTokens) >= 1))
-    issue('maxTokens', 'maxTokens must be a whole number above 0');
-  if (messages !== undefined && !Array.isArray(messages)) issue('messages', 'messages must be a list');
+  if (!Array.isArray(messages)) issue('messages', 'messages must be a list');
 }
-
-const isBetween = (value: Json, min: number, max: number): boolean =>
-  typeof value === 'number' && value >= min && value <= max;
 
 /** The answer to a question of the model is kept with the node, which runs again. */
 const DISPATCHED: Behaviour = { execute: () => ({ kind: 'dispatched' }), answered: () => {} };
@@ -66,9 +63,7 @@ export const structuredOutput: NodeType = {
   prepare(preparation) {
     checkAsk(preparation);
     const { config, issue, schema } = preparation;
-    const { retryOnInvalidJson: retries = 0 } = config;
-    if (!(Number.isSafeInteger(retries) && isBetween(retries, 0, 16)))
-      issue('retryOnInvalidJson', 'retryOnInvalidJson must be a whole number from 0 to 16');
+    settingsOf(preparation).whole('retryOnInvalidJson', 0, 16);
     const name = config.responseSchema === undefined ? 'outputSchema' : 'responseSchema';
     if (!isObject(config[name])) issue(name, `${name} must be the JSON Schema of the answer`);
     else schema(name, config[name]);

@@ -4,19 +4,15 @@ import { isConformance } from '../conformance-workflow.ts';
 import { completeNode } from '../node-run.ts';
 import { emitNode } from '../step.ts';
 import { failed, type NodeType } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 
 export const sideEffect: NodeType = {
   typeId: 'core.conformance.side-effect',
   leavesProcess: true,
-  prepare({ config, issue }) {
-    const { idempotent, effects } = config;
-    if (idempotent !== undefined && typeof idempotent !== 'boolean')
-      issue('idempotent', 'idempotent must be true or false');
-    if (
-      effects !== undefined &&
-      !(Number.isInteger(effects) && Number(effects) >= 1 && Number(effects) <= 100)
-    )
-      issue('effects', 'effects must be a whole number from 1 to 100');
+  prepare(preparation) {
+    const { flag, whole } = settingsOf(preparation);
+    flag('idempotent');
+    whole('effects', 1, 100);
     return () => ({ kind: 'dispatched' });
   },
 };

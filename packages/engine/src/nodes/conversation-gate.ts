@@ -15,6 +15,7 @@ import { completeNode, failNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
 import type { NodeType, Preparation } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 
 const LIFECYCLE = 'open-exchange-close';
 
@@ -44,28 +45,19 @@ export const conversationGate: NodeType = {
 };
 
 /** How many turns a conformance workflow plays with itself. */
-function mockedTurns({ config, definition, issue }: Preparation): number | undefined {
-  const { mockAutoResume, turnCount = 1 } = config;
-  if (mockAutoResume === undefined || mockAutoResume === false) return;
-  if (mockAutoResume !== true) issue('mockAutoResume', 'mockAutoResume must be true or false');
-  if (!isConformance(definition))
-    issue(
-      'mockAutoResume',
-      'Conversations play alone in conformance workflows only',
-      'conformance.mockAgent',
-    );
-  if (Number.isInteger(turnCount) && Number(turnCount) >= 1 && Number(turnCount) <= 100)
-    return Number(turnCount);
-  issue('turnCount', 'turnCount must be a whole number from 1 to 100');
-  return 1;
+function mockedTurns(preparation: Preparation): number | undefined {
+  const { flag, whole } = settingsOf(preparation);
+  if (!flag('mockAutoResume')) return;
+  const message = 'Conversations play alone in conformance workflows only';
+  if (!isConformance(preparation.definition))
+    preparation.issue('mockAutoResume', message, 'conformance.mockAgent');
+  return whole('turnCount', 1, 100) ?? 1;
 }
 
 function requestOf(preparation: Preparation): ConversationRequest {
   const { config, node, issue, schema } = preparation;
-  const { prompt = config.initialPrompt ?? node.name, outcomeSchema, maxTurns = TURNS_MAX } = config;
+  const { prompt = config.initialPrompt ?? node.name, outcomeSchema } = config;
   if (typeof prompt !== 'string' || prompt === '') issue('prompt', 'prompt must be a text');
-  if (!Number.isInteger(maxTurns) || Number(maxTurns) < 1 || Number(maxTurns) > TURNS_MAX)
-    issue('maxTurns', `maxTurns must be a whole number from 1 to ${TURNS_MAX}`);
   if (outcomeSchema !== undefined && !isObject(outcomeSchema))
     issue('outcomeSchema', 'outcomeSchema must be a JSON Schema');
   const checked = isObject(outcomeSchema) && schema('outcomeSchema', outcomeSchema) ? { outcomeSchema } : {};
@@ -73,7 +65,7 @@ function requestOf(preparation: Preparation): ConversationRequest {
   const agentId = node.agent?.agentId;
   return {
     prompt: String(prompt),
-    turnsMax: Number(maxTurns),
+    turnsMax: settingsOf(preparation).whole('maxTurns', 1, TURNS_MAX) ?? TURNS_MAX,
     ...checked,
     ...timeoutOf(preparation, 'timeoutMs'),
     ...(channel !== undefined && { channel }),

@@ -1,8 +1,9 @@
-import { type Json, type JsonObject, meant } from '@gantry/protocol';
+import { type Json, meant } from '@gantry/protocol';
 import { FAILURE_MODES, JOIN_MODES, type JoinPolicy } from '../children/join.ts';
 import { type ChildTerms, type NameMap, nameMap } from '../children/mapping.ts';
 import { isObject, own } from '../json.ts';
 import type { Preparation } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 
 /** More children of one dispatch than this are never under way at once. */
 export const DISPATCH_MAX_FAN_OUT = 100;
@@ -20,26 +21,26 @@ export interface Dispatch {
 const JOIN_KEYS = ['mode', 'quorum', 'onChildFailure'];
 
 export function dispatchConfig(preparation: Preparation): Dispatch {
-  const { config, definition, issue } = preparation;
+  const { definition, issue } = preparation;
+  const { choice, whole } = settingsOf(preparation);
   if (!definition.nodes.some(({ typeId }) => typeId === 'core.orchestrator.supervisor'))
     issue('', 'A dispatch node needs a supervisor whose decisions it carries out');
-  choice(preparation, 'workerDispatchModel', config.workerDispatchModel, ['child-run'], 'child-run');
-  const routings = ['auto', 'clarification', 'conversation'] as const;
-  const routing = choice(preparation, 'askUserRouting', config.askUserRouting, routings, 'auto');
+  choice('workerDispatchModel', ['child-run']);
+  const routing = choice('askUserRouting', ['auto', 'clarification', 'conversation']);
   return {
     // `auto` is a conversation wherever the host advertises them, as this one does
-    askUserRouting: routing === 'clarification' ? 'clarification' : 'conversation',
+    askUserRouting: routing === 'clarification' ? routing : 'conversation',
     fanOut: fanOutOf(preparation),
-    iterationCap: count(preparation, 'iterationCap', config.iterationCap) ?? Number.POSITIVE_INFINITY,
+    iterationCap: whole('iterationCap', 1) ?? Number.POSITIVE_INFINITY,
     terms: termsOf(preparation),
   };
 }
 
 function fanOutOf(preparation: Preparation): Dispatch['fanOut'] {
   const { config, issue } = preparation;
-  const policies = ['sequential', 'reject', 'parallel'] as const;
-  const policy = choice(preparation, 'fanOutPolicy', config.fanOutPolicy, policies, 'sequential');
-  const wish = count(preparation, 'maxConcurrency', config.maxConcurrency);
+  const { choice, whole } = settingsOf(preparation);
+  const policy = choice('fanOutPolicy', ['sequential', 'reject', 'parallel']) ?? 'sequential';
+  const wish = whole('maxConcurrency', 1);
   if (policy !== 'parallel') {
     if (config.joinPolicy !== undefined) issue('joinPolicy', 'Only a parallel fan-out has a join policy');
     return { policy };
@@ -49,24 +50,18 @@ function fanOutOf(preparation: Preparation): Dispatch['fanOut'] {
 }
 
 function joinOf(preparation: Preparation, value: Json): JoinPolicy {
-  if (!isObject(value)) preparation.issue('joinPolicy', 'A join policy is an object');
+  const { issue } = preparation;
+  if (!isObject(value)) issue('joinPolicy', 'A join policy is an object');
   const policy = isObject(value) ? value : {};
-  checkKeys(preparation, 'joinPolicy/', policy, JOIN_KEYS);
-  const quorum = count(preparation, 'joinPolicy/quorum', policy.quorum);
-  const mode = choice(preparation, 'joinPolicy/mode', policy.mode, JOIN_MODES, 'wait-all');
+  for (const key of Object.keys(policy))
+    if (!JOIN_KEYS.includes(key))
+      issue(`joinPolicy/${key}`, `There is no setting ${key}${meant(key, JOIN_KEYS)}`);
+  const { choice, whole } = settingsOf(preparation, policy, 'joinPolicy/');
+  const mode = choice('mode', JOIN_MODES) ?? 'wait-all';
   if (mode === 'quorum' && policy.quorum === undefined)
-    preparation.issue('joinPolicy/quorum', 'A quorum says how many children have to complete');
-  return {
-    mode,
-    quorum: quorum ?? 1,
-    onChildFailure: choice(
-      preparation,
-      'joinPolicy/onChildFailure',
-      policy.onChildFailure,
-      FAILURE_MODES,
-      'collect',
-    ),
-  };
+    issue('joinPolicy/quorum', 'A quorum says how many children have to complete');
+  const onChildFailure = choice('onChildFailure', FAILURE_MODES) ?? 'collect';
+  return { mode, quorum: whole('quorum', 1) ?? 1, onChildFailure };
 }
 
 function termsOf(preparation: Preparation): ChildTerms {
@@ -98,35 +93,4 @@ function workerMaps(preparation: Preparation, key: string): Map<string, NameMap>
       nameMap(preparation, `${key}/${worker}`, own(value, worker)),
     ]),
   );
-}
-
-function checkKeys(
-  preparation: Preparation,
-  prefix: string,
-  value: JsonObject,
-  known: readonly string[],
-): void {
-  for (const key of Object.keys(value))
-    if (!known.includes(key))
-      preparation.issue(`${prefix}${key}`, `There is no setting ${key}${meant(key, known)}`);
-}
-
-function choice<Choice extends string>(
-  preparation: Preparation,
-  key: string,
-  value: Json | undefined,
-  choices: readonly Choice[],
-  fallback: Choice,
-): Choice {
-  if (value === undefined) return fallback;
-  const found = choices.find((item) => item === value);
-  if (found === undefined) preparation.issue(key, `It is ${choices.join(', ')}`);
-  return found ?? fallback;
-}
-
-function count(preparation: Preparation, key: string, value: Json | undefined): number | undefined {
-  if (value === undefined) return;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value;
-  preparation.issue(key, 'It is a whole number from 1');
-  return;
 }

@@ -6,6 +6,7 @@ import { isObject } from '../json.ts';
 import { completeNode } from '../node-run.ts';
 import { askApproval } from './approval-gate.ts';
 import type { NodeType, Preparation } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 
 /** An approval bound to a role or a scope. A rejection is an outcome like any other: edges say what follows. */
 export const governanceGate: NodeType = {
@@ -33,15 +34,15 @@ export const governanceGate: NodeType = {
   },
 };
 
-function rulesOf({ config, issue }: Preparation): AnswerRules {
-  const { requiredRole, requiredScope, override, overrideBypassesQuorum } = config;
+function rulesOf(preparation: Preparation): AnswerRules {
+  const { config, issue } = preparation;
+  const { requiredRole, requiredScope, override } = config;
   for (const [key, value] of Object.entries({ requiredRole, requiredScope }))
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       issue(key, `${key} must be a text`);
   if (requiredRole === undefined && requiredScope === undefined)
     issue('', 'The gate needs `requiredRole` or `requiredScope`');
-  if (overrideBypassesQuorum !== undefined && typeof overrideBypassesQuorum !== 'boolean')
-    issue('overrideBypassesQuorum', 'overrideBypassesQuorum must be true or false');
+  const bypasses = settingsOf(preparation).flag('overrideBypassesQuorum') ?? false;
   const overrideRole = override === undefined ? undefined : overrideRoleOf(override, issue);
   return {
     governance: true,
@@ -49,7 +50,7 @@ function rulesOf({ config, issue }: Preparation): AnswerRules {
     ...(typeof requiredRole === 'string' && { requiredRole }),
     ...(typeof requiredScope === 'string' && { requiredScope }),
     ...given({ overrideRole }),
-    ...(overrideBypassesQuorum === true && { overrideBypassesQuorum }),
+    ...(bypasses && { overrideBypassesQuorum: bypasses }),
   };
 }
 

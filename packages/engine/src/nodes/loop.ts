@@ -1,19 +1,17 @@
 import type { Json, JsonObject } from '@gantry/protocol';
 import { completed, failed, type NodeType } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 
 const isCount = (value: Json | undefined): value is number =>
   Number.isInteger(value) && (value as number) >= 0;
 
 export const loop: NodeType = {
   typeId: 'core.loop',
-  prepare({ config, issue }) {
-    if (Object.hasOwn(config, 'count') && !isCount(config.count))
-      issue('count', 'count must be a whole number from 0');
-    if (
-      Object.hasOwn(config, 'maxIterations') &&
-      !(isCount(config.maxIterations) && config.maxIterations > 0)
-    )
-      issue('maxIterations', 'maxIterations must be a whole number from 1');
+  prepare(preparation) {
+    const { config } = preparation;
+    const { whole } = settingsOf(preparation);
+    whole('count', 0);
+    whole('maxIterations', 1);
     return ({ inputs, iteration }) => {
       const items = inputs.items;
       const count = Array.isArray(items) ? items.length : countOf(inputs, config);

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
 import {
   type Attestation,
   attestationOf,
@@ -16,6 +16,7 @@ import { completeNode, failNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
 import type { NodeType, Preparation } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 
 interface SubWorkflow {
   readonly workflowId: string;
@@ -45,28 +46,23 @@ export const subWorkflow: NodeType = {
 
 function configOf(preparation: Preparation): SubWorkflow {
   const { config, issue } = preparation;
-  const { workflowId, waitForCompletion = true, onChildFailure = 'fail-parent' } = config;
-  const { propagateCancellation = true } = config;
+  const { choice, flag } = settingsOf(preparation);
+  const { workflowId, waitForCompletion = true } = config;
   if (typeof workflowId !== 'string' || !/^[a-z][a-z0-9_-]{0,127}$/.test(workflowId))
     issue('workflowId', 'A sub-workflow needs the id of its workflow');
   if (waitForCompletion !== true)
     issue('waitForCompletion', 'This host always waits for the child; leave the key out');
-  if (!isFailureMode(onChildFailure)) issue('onChildFailure', 'It is fail-parent or absorb');
-  if (typeof propagateCancellation !== 'boolean') issue('propagateCancellation', 'It is true or false');
   return {
     workflowId: String(workflowId),
-    onChildFailure: isFailureMode(onChildFailure) ? onChildFailure : 'fail-parent',
+    onChildFailure: choice('onChildFailure', ['fail-parent', 'absorb']) ?? 'fail-parent',
     mapping: {
       inputs: nameMap(preparation, 'inputMapping', config.inputMapping),
       outputs: nameMap(preparation, 'outputMapping', config.outputMapping),
     },
     attestation: attestationOf(preparation),
-    propagateCancellation: propagateCancellation !== false,
+    propagateCancellation: flag('propagateCancellation') ?? true,
   };
 }
-
-const isFailureMode = (value: Json): value is SubWorkflow['onChildFailure'] =>
-  value === 'fail-parent' || value === 'absorb';
 
 function childEnded(step: Step, node: PlanNode, config: SubWorkflow, child: EndedChild): void {
   if (child.status === 'completed') {

@@ -10,6 +10,7 @@ import type { PlanNode } from '../plan.ts';
 import { failRun } from '../run-end.ts';
 import { emitCaused, emitNode, type Step } from '../step.ts';
 import type { NodeType, Preparation } from './node-type.ts';
+import { settingsOf } from './settings.ts';
 import { type DecisionSource, decisionSource, propose } from './supervisor-source.ts';
 
 /** Below this a decision is never carried out unasked. */
@@ -36,17 +37,13 @@ export const supervisor: NodeType = {
 };
 
 function configOf(preparation: Preparation): Supervisor {
-  const { iterationCap = Number.POSITIVE_INFINITY } = preparation.config;
-  const isCap = typeof iterationCap === 'number' && iterationCap >= 1;
-  if (!isCap || (Number.isFinite(iterationCap) && !Number.isInteger(iterationCap)))
-    preparation.issue('iterationCap', 'It is a whole number from 1');
   const agentId = preparation.node.agent?.agentId ?? AGENT_ID;
   const isId = typeof agentId === 'string' && agentId.length >= 3 && agentId.length <= 256;
   if (!isId) preparation.issue('', 'The `agentId` of a supervisor has 3 to 256 characters');
   return {
     agentId: isId ? agentId : AGENT_ID,
     source: decisionSource(preparation),
-    iterationCap: isCap ? iterationCap : Number.POSITIVE_INFINITY,
+    iterationCap: settingsOf(preparation).whole('iterationCap', 1) ?? Number.POSITIVE_INFINITY,
   };
 }
 
