@@ -323,7 +323,7 @@ function foldForkPoint(run: Draft, at: number): void {
   loosenChildren(run);
   if (run.facts.fork?.mode !== 'branch') return;
   const gapMs = Math.max(0, run.facts.createdAt - at);
-  shiftQuestions(run, gapMs);
+  shiftInterrupts(run, gapMs);
   // A paused run takes account of the gap when it is resumed.
   if (run.pausedAt !== undefined) return;
   run.pausedMs += gapMs;
@@ -331,7 +331,7 @@ function foldForkPoint(run: Draft, at: number): void {
   shiftTimeouts(run, gapMs);
 }
 
-function shiftQuestions(run: Draft, gapMs: number): void {
+function shiftInterrupts(run: Draft, gapMs: number): void {
   for (const [nodeId, interrupt] of run.interrupts) {
     if (interrupt.expiresAt === undefined) continue;
     const shifted = { ...interrupt, expiresAt: interrupt.expiresAt + gapMs };

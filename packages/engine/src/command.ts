@@ -3,7 +3,7 @@ import type { EditedArtifact } from './artifacts/artifact.ts';
 import type { Exhaustion } from './budget/budget.ts';
 import type { ChildReport, ChildStart, WorkflowCall } from './children/child.ts';
 import type { Resolver } from './interrupt/interrupt.ts';
-import type { PackSuspension } from './interrupt/pack-question.ts';
+import type { PackSuspension } from './interrupt/pack-interrupt.ts';
 
 /** How an effect ended. */
 export type EffectOutcome =
@@ -63,12 +63,12 @@ export type Command =
       readonly visit: number;
       readonly events: readonly EmittedEvent[];
     }
-  /** Someone answers an open question of a node. */
+  /** Someone answers an open interrupt of a node. */
   | {
       readonly type: 'resolve';
       readonly now: number;
       readonly nodeId: string;
-      /** Given when the answer is meant for this question and no later one of the node. */
+      /** Given when the answer is meant for this interrupt and no later one of the node. */
       readonly interruptId?: string;
       readonly resumeValue: Json;
       readonly by: Resolver;
@@ -99,9 +99,9 @@ export type Command =
       /** The writer descends from a channel-write trigger: see `isFromTrigger`. */
       readonly fromTrigger?: true;
     }
-  /** Somebody outside sets variables of the run, as a node would. */
+  /** Sets variables of the run from outside, as a node would. */
   | { readonly type: 'setVariables'; readonly now: number; readonly variables: JsonObject }
-  /** Somebody stores the artifact of a node, as it is or as they edited it. */
+  /** Stores the artifact of a node, as it is or as it was edited. */
   | {
       readonly type: 'registerArtifact';
       readonly now: number;

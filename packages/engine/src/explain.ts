@@ -1,7 +1,7 @@
 import { given, isTerminal, type RunError, type RunStatus } from '@gantry/protocol';
 import { isEnded } from './children/child.ts';
 import { awaited } from './children/requests.ts';
-import { questionWait, resolveActions } from './interrupt/waits.ts';
+import { interruptWait, resolveActions } from './interrupt/waits.ts';
 import { deadlineOf } from './limits.ts';
 import type { Plan, PlanNode } from './plan.ts';
 import { isReady, statusOf } from './queries.ts';
@@ -97,7 +97,7 @@ function waitsOf(plan: Plan, run: Run, now: number): Wait[] {
     if (state?.status === 'running')
       return childWaits(node, run, state.startedAt) ?? nodeWait(node, state, now);
     const interrupt = run.interrupts.get(node.id);
-    if (interrupt) return questionWait(node.id, interrupt, now);
+    if (interrupt) return interruptWait(node.id, interrupt, now);
     return state ? nodeWait(node, state, now) : [];
   });
   if (isReady(plan, run))

@@ -32,7 +32,7 @@ export { checkInputs, type InputIssue } from './inputs.ts';
 export { accessRefusal } from './interrupt/authorize.ts';
 export { hasTimedOut } from './interrupt/fold-interrupt.ts';
 export * from './interrupt/interrupt.ts';
-export type { PackSuspension } from './interrupt/pack-question.ts';
+export type { PackSuspension } from './interrupt/pack-interrupt.ts';
 export { voteCount } from './interrupt/quorum.ts';
 export { llmCacheKey } from './llm-cache-key.ts';
 export { CONFIG_MEMBERS } from './nodes/config-members.ts';
@@ -43,7 +43,7 @@ export * from './plan.ts';
 export {
   type Execution,
   executions,
-  firstQuestion,
+  firstInterrupt,
   isAtWork,
   isReady,
   ORDINALS_PER_VISIT,

@@ -20,7 +20,7 @@ const COUNTED = [
   'safetySettings',
 ] as const;
 
-/** How a request travels, who sends it and why: none of it can change what the model answers. */
+/** Transport, sender and purpose of a request: they do not change what the model answers. */
 const TRANSPORT = new Set([
   'timeout',
   'timeoutMs',

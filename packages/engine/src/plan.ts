@@ -103,7 +103,7 @@ export interface Loop {
 export interface PlanChannel {
   readonly name: string;
   readonly declaration: ChannelDeclaration;
-  /** Who made it known: the workflow's `channels`, or the config of the nodes that write to it. */
+  /** Where it is declared: the workflow's `channels`, or the config of the nodes that write to it. */
   readonly origin: 'declared' | 'node';
   /** What it holds before the first write. */
   readonly initial?: Json;

@@ -69,7 +69,7 @@ export interface Execution {
   readonly variables: JsonObject;
   /** The prompts that the workflow names for nodes which name none. */
   readonly promptRefs?: NonNullable<WorkflowDefinition['defaults']>['promptRefs'];
-  /** What was answered to its questions in this visit, by their keys. */
+  /** What was answered to its interrupts in this visit, by their keys. */
   readonly answers?: JsonObject;
   /** Given when the code is a pack's. */
   readonly pack?: PackExecution;
@@ -143,22 +143,22 @@ const WAITING: { readonly [Kind in InterruptKind]: RunStatus } = {
 /** What readers see: a run waits once nothing else in it can move. */
 export function statusOf(plan: Plan, run: Run): RunStatus {
   if (run.status !== 'running') return run.status;
-  const question = firstQuestion(run);
-  if (!question) return 'running';
+  const first = firstInterrupt(run);
+  if (!first) return 'running';
   for (const chunk of run.nodes.chunks)
     for (const { value } of chunk)
       if (value?.status === 'running' || value?.status === 'retrying') return 'running';
-  return isReady(plan, run) ? 'running' : WAITING[question.interrupt.kind];
+  return isReady(plan, run) ? 'running' : WAITING[first.interrupt.kind];
 }
 
-export interface OpenQuestion {
+export interface OpenInterrupt {
   readonly nodeId: string;
   readonly interrupt: Interrupt;
 }
 
-/** The question that has been open longest. */
-export function firstQuestion(run: Run): OpenQuestion | undefined {
-  let first: OpenQuestion | undefined;
+/** The interrupt that has been open longest. */
+export function firstInterrupt(run: Run): OpenInterrupt | undefined {
+  let first: OpenInterrupt | undefined;
   for (const [nodeId, interrupt] of run.interrupts) {
     if (!first || interrupt.suspendedSeq < first.interrupt.suspendedSeq) first = { nodeId, interrupt };
   }

@@ -171,13 +171,13 @@ export interface Run {
   /** Time that some node was suspended; it does not count against the author's time limit. */
   readonly waitedMs: number;
   readonly waitingSince?: number;
-  /** Open questions, by node. */
+  /** Open interrupts, by node. */
   readonly interrupts: Table<Interrupt>;
   /** The outside event that last answered each node: another delivery of it is not heard. */
   readonly heard: Table<string>;
   /** Of each node whose latest interrupt ended by its deadline: how many interrupts it had opened by then. */
   readonly timedOut: Table<number>;
-  /** How many questions each node has asked: keys of later ones continue the count. */
+  /** How many interrupts each node has opened: keys of later ones continue the count. */
   readonly asked: Table<number>;
   /** Child runs of each node's latest visit. */
   readonly children: Table<NodeChildren>;
@@ -185,7 +185,7 @@ export interface Run {
   readonly artifacts: Table<ArtifactState>;
   readonly channels: { readonly [name: string]: ChannelState };
   readonly orchestrator?: Orchestrator;
-  /** Versions that code asked for, fixed at the first question. */
+  /** Versions that code asked for, fixed when it first asks. */
   readonly versions: { readonly [changeId: string]: number };
   readonly nodes: Table<NodeState>;
   /** How often each node was entered: loop iterations and ordinals of repeated visits. */

@@ -11,7 +11,7 @@ import { seededInputs } from './inputs.ts';
 import { asJson } from './json.ts';
 import { maskOutputs, maskVariables } from './mask.ts';
 import type { Plan, PlanNode } from './plan.ts';
-import { firstQuestion, statusOf } from './queries.ts';
+import { firstInterrupt, statusOf } from './queries.ts';
 import { isActive, type NodeState, type Run } from './run.ts';
 import { runOutputs } from './run-end.ts';
 
@@ -51,7 +51,7 @@ const timeAt = (at: number | undefined): string | undefined => (at === undefined
 
 /** The first node at work, in drain order; of a run that waits, the node that waits. */
 function currentNodeId(plan: Plan, run: Run): string | undefined {
-  if (run.status === 'running' && statusOf(plan, run) !== 'running') return firstQuestion(run)?.nodeId;
+  if (run.status === 'running' && statusOf(plan, run) !== 'running') return firstInterrupt(run)?.nodeId;
   return plan.order.find((node) => isActive(run.nodes.get(node.id)))?.id;
 }
 

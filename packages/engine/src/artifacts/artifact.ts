@@ -109,7 +109,7 @@ function isPending(run: Run, node: PlanNode): node is Producer {
   return run.artifacts.get(node.artifact.id)?.visit !== run.visits.get(node.id);
 }
 
-/** Made, and waiting for an approval or for somebody who stores them. */
+/** Made, and waiting for an approval or to be stored by hand. */
 export const pendingArtifacts = (plan: Plan, run: Run) =>
   plan.order.flatMap((node) => {
     if (!isPending(run, node) || node.artifact.syncOn === 'completion') return [];
@@ -158,13 +158,13 @@ export const misfitRefusal = ({ artifact }: PlanNode, path: string, message: str
   details: { path: path || '/', artifactType: artifact?.typeId ?? '' },
 });
 
-/** Somebody's own version of an artifact, made from `base`, the last version at that time. */
+/** An edited version of an artifact, made from `base`, the last version at that time. */
 export interface EditedArtifact {
   readonly content: Json;
   readonly base: number;
 }
 
-/** Somebody stores an artifact: as its node made it, or as it was edited since. */
+/** Stores an artifact by hand: as its node made it, or as it was edited since. */
 export function registerArtifact(
   step: Step,
   { nodeId, by, edited }: { readonly nodeId: string; readonly by: string; readonly edited?: EditedArtifact },

@@ -5,7 +5,7 @@ import type { Sha256 } from '../mask.ts';
 import type { NodeType } from '../nodes/node-type.ts';
 import type { SchemaCheck } from '../schema.ts';
 
-/** When an artifact enters the store: with the end of its node, with an approval, or when somebody says so. */
+/** When an artifact enters the store: with the end of its node, with an approval, or by hand. */
 export type SyncOn = 'completion' | 'approval' | 'manual';
 
 /** A type that an installed pack registers. */

@@ -45,7 +45,7 @@ export interface Exhaustion {
   readonly limit: number;
   /** What would be spent. */
   readonly observed: number;
-  /** Why, where the limit is not the run's own: nobody who is asked could raise it. */
+  /** Why, where the limit is not the run's own: an approval could not raise it. */
   readonly message?: string;
 }
 
@@ -186,7 +186,7 @@ function breach(step: Step, node: PlanNode, { dimension, limit, observed, messag
   terminateNode(step, node, error);
 }
 
-/** An accepted question adds to the budget, and the node goes on. Answers false where the node has to do that itself. */
+/** An accepted approval adds to the budget, and the node goes on. Answers false where the node has to do that itself. */
 export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rejected }: Answer): boolean {
   const dimension = interrupt.memo?.budget;
   const { budget } = step.run;

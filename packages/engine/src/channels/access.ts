@@ -21,10 +21,10 @@ export function accessRefusal(
 ): Refusal | undefined {
   const allowed = allowedOn(declaration.access, side);
   if (!allowed || allowed.some((entry) => matches(entry, node))) return;
-  const who = node ? `The node ${node.id}` : 'Another run';
+  const subject = node ? `The node ${node.id}` : 'Another run';
   return {
     code: 'channel_access_denied',
-    message: `${who} may not ${side === 'readers' ? 'read' : 'write'} the channel ${name}.`,
+    message: `${subject} may not ${side === 'readers' ? 'read' : 'write'} the channel ${name}.`,
     details: { channel: name, requestedBy, allowed: side },
   };
 }
@@ -75,7 +75,7 @@ function writesOf({ declaration }: PlanChannel, { value }: ChannelState): readon
   return value.map((entry) => contentOf(entry, bounds) ?? null);
 }
 
-/** Why the node cannot start: it reads a channel that it may not, or whose values nobody can read any more. */
+/** Why the node cannot start: it reads a channel that it may not, or whose values cannot be read any more. */
 export function readRefusal(plan: Plan, node: PlanNode, run: Run): RunError | undefined {
   for (const name of node.channelReads) {
     const channel = plan.channels.get(name);

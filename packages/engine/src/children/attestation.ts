@@ -45,7 +45,7 @@ export const checksumOf = (plan: Plan, variables: JsonObject): JsonObject => ({
 });
 
 /** Asks whether the child's outputs may be merged. What the child keeps from readers stays hidden. */
-export function mergeQuestion(plan: Plan, child: EndedChild): InterruptRequest {
+export function mergeApproval(plan: Plan, child: EndedChild): InterruptRequest {
   return {
     kind: 'approval',
     data: {

@@ -104,7 +104,7 @@ function merged(child: Child): Child {
   return rest;
 }
 
-/** The join is decided: whoever is not through by now is not wanted any more. */
+/** The join is decided: children that have not ended are not wanted any more. */
 function release(run: Draft, nodeId: string): void {
   change(run, nodeId, (child) => {
     if (isEnded(child)) return child;

@@ -36,7 +36,7 @@ const ANSWERS: { readonly [Kind in InterruptKind]: TakeAnswer } = {
  * Someone answers. Either events, or a refusal, or both when the refusal is on record; neither means that the
  * answer was taken before: the same vote, the same delivery of an event.
  *
- * The order is part of the contract: first whether there is such a question, then whether this resolver may
+ * The order is part of the contract: first whether there is such an interrupt, then whether this resolver may
  * answer it, and only then what is wrong with the answer.
  */
 export function resolve(step: Step, command: Resolve): void {
@@ -108,7 +108,7 @@ const expiredRefusal: Refusal = { code: 'interrupt_expired', message: 'The inter
 
 const DENIED_MAX = 50;
 
-/** Each principal once, and not without end: whoever is refused must not be able to fill the log. */
+/** Each principal once, and not without end: refused principals must not be able to fill the log. */
 function putOnRecord(
   step: Step,
   node: PlanNode,

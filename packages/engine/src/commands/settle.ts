@@ -2,7 +2,7 @@ import { exhaust } from '../budget/budget.ts';
 import { callWorkflow } from '../children/call.ts';
 import { isAwaitingChild } from '../children/requests.ts';
 import type { Command, Outcome } from '../command.ts';
-import { type PackSuspension, packQuestion } from '../interrupt/pack-question.ts';
+import { type PackSuspension, packInterrupt } from '../interrupt/pack-interrupt.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import { completeNode, failNode, terminateNode } from '../node-run.ts';
 import { tell } from '../nodes/pack-events.ts';
@@ -40,7 +40,7 @@ function end(step: Step, node: PlanNode, outcome: Outcome): void {
 }
 
 /** Code that waits for moments in a circle would fill the log. */
-const QUESTIONS_MAX = 1_000;
+const SUSPENSIONS_MAX = 1_000;
 
 function ask(step: Step, node: PlanNode, suspension: PackSuspension): void {
   const { awaits } = suspension;
@@ -48,10 +48,10 @@ function ask(step: Step, node: PlanNode, suspension: PackSuspension): void {
   if (awaits && (step.run.envelopes ?? 0) > awaits.seen) return;
   const state = step.run.nodes.get(node.id);
   const asked = state?.status === 'running' ? Object.keys(state.answers ?? {}).length : 0;
-  if (asked < QUESTIONS_MAX) {
-    suspend(step, node, packQuestion(suspension, node.id, step.now));
+  if (asked < SUSPENSIONS_MAX) {
+    suspend(step, node, packInterrupt(suspension, node.id, step.now));
     return;
   }
-  const message = `The node has suspended ${QUESTIONS_MAX} times, which is its limit.`;
+  const message = `The node has suspended ${SUSPENSIONS_MAX} times, which is its limit.`;
   failNode(step, node, { code: 'suspension_limit_exceeded', message }, false);
 }

@@ -111,7 +111,7 @@ function decided(step: Step, node: PlanNode, { action, fields }: ApprovalAnswer,
 const EXCHANGES_MAX = 50;
 const QUESTION_MAX = 4_096;
 
-/** Asking back keeps the question open. What was asked is there for whoever prepares the next round. */
+/** Asking back keeps the interrupt open. The exchange is kept in a variable, for the next round. */
 function ask(step: Step, node: PlanNode, askedBy: string, { question }: JsonObject): void {
   const name = `_askExchanges:${node.id}`;
   const earlier: Json | undefined = own(step.run.variables, name);

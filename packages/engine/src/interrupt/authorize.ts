@@ -1,6 +1,6 @@
 /**
- * Who may answer. Judged before anything is said about the answer itself, so that someone who may not answer
- * learns nothing about the question.
+ * Authorization of answers. It is checked before the answer itself, so that a resolver without permission learns
+ * nothing about the interrupt.
  */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { isObject } from '../json.ts';
@@ -50,7 +50,7 @@ function isApprover(data: JsonObject, by: Resolver): boolean {
 
 /**
  * Whose vote this is. A key with `approvals:respond` may vote for several people by naming each in `voter`:
- * the vote then bears both names, since only the key is proven. Where the question names its approvers, or asks for
+ * the vote then bears both names, since only the key is proven. Where the interrupt names its approvers, or asks for
  * distinct voters, each credential has one vote, or one approver could be all of them.
  */
 export function voterOf({ data, rules }: Interrupt, by: Resolver, value: Json): string | Refusal {

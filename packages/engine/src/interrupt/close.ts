@@ -8,7 +8,7 @@ import type { PlanNode } from '../plan.ts';
 import { emitNode, type Step } from '../step.ts';
 import type { Answer } from './interrupt.ts';
 
-/** The question is answered: it closes, the node goes on with the answer. One of these for each question. */
+/** The interrupt is answered: it closes, the node goes on with the answer. Called once for each interrupt. */
 export function close(step: Step, node: PlanNode, answer: Answer): void {
   const { interrupt, rejected } = answer;
   const { interruptId, kind } = interrupt;

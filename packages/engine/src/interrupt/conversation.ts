@@ -1,5 +1,5 @@
 /**
- * Conversations: one question that stays open over many turns.
+ * Conversations: one interrupt that stays open over many turns.
  *
  * C1  Turns count from 0 without gaps; `conversation.opened` is turn 0.
  * C2  Nothing of a conversation follows its `conversation.closed`.

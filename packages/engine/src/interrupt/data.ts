@@ -25,7 +25,7 @@ export const ASKABLE = {
 } as const satisfies { [Kind in InterruptKind]?: unknown };
 export type AskableKind = keyof typeof ASKABLE;
 
-/** Reports everything that would make the question unanswerable. `key` is where the data stands. */
+/** Reports everything that would make the interrupt unanswerable. `key` is where the data stands. */
 export function checkData(preparation: Preparation, key: string, kind: AskableKind, data: JsonObject): void {
   const problem = misfit(ASKABLE[kind], data);
   if (problem) preparation.issue(`${key}${problem.path}`, problem.message);

@@ -4,7 +4,7 @@ import { isObject, isReservedName } from '../json.ts';
 import { numberAt, objectAt, textAt } from '../payload.ts';
 import type { Run } from '../run.ts';
 import { type Answer, type AnswerRules, BY_TIMEOUT, type Interrupt, type Vote } from './interrupt.ts';
-import { packAnswer } from './pack-question.ts';
+import { packAnswer } from './pack-interrupt.ts';
 
 export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject): void {
   const nodeId = textAt(payload, 'nodeId') || textAt(payload, 'gateId') || (event.nodeId ?? '');
@@ -59,7 +59,7 @@ function open(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject):
   run.asked = run.asked.with(nodeId, (run.asked.get(nodeId) ?? 0) + 1);
 }
 
-/** The answer to a question of pack code stays with the node, which is called again with it. */
+/** The answer to an interrupt of pack code stays with the node, which is called again with it. */
 function keepAnswer(run: Draft, nodeId: string, event: RunEvent): void {
   const interrupt = run.interrupts.get(nodeId);
   const state = run.nodes.get(nodeId);
@@ -133,7 +133,7 @@ export function eventKey(value: Json | undefined): string | undefined {
   return JSON.stringify([correlationId, value.eventId]);
 }
 
-/** The answer that an `interrupt.resolved` recorded, for whoever repeats a log. */
+/** The answer that an `interrupt.resolved` recorded, for replays. */
 export function recordedAnswer(interrupt: Interrupt, { payload, sealed }: RunEvent): Answer {
   const rejected =
     payload.outcome === 'rejected' ? (payload.reason === 'timeout' ? 'timeout' : 'reject') : undefined;

@@ -12,7 +12,7 @@ export interface InterruptRequest {
   readonly suspendedWith?: JsonObject;
   /** What the node wants to know again when the answer comes. Never shown. */
   readonly memo?: JsonObject;
-  /** Who may answer, and how. Absent means anyone whom the API lets through. */
+  /** Permissions to answer. Absent: everyone with access to the API. */
   readonly rules?: AnswerRules;
 }
 
@@ -23,9 +23,9 @@ export interface AnswerRules {
   readonly requiredScope?: string;
   /** The resolver must come with a credential: a signed token alone is not enough. */
   readonly authRequired?: true;
-  /** Who may decide against the quorum, giving a reason. */
+  /** The role that may decide against the quorum, giving a reason. */
   readonly overrideRole?: string;
-  /** Such a decision ends the question at once; else it counts as one vote. */
+  /** Such a decision ends the interrupt at once; else it counts as one vote. */
   readonly overrideBypassesQuorum?: true;
   /** Events and codes of the governance gate. */
   readonly governance?: true;
@@ -38,7 +38,7 @@ export interface Vote {
   readonly overrides?: true;
 }
 
-/** A question that is open. */
+/** An open interrupt. */
 export interface Interrupt {
   readonly interruptId: string;
   readonly key: string;
@@ -53,7 +53,7 @@ export interface Interrupt {
   readonly votes: readonly Vote[];
   readonly memo?: JsonObject;
   readonly rules?: AnswerRules;
-  /** Who was refused and is on record for it: the log does not grow with every further attempt. */
+  /** Principals that were refused, and are on record for it: the log does not grow with every further attempt. */
   readonly denied?: readonly string[];
   /** Only for conversations; `turns` is the index of the next one. */
   readonly conversation?: {
@@ -66,11 +66,11 @@ export interface Interrupt {
 export const hasExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: Interrupt, now: number): boolean =>
   expiresAt <= now;
 
-/** Stands for nobody: what the clock decided. */
+/** Answers that no person gave: a deadline, an envelope. */
 export const BY_TIMEOUT = 'host:timeout';
 export const BY_ENVELOPE = 'host:envelope';
 
-/** Who answers. */
+/** The author of an answer. */
 export interface Resolver {
   /** Opaque and never empty: an API key, a token's holder. */
   readonly principal: string;
@@ -80,7 +80,7 @@ export interface Resolver {
   readonly groups?: readonly string[];
   /** Came with a credential of their own, not with a signed token alone. */
   readonly authenticated: boolean;
-  /** `principal` is the person for whom the token was made, and no other token is. */
+  /** `principal` is the person that the token was made for, and no other token was. */
   readonly named?: true;
 }
 

@@ -1,4 +1,4 @@
-/** When votes decide. Order does not matter: only who approved and who rejected. */
+/** When votes decide. Order does not matter, only the approvals and rejections. */
 import type { JsonObject } from '@gantry/protocol';
 import { numberAt, textsAt } from '../payload.ts';
 import type { Interrupt, Vote } from './interrupt.ts';
@@ -28,7 +28,7 @@ export function tally({ required, rejection, electorate }: QuorumPolicy, votes: 
   const rejected = votes.length - granted;
   if (granted >= required) return 'approved';
   if (rejected > (rejection === 'majority' ? required / 2 : 0)) return 'rejected';
-  // Nobody is left who could still bring it about.
+  // The approvers that are left are too few.
   return electorate - rejected < required ? 'rejected' : 'open';
 }
 
@@ -41,7 +41,7 @@ export function voteCount({ data, votes }: Interrupt): {
   return { granted, rejected: votes.length - granted, required: policyOf(data).required };
 }
 
-/** Whether the answer that closes the question is in, and `interrupt.resolved` follows in the same step. */
+/** Whether the answer that closes the interrupt is in, and `interrupt.resolved` follows in the same step. */
 export function isDecided({ data, votes, rules, conversation }: Interrupt): boolean {
   if (conversation?.closed) return true;
   if (rules?.overrideBypassesQuorum && votes.some(({ overrides }) => overrides)) return true;

@@ -9,7 +9,7 @@ import type { Interrupt, InterruptRequest } from './interrupt.ts';
 const NODE_ID_MAX = 128;
 
 /**
- * The node asks, and waits. The question's key counts on for the life of the run, so a node that is visited
+ * The node asks, and waits. The interrupt's key counts on for the life of the run, so a node that is visited
  * again asks anew and never meets an old answer.
  */
 export function suspend(step: Step, node: PlanNode, request: InterruptRequest): Interrupt {
@@ -61,7 +61,7 @@ function tellByKind(
 
 const REQUESTED = ['artifactId', 'artifactType', 'title', 'approversList', 'requiredApprovals'];
 
-/** The key of the node's next question, which is also its id. */
+/** The key of the node's next interrupt, which is also its id. */
 export function nextKey({ run }: Step, node: PlanNode): string {
   const name = node.id.length <= NODE_ID_MAX ? node.id : `node-${node.index}`;
   return `${originOf(run.facts)}:${name}:${(run.asked.get(node.id) ?? 0) + 1}`;

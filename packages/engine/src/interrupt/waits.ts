@@ -1,4 +1,4 @@
-/** Open questions in plain words: what is asked, who may answer, how far it is, when its time is over. */
+/** Open interrupts in plain words: what is asked, the permission to answer, the votes so far, the deadline. */
 import type { InterruptKind } from '@gantry/protocol';
 import { type Action, post, type Wait } from '../explain.ts';
 import { isObject } from '../json.ts';
@@ -9,7 +9,7 @@ import { questionsOf } from './clarification.ts';
 import type { Interrupt } from './interrupt.ts';
 import { policyOf, voteCount } from './quorum.ts';
 
-export function questionWait(nodeId: string, interrupt: Interrupt, now: number): Wait {
+export function interruptWait(nodeId: string, interrupt: Interrupt, now: number): Wait {
   const { requestedAt: since, expiresAt } = interrupt;
   const limit = expiresAt === undefined ? '' : ` ${endOf(interrupt)} ${inTime(expiresAt, now)}.`;
   const text = `${nodeId} ${ASKED[interrupt.kind](interrupt)} ${answerersOf(interrupt)}${limit}`;

@@ -26,7 +26,7 @@ function checkAsk(preparation: Preparation): void {
   if (!Array.isArray(messages)) issue('messages', 'messages must be a list');
 }
 
-/** The answer to a question of the model is kept with the node, which runs again. */
+/** The answer to an interrupt of the model is kept with the node, which runs again. */
 const DISPATCHED: Behaviour = { execute: () => ({ kind: 'dispatched' }), answered: () => {} };
 
 export const callPrompt: NodeType = {

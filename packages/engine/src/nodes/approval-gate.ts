@@ -28,7 +28,7 @@ export const approvalGate: NodeType = {
 
 const AUTH_REQUIRED = 'openwop-interrupt-auth-required';
 
-/** Told to readers as they stand in the config. */
+/** Shown to readers as they stand in the config. */
 const VERBATIM = [
   'description',
   'artifactData',
@@ -53,7 +53,7 @@ const madeUp = (config: JsonObject, artifactId: string, artifactType = 'approval
   artifactType: config.artifactType ?? artifactType,
 });
 
-/** What the question is about: the one artifact before the gate that waits for an approval, if there is one. */
+/** What the approval is about: the one artifact before the gate that waits for an approval, if there is one. */
 function subjectOf(step: Step, gate: PlanNode, config: JsonObject): JsonObject {
   const { plan, run } = step;
   const [producer, ...others] = reviewed(step, gate);
@@ -76,7 +76,7 @@ export function askApproval(
       const data = subjectOf(step, node, config);
       copyInto(data, gate);
       if (inputs.artifactData !== undefined) data.artifactData = inputs.artifactData;
-      if (isTooLarge(data)) failNode(step, node, tooLarge('The contents of the question'), false);
+      if (isTooLarge(data)) failNode(step, node, tooLarge('The contents of the interrupt'), false);
       else suspend(step, node, { ...request, data });
     },
   };

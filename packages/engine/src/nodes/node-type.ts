@@ -44,7 +44,7 @@ export type Execute = (visit: Visit) => Result;
 /** What a node does beside starting. */
 export interface Behaviour {
   readonly execute: Execute;
-  /** A question of the node was answered; the node runs again, and this goes on with it. */
+  /** An interrupt of the node was answered; the node runs again, and this goes on with it. */
   readonly answered?: (step: Step, node: PlanNode, answer: Answer) => void;
   /** A child of the node's present visit ended and is noted as ended. */
   readonly childEnded?: (step: Step, node: PlanNode, child: EndedChild) => void;

@@ -22,18 +22,18 @@ const CLOSED: ReadonlySet<EmittedEvent['type']> = new Set([
 export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]): void {
   for (const { type, payload, ...beside } of events.slice(0, EVENTS_MAX)) {
     if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
-    const told: JsonObject = CLOSED.has(type) ? payload : { ...payload, nodeId: node.id };
-    if (type === 'output.chunk') told.runId = step.run.facts.runId;
+    const logged: JsonObject = CLOSED.has(type) ? payload : { ...payload, nodeId: node.id };
+    if (type === 'output.chunk') logged.runId = step.run.facts.runId;
     const open = openCall(step, payload);
-    if (type === 'agent.toolReturned') emitCaused(step, open, { type, nodeId: node.id, payload: told });
+    if (type === 'agent.toolReturned') emitCaused(step, open, { type, nodeId: node.id, payload: logged });
     else if (type !== 'agent.toolCalled' || open === undefined)
-      record(step, { type, at: step.now, nodeId: node.id, payload: told, ...beside });
+      record(step, { type, at: step.now, nodeId: node.id, payload: logged, ...beside });
     if (type === 'budget.consumed') tellThreshold(step, node, payload);
     if (beside.sealed) wakeWaiting(step, beside.sealed.envelope);
   }
 }
 
-/** All that wait for an envelope of that kind look again; who comes first takes it, and others wait as long as was left. */
+/** All that wait for an envelope of that kind look again: the first one takes it, and the others wait for the rest of their time. */
 function wakeWaiting(step: Step, envelopeType: string): void {
   for (const [nodeId, interrupt] of [...step.run.interrupts]) {
     const waiting = step.plan.nodes.get(nodeId);

@@ -3,7 +3,7 @@ import {
   type Attestation,
   attestationOf,
   checksumOf,
-  mergeQuestion,
+  mergeApproval,
   mergeVerdict,
 } from '../children/attestation.ts';
 import { openChildren } from '../children/chain.ts';
@@ -66,7 +66,7 @@ function configOf(preparation: Preparation): SubWorkflow {
 
 function childEnded(step: Step, node: PlanNode, config: SubWorkflow, child: EndedChild): void {
   if (child.status === 'completed') {
-    if (config.attestation.requireApproval) suspend(step, node, mergeQuestion(step.plan, child));
+    if (config.attestation.requireApproval) suspend(step, node, mergeApproval(step.plan, child));
     else merge(step, node, config, child, child.variables ?? {});
   } else if (config.onChildFailure === 'absorb') completeNode(step, node, childView(child));
   else failNode(step, node, childFailure(child), child.status === 'failed' && child.childRunId !== undefined);

@@ -153,7 +153,7 @@ function answered(step: Step, node: PlanNode, { agentId }: Supervisor, answer: A
   const asked = interrupt.kind === 'approval';
   const decision = decisionOf(asked ? step.run.orchestrator?.latest?.decision : value);
   if (typeof decision === 'string') {
-    // Whoever ratifies something else than a decision is asked again.
+    // An answer that is not a decision: the interrupt is opened again.
     const { observed: confidence, decision: held = null } = interrupt.data;
     escalate(step, node, { agentId, confidence, decision: held });
   } else if (asked) finish(step, node, decision);

@@ -75,7 +75,7 @@ export function recordingOf(events: readonly RunEvent[]): Recording {
   };
 }
 
-/** Somebody stored an artifact of a node that had ended. */
+/** An artifact that was stored by hand, after its node had ended. */
 const isRegistration = ({ type, payload }: RunEvent): boolean =>
   type === 'artifact.created' && payload.registeredBy !== undefined;
 

@@ -1,7 +1,7 @@
 /** Open interrupts of runs: reading and resolving them with a key. */
 
 import {
-  firstQuestion,
+  firstInterrupt,
   hasTimedOut,
   type Interrupt,
   type Refusal,
@@ -199,7 +199,7 @@ export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): Open
 
 /** The interrupt that has been open longest, as a snapshot shows it. A caller who may respond gets a token for it. */
 export function interruptOf(run: Run, caller: Caller, tokens: InterruptTokens, origin: string) {
-  const first = firstQuestion(run);
+  const first = firstInterrupt(run);
   if (!first || run.status !== 'running') return {};
   const intent = caller.scopes.has(RESPOND_SCOPE) ? 'resolve' : 'inspect';
   const key = { tenant: caller.tenant, runId: run.facts.runId };

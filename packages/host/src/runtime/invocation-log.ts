@@ -224,14 +224,16 @@ export class InvocationLog {
     { events, costs }: Beside,
   ): Promise<void> {
     // The claim may have been made while the run took no events; one that is in the log is not emitted again
-    const told = events && [...calledOf(events), ...events.returned(outcome)];
+    const emitted = events && [...calledOf(events), ...events.returned(outcome)];
     const settled = costs?.settle(outcome) ?? [];
-    const isTold =
-      told && (await events.tell(told, [settlement(tenant, invocationId, outcome), ...settled])) !== null;
-    if (!isTold) await this.#pipeline.commit([settlement(tenant, invocationId, outcome, told), ...settled]);
+    const isLogged =
+      emitted &&
+      (await events.tell(emitted, [settlement(tenant, invocationId, outcome), ...settled])) !== null;
+    if (!isLogged)
+      await this.#pipeline.commit([settlement(tenant, invocationId, outcome, emitted), ...settled]);
   }
 
-  /** Nobody acts on a claim of unknown outcome, so when it is met again it is as good as new. */
+  /** A claim of unknown outcome is not acted on, so when it is met again it is as good as new. */
   async #commitClaim(
     record: InvocationRecord & { readonly claimId: string },
     writes: CommitGroup,

@@ -123,7 +123,7 @@ export class Mailbox {
     await this.#return(request);
   }
 
-  /** Nobody will read this again: the run is gone, past its retention, or the mail asked nothing of it. */
+  /** Deletes mail that is not needed any more: the run is gone, past its retention, or the mail asked nothing of it. */
   async #return(mail: Entry): Promise<void> {
     await this.#pipeline.commit([deletion(mail)]);
   }

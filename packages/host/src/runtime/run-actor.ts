@@ -5,7 +5,7 @@
  * I2  `run` is what is committed; a decision that might still lose is not visible.
  * I3  Work that leaves the process is derived from `run`, so a crash and a normal step look alike.
  * I4  The commit that leaves nothing to do also gives up ownership; a waiting run costs no memory.
- * I5  While a pause is held back, no node begins. It is held in memory alone: who asked for it has no answer yet.
+ * I5  While a pause is held back, no node begins. It is held in memory alone: its caller has no answer yet.
  */
 import {
   type Command,
@@ -328,7 +328,7 @@ export class RunActor {
     }
   }
 
-  /** Without an event, as when nobody else is to go on with the run while a pause waits for its nodes. */
+  /** Without an event, as when no other process may go on with the run while a pause waits for its nodes. */
   async #passTo(owner: number | null, ...more: Write[]): Promise<void> {
     const { won } = await this.#host.pipeline.commit([this.#unchanged(owner), ...more]);
     if (!won) throw new StaleRunError(this.key.runId);

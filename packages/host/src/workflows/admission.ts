@@ -70,7 +70,7 @@ async function checkChildren(
 export const isFinal = (error: unknown): error is OpenwopError =>
   error instanceof OpenwopError && error.status < 500 && !(error instanceof Contended);
 
-/** Inputs as readers may see them. Of a workflow that is gone nobody knows what is sensitive. */
+/** Inputs as readers may see them. Of a deleted workflow it is not known what is sensitive. */
 export function shownInputs(workflow: ResolvedWorkflow | null, inputs: JsonObject): JsonObject {
   if (workflow === null) return {};
   const { variables, mask } = workflow.plan;

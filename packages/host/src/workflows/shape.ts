@@ -52,8 +52,8 @@ function shapeIssues(definition: unknown): Issue[] {
 /** The definition without what can't be read of it, whose faults have been reported; null if too little is left. */
 export function readable(
   given: unknown,
-): { definition: WorkflowDefinition; isTold(issue: Issue): boolean } | null {
-  const told = new Set<string>();
+): { definition: WorkflowDefinition; isReported(issue: Issue): boolean } | null {
+  const reported = new Set<string>();
   const members = Object.entries(Object(withoutSchema(given))).filter(
     ([name]) => name in WorkflowDefinition.properties,
   );
@@ -63,11 +63,11 @@ export function readable(
     if (!Array.isArray(parts)) return null;
     definition[name] = parts.map((part, at) => {
       if (validator.Check(part)) return part;
-      told.add(`/${name}/${at}`);
+      reported.add(`/${name}/${at}`);
       const { id } = Object(part);
       return { ...blank, id: typeof id === 'string' && id !== '' ? id : `-${at}` };
     });
   }
   if (!whole.Check(definition)) return null;
-  return { definition, isTold: ({ path }) => told.has(path.split('/').slice(0, 3).join('/')) };
+  return { definition, isReported: ({ path }) => reported.has(path.split('/').slice(0, 3).join('/')) };
 }

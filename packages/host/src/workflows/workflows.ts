@@ -121,7 +121,7 @@ interface Registering {
   readonly terms: RegistrationTerms;
 }
 
-/** Whoever loses lost its room or its turn to another registration, and looks again. */
+/** A registration that loses its room or its turn to another one reads again what is there. */
 async function keepAll(
   registering: Registering,
   definitions: readonly WorkflowDefinition[],
@@ -214,7 +214,7 @@ async function check(packs: PackBinding, tenant: string, given: unknown, now: nu
       ({ warnings } = await checkPlan(packs, tenant, rest.definition));
     })),
   ];
-  return { issues: [...misshapen, ...found.filter((issue) => !rest.isTold(issue))], warnings };
+  return { issues: [...misshapen, ...found.filter((issue) => !rest.isReported(issue))], warnings };
 }
 
 /** What `work` is refused for; nothing when it is not. */

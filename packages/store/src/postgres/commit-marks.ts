@@ -26,7 +26,7 @@ export interface CommitMarksOptions {
 
 export class CommitMarks {
   readonly #options: CommitMarksOptions;
-  /** Nobody asks for these again: the next transaction deletes them. */
+  /** Their outcome is known: the next transaction deletes them. */
   #answered: string[] = [];
   #isClosed = false;
 

@@ -1,6 +1,6 @@
 /** A supervisor that takes its turns, and one that is interrupted in between. */
 
-import { firstQuestion } from '@gantry/engine';
+import { firstInterrupt } from '@gantry/engine';
 import type { Api } from '@gantry/http';
 import { OpenwopError, type RunEventDoc, type WorkflowDefinition } from '@gantry/protocol';
 import Type from 'typebox';
@@ -47,7 +47,7 @@ export function agentLoopSeam(app: Api, drive: Drive): void {
       throw new OpenwopError('capability_not_provided', { details: { capability: 'workspace' } });
     const key = await drive.start(caller, [worker, loop(turns, suspendAtTurn)]);
     const { run } = await drive.atRest(key);
-    const suspended = firstQuestion(run) !== undefined;
+    const suspended = firstInterrupt(run) !== undefined;
     if (suspended && resume === true) await drive.answer(key, { action: 'accept' }, resolver(caller.keyId));
     else if (suspended) await drive.close(key);
     await drive.atRest(key);

@@ -1,6 +1,6 @@
 /** How seams drive runs: the way every run is admitted, started, answered and read. */
 
-import { firstQuestion, type Resolver } from '@gantry/engine';
+import { firstInterrupt, type Resolver } from '@gantry/engine';
 import type { Caller } from '@gantry/http';
 import {
   eventDocJson,
@@ -90,7 +90,7 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
       }
     },
     async answer(key, resumeValue, by) {
-      const open = firstQuestion((await read(key)).run);
+      const open = firstInterrupt((await read(key)).run);
       if (open) await runtime.command(key, { type: 'resolve', nodeId: open.nodeId, resumeValue, by });
     },
     async close(key) {

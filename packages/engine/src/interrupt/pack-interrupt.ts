@@ -13,25 +13,25 @@ export interface PackSuspension {
 }
 
 const TITLE_MAX = 1_000;
-/** A year, as for questions that workflows ask. */
+/** A year, as for interrupts that workflows define. */
 const TIMEOUT_MS_MAX = 366 * 86_400_000;
 const QUORUM_MAX = 1_000;
 
-export function packQuestion(
+export function packInterrupt(
   { key, request, awaits }: PackSuspension,
   nodeId: string,
   now: number,
 ): InterruptRequest {
   const { envelopeType } = awaits ?? {};
-  const question: InterruptRequest =
+  const interrupt: InterruptRequest =
     envelopeType === undefined
-      ? questionIn(request, nodeId)
+      ? requestedBy(request, nodeId)
       : { kind: 'external-event', data: { eventType: 'envelope', correlation: { envelopeType } } };
   const memo = given({ packKey: key, envelopeType });
-  return { ...question, ...given({ memo, timeoutMs: timeoutOf(request, now) }) };
+  return { ...interrupt, ...given({ memo, timeoutMs: timeoutOf(request, now) }) };
 }
 
-function questionIn(request: JsonObject, nodeId: string): InterruptRequest {
+function requestedBy(request: JsonObject, nodeId: string): InterruptRequest {
   const word = wordOf(request);
   if (word === 'approval') return { kind: 'approval', data: approvalData(request, nodeId) };
   if (word === 'webhook')
