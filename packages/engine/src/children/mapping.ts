@@ -75,7 +75,10 @@ export interface Harvest {
   readonly attestation?: JsonObject;
 }
 
-/** Merges in the order given, so the last one wins; answers why nothing was merged. */
+/**
+ * What completed children reported becomes part of their parent's variables.
+ * Merges in the order given, so the last one wins; answers why nothing was merged.
+ */
 export function mergeHarvests(
   step: Step,
   node: PlanNode,

@@ -50,7 +50,7 @@ const openCall = ({ run }: Step, { callId }: JsonObject): number | undefined =>
     ? run.toolCalls[callId]
     : undefined;
 
-/** Calls that were cut off stay open; beyond this the oldest are forgotten. */
+/** Calls of tools that are open: a return follows from its call, and a repeated call is in the log once. Those that were cut off stay open; beyond this the oldest are forgotten. */
 const OPEN_MAX = 256;
 
 export function foldToolCall(run: Draft, { type }: RunEvent, { callId }: JsonObject): void {
