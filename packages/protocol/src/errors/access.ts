@@ -2,6 +2,12 @@ import { refused } from './entry.ts';
 
 /** What a key, role or policy does not allow. */
 export const ACCESS_ERRORS = {
+  ...refused(400, {
+    credential_required: [
+      'A credential that this work needs was not given.',
+      'Name a credential for `details.requirement`.',
+    ],
+  }),
   ...refused(401, {
     unauthenticated: [
       'No valid API key was sent.',
@@ -23,6 +29,10 @@ export const ACCESS_ERRORS = {
     mock_provider_forbidden: [
       'Mock providers only work with test keys.',
       'Use a test key, or leave out `configurable.mockProvider`.',
+    ],
+    force_engine_version_forbidden: [
+      'Only test keys may force an engine version.',
+      'Use a test key, or leave out the `X-Force-Engine-Version` header.',
     ],
     provider_policy_denied: [
       'The AI provider policy does not allow this call.',

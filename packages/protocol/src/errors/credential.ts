@@ -14,6 +14,12 @@ export const CREDENTIAL_ERRORS = {
       'Use a credential of your own, or ask its owner to share it.',
     ],
   }),
+  ...refused(400, {
+    credential_scope_unsupported: [
+      'Credentials do not have this scope on this host.',
+      'Use a scope that the host advertises under `credentials.scopes`.',
+    ],
+  }),
   ...refused(422, {
     credential_unavailable: [
       'A credential that is needed cannot be used.',

@@ -27,14 +27,30 @@ export const NODE_ERRORS = {
       'The model answered with an envelope that is not valid.',
       'Check the envelope contract of the node, or use a stronger model.',
     ],
+    envelope_payload_invalid: [
+      'The model kept answering with a payload that does not match its schema.',
+      'Simplify the schema, or use a stronger model.',
+    ],
     envelope_truncation_unrecoverable: [
       'The answer of the model was cut off every time.',
       'Raise `maxTokens`, or ask for less.',
     ],
     envelope_refusal: ['The model refused to answer.', 'Change the prompt, or use another model.'],
+    envelope_refused_by_provider: [
+      'The AI provider refused the request.',
+      'Change the prompt, or use another provider.',
+    ],
     replay_source_missing: [
       'The replayed run has no record of an effect, and a replay never repeats one.',
       'Fork with mode `branch` to let the effect happen again.',
+    ],
+    replay_diverged_at_refusal: [
+      'The model refused where it had answered before, or the other way round.',
+      'Compare both runs; fork with mode `branch` to go on from here.',
+    ],
+    replay_memory_snapshot_unavailable: [
+      'The memory that the run saw is no longer kept.',
+      'Fork with mode `branch` to run with the memory of today.',
     ],
   }),
   ...retriable(0, {

@@ -28,6 +28,14 @@ export const REQUEST_ERRORS = {
       'This host has no such mock provider.',
       'Use one of `details.supportedProviders`, or leave out `configurable.mockProvider`.',
     ],
+    unsupported_force_engine_version: [
+      'This engine version cannot be forced here.',
+      'Use a version inside `testing.forceEngineVersionRange` of the discovery document.',
+    ],
+    interop_version_unsupported: [
+      'The two sides share no protocol version.',
+      'Use a version that both sides advertise.',
+    ],
   }),
   ...refused(404, {
     not_found: [

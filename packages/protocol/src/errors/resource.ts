@@ -35,6 +35,14 @@ export const RESOURCE_ERRORS = {
       'The artifact, or its working copy, has changed meanwhile; nothing was stored.',
       'Read the working copy, then write it with its `version`.',
     ],
+    engine_version_mismatch: [
+      'The run was written by a newer engine than this one.',
+      'Upgrade this host to `details.persistedVersion` or later.',
+    ],
+    workspace_conflict: [
+      'The workspace file has changed since you read it.',
+      'Read it again and send `If-Match` with `details.currentVersion`.',
+    ],
     interrupt_already_resolved: [
       'The interrupt was answered already.',
       'Read the run to see the answer that won.',

@@ -36,6 +36,10 @@ export const RUN_ERRORS = {
       'Check how the loop ends, or raise its limit in the workflow or in `configurable`.',
     ],
     budget_exhausted: ['The budget of the run is used up.', 'Start it again with a larger budget.'],
+    token_budget_exceeded: [
+      'The run used more tokens than it may.',
+      'Raise the token budget, or shorten the prompts.',
+    ],
     version_out_of_range: [
       'The run is pinned to a code version that the node no longer supports.',
       'Restore support for the pinned version, or start a new run.',
