@@ -1,8 +1,18 @@
 /** What could not be done, kept for people to look at. */
 import Type, { type Static } from 'typebox';
-import { Count, closedObject, optional, Time } from './schema.ts';
+import { Count, closedObject, optional, Positive, Text, Time } from './schema.ts';
 import { DEAD_LETTERS } from './tables.ts';
 import { wire } from './wire.ts';
+
+export const DEAD_LETTER_EVENT_PAYLOADS = {
+  /** Comes before `run.failed`: the retries of a node are used up. */
+  'run.dead_lettered': Type.Object({
+    runId: Text,
+    reason: Text,
+    attempts: Positive,
+    nodeId: optional(Type.String()),
+  }),
+} as const;
 
 const shared = {
   deadLetterId: Type.String(),

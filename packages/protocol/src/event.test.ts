@@ -5,7 +5,9 @@ import Type from 'typebox';
 import { Compile, Parse } from 'typebox/schema';
 import { eventDocJson, fromStored, type RunEvent, RunEventDocSchema, toStored } from './event.ts';
 import { EVENT_TYPES, isTerminalEvent } from './event-catalogue.ts';
+import { EVENT_PAYLOADS } from './event-payload.ts';
 import { publicSchema, publicValidator, skipWithoutPublicData } from './testing/public-schemas.ts';
+import { payloads } from './testing/samples.ts';
 
 const eventDoc = Compile(RunEventDocSchema);
 const at = Date.UTC(2026, 8, 1);
@@ -33,6 +35,33 @@ describe('event catalogue', () => {
   test('three events end a run', () => {
     const ends = Object.keys(EVENT_TYPES).filter(isTerminalEvent);
     assert.deepEqual(ends.sort(), ['run.cancelled', 'run.completed', 'run.failed']);
+  });
+});
+
+describe('event payloads', () => {
+  for (const [type, payload] of Object.entries(payloads)) {
+    const ours = Compile(EVENT_PAYLOADS[type as keyof typeof EVENT_PAYLOADS]);
+
+    test(`${type}: accepts the sample and later fields`, () => {
+      assert.deepEqual([...ours.Errors(payload)[1]], []);
+      assert.ok(ours.Check({ ...payload, addedLater: 1 }));
+    });
+
+    test(`${type}: fits the public schema and requires what that requires`, {
+      skip: skipWithoutPublicData,
+    }, () => {
+      const index = publicValidator('run-event-payloads.schema.json#/$defs/_typeIndex');
+      assert.deepEqual(index?.({ [type]: payload }), []);
+      for (const key of Object.keys(payload)) {
+        const without = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== key));
+        const required: boolean = index?.({ [type]: without })?.length !== 0;
+        assert.ok(!required || !ours.Check(without), `without ${key}`);
+      }
+    });
+  }
+
+  test('a pause says how it drains', () => {
+    assert.equal(Compile(EVENT_PAYLOADS['run.paused']).Check({ reason: 'lunch' }), false);
   });
 });
 

@@ -14,6 +14,8 @@ export * from './discovery.ts';
 export * from './error.ts';
 export * from './event.ts';
 export * from './event-catalogue.ts';
+export * from './event-payload.ts';
+export { DISPATCH_EVENT_PAYLOADS } from './event-payload-children.ts';
 export * from './explanation.ts';
 export * from './fork.ts';
 export * from './heartbeat.ts';

@@ -7,13 +7,17 @@ import { Count, closedObject, Id, optional, Text, Texts, Values } from './schema
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 export const AgentId = Type.String({ minLength: 3, maxLength: 256 });
 
-export type InterruptKind =
-  | 'approval'
-  | 'clarification'
-  | 'external-event'
-  | 'custom'
-  | `conversation.${'start' | 'exchange' | 'close'}`
-  | 'low-confidence';
+export const INTERRUPT_KINDS = [
+  'approval',
+  'clarification',
+  'external-event',
+  'custom',
+  'conversation.start',
+  'conversation.exchange',
+  'conversation.close',
+  'low-confidence',
+] as const;
+export type InterruptKind = (typeof INTERRUPT_KINDS)[number];
 
 export const APPROVAL_ACTIONS = ['accept', 'reject', 'refine', 'edit-accept', 'ask'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];

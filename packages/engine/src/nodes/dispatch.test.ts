@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { eventId, type Json, type JsonObject, misfit, type WorkflowDefinition } from '@gantry/protocol';
-import { DISPATCH_EVENT_PAYLOADS } from '../../../protocol/src/testing/dispatch-payloads.ts';
+import {
+  DISPATCH_EVENT_PAYLOADS,
+  eventId,
+  type Json,
+  type JsonObject,
+  misfit,
+  type WorkflowDefinition,
+} from '@gantry/protocol';
 import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
 import { compile, DefinitionError, statusOf } from '../index.ts';
 import { chainOf, Family, phasesOf } from '../testing/family.ts';

@@ -1,9 +1,90 @@
 /** Documents written by hand, one for each shape, used by the tests of this package. */
-import type { DebugBundle, DiscoveryDocument, RunSnapshot, WorkflowDefinition } from '../index.ts';
+import type {
+  DebugBundle,
+  DiscoveryDocument,
+  EventPayloads,
+  RunSnapshot,
+  WorkflowDefinition,
+} from '../index.ts';
+import { childPayloads } from './samples-children.ts';
+import { interruptPayloads } from './samples-interrupt.ts';
 
 const RUN_ID = 'run_01k5v2h0q8m3x9t4z7c6b1n0da';
 const owner = { tenant: 'acme', workspace: 'north', principal: 'key_7' };
 const error = { code: 'node_timeout', message: 'The node took longer than it may.', details: { ms: 50 } };
+
+export const payloads: EventPayloads = {
+  ...interruptPayloads,
+  ...childPayloads,
+  'run.started': {
+    workflowId: 'invoice',
+    inputs: { amount: 3 },
+    transport: 'rest',
+    engineVersion: '1',
+    owner,
+    tags: ['nightly'],
+    metadata: { ticket: 'A-1' },
+  },
+  'run.completed': { outputs: { total: 4 }, durationMs: 12 },
+  'run.failed': { error: { ...error, retryable: false }, failedNodeId: 'a', durationMs: 12 },
+  'run.dead_lettered': { runId: RUN_ID, reason: 'node_timeout', attempts: 3, nodeId: 'a' },
+  'run.cancelled': { reason: 'parent-cancelled', cancelledBy: 'key_7', durationMs: 1, parentRunId: RUN_ID },
+  'run.paused': { reason: 'lunch', drainPolicy: 'drain-current-node' },
+  'run.resumed': { reason: 'back' },
+  'replay.diverged': {
+    sourceRunId: RUN_ID,
+    atSequence: 4,
+    originalEventId: `${RUN_ID}.4`,
+    divergenceKind: 'output',
+    divergencePoint: 'node.completed',
+  },
+  'node.started': { nodeId: 'a', typeId: 'core.noop', attempt: 0 },
+  'node.completed': { nodeId: 'a', outputs: { total: 4 }, durationMs: 3 },
+  'node.failed': { nodeId: 'a', error, attempts: 2 },
+  'node.retried': { nodeId: 'a', attempt: 1, delayMs: 100, lastError: { ...error, retryable: true } },
+  'node.skipped': { nodeId: 'b', reason: 'no edge was taken' },
+  'node.cancelled': { nodeId: 'b', reason: 'run cancelled' },
+  'channel.written': {
+    channel: 'votes',
+    value: { userId: 'u1', action: 'accept' },
+    reducer: 'votes',
+    writtenAt: '2026-08-01T10:00:00.000Z',
+    nodeId: 'a',
+    schemaVersion: 1,
+    sourceEngineId: 'engine-2',
+    sourceRunId: RUN_ID,
+  },
+  'version.pinned': { changeId: 'retry-rules', version: 3 },
+  'variable.changed': { name: 'total', previous: null, next: 4, nodeId: 'a' },
+  'artifact.created': {
+    artifactId: 'note',
+    artifactType: 'vendor.acme.note',
+    nodeId: 'note',
+    version: '2',
+    summary: 'Hello',
+    registered: true,
+    registrationSource: 'pack',
+    registeredBy: 'key_1',
+  },
+  'log.appended': { level: 'warn', message: 'slow', nodeId: 'a', fields: { ms: 900 } },
+  'workflow.loopback-limit': { nodeId: 'a', iterations: 6, limit: 5 },
+  'workflow.stalled': { stalledForMs: 60_000, lastNodeId: 'a' },
+  'connector.authorized': { provider: 'acme', credentialRef: 'conn_1', scopes: ['entries.read'] },
+  'connector.auth_expired': { provider: 'acme', credentialRef: 'conn_1', reason: 'Revoked.' },
+  'cap.breached': { kind: 'node-executions', limit: 3, observed: 4, nodeId: 'd' },
+  'output.chunk': {
+    nodeId: 'a',
+    runId: RUN_ID,
+    chunk: 'hello',
+    isLast: true,
+    channel: 'main',
+    meta: {
+      finishReason: 'stop',
+      model: 'm',
+      usage: { promptTokens: 1, completionTokens: 1, totalTokens: 2 },
+    },
+  },
+};
 
 export const snapshot: RunSnapshot = {
   runId: RUN_ID,
@@ -83,15 +164,7 @@ export const debugBundle: DebugBundle = {
       eventId: `${RUN_ID}.0`,
       runId: RUN_ID,
       type: 'run.started',
-      payload: {
-        workflowId: 'invoice',
-        inputs: { amount: 3 },
-        transport: 'rest',
-        engineVersion: '1',
-        owner,
-        tags: ['nightly'],
-        metadata: { ticket: 'A-1' },
-      },
+      payload: payloads['run.started'],
       timestamp: '2026-09-01T10:00:00.000Z',
       sequence: 0,
       schemaVersion: 1,
