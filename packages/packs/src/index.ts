@@ -40,5 +40,6 @@ export type { SigstoreIdentity, SigstoreTrust } from './trust/sigstore.ts';
 export { readTrustFile, sameRegistry, type TrustFile, TrustFileError } from './trust/trust-file.ts';
 export { readChain, WorkflowChain } from './workflow-chain/chain.ts';
 export * from './workflow-chain/expand.ts';
+export { definitionFromChain } from './workflow-chain/into-definition.ts';
 export type { CompileSchema } from './workflow-chain/parameters.ts';
 export { instantiateChain, type PackedChain } from './workflow-chain/sub-chains.ts';

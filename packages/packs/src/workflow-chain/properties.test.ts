@@ -6,7 +6,8 @@ import { Compile } from 'typebox/schema';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { chainOf, node, options, parametersOf } from '../testing/chains.ts';
 import { readChain, type WorkflowChain } from './chain.ts';
-import { definitionFromChain, expandChain } from './expand.ts';
+import { expandChain } from './expand.ts';
+import { definitionFromChain, intoDefinition } from './into-definition.ts';
 
 const schema = Compile(WorkflowDefinition);
 const publicIssues = publicValidator('workflow-definition.schema.json');
@@ -92,14 +93,12 @@ describe('every expansion', () => {
   test('stands beside another of the same chain, with ids of its own', () => {
     fc.assert(
       fc.property(chains, parameters, parameters, (chain, first, second) => {
-        const expansions = [
-          expandChain(chain, first, options),
-          expandChain(chain, second, { ...options, expansionId: 'b001' }),
-        ];
-        const ids = (of: 'nodes' | 'edges') =>
-          new Set(expansions.flatMap(({ [of]: all }) => all.map(({ id }) => id)));
-        assert.equal(ids('nodes').size, 2 * chain.dag.nodes.length);
-        assert.equal(ids('edges').size, 2 * (chain.dag.edges?.length ?? 0));
+        const once = definitionFromChain(chain, expandChain(chain, first, options), 'any');
+        const again = expandChain(chain, second, { ...options, expansionId: 'b001' });
+        const twice = intoDefinition(once, again);
+        assert.equal(new Set(twice.nodes.map(({ id }) => id)).size, 2 * chain.dag.nodes.length);
+        assert.equal(new Set(twice.edges.map(({ id }) => id)).size, 2 * (chain.dag.edges?.length ?? 0));
+        assert.deepEqual([...schema.Errors(twice)[1]], []);
       }),
     );
   });

@@ -4,12 +4,12 @@ import type { SubChainRef, WorkflowChain } from './chain.ts';
 import { type ChildIds, subChainsInNodes, unresolved } from './check-chain.ts';
 import {
   checkExpandable,
-  definitionFromChain,
   type ExpandOptions,
   expandChain,
   expandDeferred,
   expandWithVariables,
 } from './expand.ts';
+import { definitionFromChain } from './into-definition.ts';
 import { parameterDefaults } from './parameters.ts';
 
 const SUB_CHAIN_DEPTH_MAX = 8;

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Json,
+  type JsonObject,
+  OpenwopError,
+  type WorkflowDefinition,
+  type WorkflowVariable,
+} from '@gantry/protocol';
+import { isObject, own } from '../json.ts';
+import type { WorkflowChain } from './chain.ts';
+import type { ChainExpansion, Deferral } from './expand.ts';
+
+/** The definition with the expansion in it; neither argument changes. Whatever clashes is refused. */
+export function intoDefinition(parent: WorkflowDefinition, expansion: ChainExpansion): WorkflowDefinition {
+  const { deferral } = expansion;
+  const nodes = [...parent.nodes, ...expansion.nodes];
+  const edges = [...parent.edges, ...expansion.edges];
+  checkUnique(nodes, 'node');
+  checkUnique(edges, 'edge');
+  checkEndpoints(nodes, expansion);
+  const spliced: WorkflowDefinition = {
+    ...parent,
+    nodes,
+    edges,
+    variables: mergeVariables(parent.variables, expansion.variables),
+    settings: withCompensation(parent.settings, expansion),
+  };
+  return deferral ? withDeferral(spliced, deferral) : spliced;
+}
+
+/** A definition that is the chain and nothing else. Expansions that differ need ids that differ. */
+export function definitionFromChain(
+  chain: WorkflowChain,
+  expansion: ChainExpansion,
+  workflowId: string,
+): WorkflowDefinition {
+  const metadata: WorkflowDefinition['metadata'] & Pick<ChainExpansion, 'expandedFrom'> = {
+    expandedFrom: expansion.expandedFrom,
+  };
+  const empty: WorkflowDefinition = {
+    id: workflowId,
+    name: chain.label,
+    description: chain.description,
+    version: chain.version,
+    nodes: [],
+    edges: [],
+    triggers: [],
+    variables: [],
+    metadata,
+    settings: {},
+  };
+  return intoDefinition(empty, expansion);
+}
+
+function checkUnique(parts: readonly { readonly id: string }[], what: string): void {
+  const seen = new Set<string>();
+  for (const { id } of parts) {
+    if (seen.has(id)) throw conflict(`The workflow already has the ${what} ${id}.`, { id });
+    seen.add(id);
+  }
+}
+
+/** Ids that were not the chain's own must be the parent's. */
+function checkEndpoints(nodes: readonly { readonly id: string }[], expansion: ChainExpansion): void {
+  const ids = new Set(nodes.map(({ id }) => id));
+  expansion.edges.forEach(({ sourceNodeId, targetNodeId }, position) => {
+    for (const nodeId of [sourceNodeId, targetNodeId])
+      if (!ids.has(nodeId))
+        throw new OpenwopError('validation_error', {
+          message: `An edge of the chain names ${nodeId}, which is a node neither of the chain nor of the workflow.`,
+          details: { path: `/dag/edges/${position}`, nodeId },
+        });
+  });
+}
+
+function mergeVariables(
+  present: readonly WorkflowVariable[],
+  added: readonly WorkflowVariable[],
+): WorkflowVariable[] {
+  const byName = new Map(present.map((variable) => [variable.name, variable]));
+  for (const variable of added) {
+    const other = byName.get(variable.name);
+    if (other && !isDeepStrictEqual(other, variable))
+      throw conflict(`The workflow already has another variable ${variable.name}.`, {
+        variableName: variable.name,
+      });
+    byName.set(variable.name, variable);
+  }
+  return [...byName.values()];
+}
+
+function withCompensation(
+  settings: WorkflowDefinition['settings'],
+  { compensation, expandedFrom }: ChainExpansion,
+): WorkflowDefinition['settings'] {
+  if (compensation === undefined) return settings;
+  const present = memberOf(settings, 'compensation');
+  if (present !== undefined && !isDeepStrictEqual(present, compensation))
+    throw new OpenwopError('chain_compensation_policy_conflict', {
+      details: { chainId: expandedFrom.chainId },
+    });
+  const carried: WorkflowDefinition['settings'] & { compensation: JsonObject } = {
+    ...settings,
+    compensation,
+  };
+  return carried;
+}
+
+/** `configurable` takes the bare names; the aliases say which variables they set. */
+function withDeferral(definition: WorkflowDefinition, deferral: Deferral): WorkflowDefinition {
+  const schema = (definition.configurableSchema ?? { type: 'object' }) as JsonObject;
+  const properties = mergeEntries(own(schema, 'properties'), deferral.configurableProperties);
+  const present = memberOf(definition.metadata, 'deferredParameterAliases');
+  const metadata: WorkflowDefinition['metadata'] & { deferredParameterAliases: JsonObject } = {
+    ...definition.metadata,
+    deferredParameterAliases: mergeEntries(present, deferral.aliases),
+  };
+  return { ...definition, configurableSchema: { ...schema, properties }, metadata };
+}
+
+/** Two chains that share a bare name would be set by one value, so the second is refused. */
+function mergeEntries(present: Json | undefined, added: JsonObject): JsonObject {
+  const merged: JsonObject = isObject(present) ? { ...present } : {};
+  for (const [name, value] of Object.entries(added)) {
+    if (Object.hasOwn(merged, name))
+      throw conflict(`The workflow already has a configurable parameter ${name}.`, { parameter: name });
+    merged[name] = value;
+  }
+  return merged;
+}
+
+const memberOf = (open: object, key: string): Json | undefined => own(open as JsonObject, key);
+
+const conflict = (message: string, details: JsonObject): OpenwopError =>
+  new OpenwopError('conflict', { message, details });
