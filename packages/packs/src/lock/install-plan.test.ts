@@ -3,7 +3,13 @@ import { describe, test } from 'node:test';
 import type { ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { judgeFetched } from '../registry/fetch-pack.ts';
-import { type Documents, nodeManifest, publishedDocuments } from '../registry/testing/memory-registry.ts';
+import { Registries } from '../registry/registries.ts';
+import {
+  type Documents,
+  memoryRegistry,
+  nodeManifest,
+  publishedDocuments,
+} from '../registry/testing/memory-registry.ts';
 import {
   failsWith,
   lockFrom,
@@ -204,5 +210,14 @@ describe('the registry of an entry', () => {
       'pack_fetch_failed',
     );
     assert.match(error.message, /not one of the configured registries \(https:\/\/packs\.example\)/);
+  });
+
+  test('offline, only registries on this machine: pack_version_not_found', async () => {
+    const offline = new Registries({ registries: [memoryRegistry(documents)], offline: true });
+    const error = await failsWith(() => installPlan(lock, roots, offline), 'pack_version_not_found');
+    assert.match(error.message, /offline/);
+    const copy = memoryRegistry(documents, { reach: 'local' });
+    const both = new Registries({ registries: [memoryRegistry(documents), copy], offline: true });
+    assert.ok(installPlan(lock, roots, both).steps.every(({ registry }) => registry === copy));
   });
 });

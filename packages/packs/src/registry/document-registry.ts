@@ -42,8 +42,7 @@ export interface RegistryTerms {
   readonly mirrorOf?: string | undefined;
 }
 
-interface DocumentRegistryOptions extends RegistryTerms {
-  readonly url: string;
+interface DocumentRegistryOptions extends RegistryTerms, Pick<Registry, 'url' | 'reach'> {
   readonly source: DocumentSource;
 }
 
@@ -83,13 +82,15 @@ interface Asked {
 export class DocumentRegistry implements CopyableRegistry {
   readonly url: string;
   readonly mirrorOf: string | undefined;
+  readonly reach: Registry['reach'];
   readonly #source: DocumentSource;
   readonly #roots: readonly TrustedKey[] | undefined;
   readonly #once = new Map<string, Promise<unknown>>();
 
-  constructor({ url, source, roots, mirrorOf }: DocumentRegistryOptions) {
+  constructor({ url, reach, source, roots, mirrorOf }: DocumentRegistryOptions) {
     this.url = url.replace(/\/+$/, '');
     this.mirrorOf = mirrorOf;
+    this.reach = reach;
     this.#source = source;
     this.#roots = roots;
   }

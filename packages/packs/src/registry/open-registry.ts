@@ -156,7 +156,7 @@ export async function openFolderRegistry(options: FolderRegistryOptions): Promis
   const declared = discovery && readDiscovery(discovery)?.url;
   const source = folderSource(path.resolve(root), (declared ?? '').replace(/\/+$/, ''));
   const named = declared && URL.canParse(declared) ? declared : pathToFileURL(root).href;
-  return new DocumentRegistry({ url: url ?? named, source, roots, mirrorOf });
+  return new DocumentRegistry({ url: url ?? named, reach: 'local', source, roots, mirrorOf });
 }
 
 async function rootOf(folder: string): Promise<string> {

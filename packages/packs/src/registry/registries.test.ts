@@ -54,6 +54,32 @@ describe('fallbacks', () => {
   });
 });
 
+describe('offline', () => {
+  const asked: string[] = [];
+  const network = memoryRegistry(documentsOf({ [A]: { '2.0.0': {} } }), {
+    onRead: (path) => asked.push(path),
+  });
+  const folder = memoryRegistry(documentsOf({ [A]: { '1.0.0': {} } }), {
+    url: 'https://copy.example',
+    reach: 'local',
+  });
+  const registries = new Registries({ registries: [network, folder], offline: true });
+
+  test('only what is on this machine is asked', async () => {
+    assert.deepEqual(await from(registries, A), ['1.0.0 https://copy.example']);
+    assert.deepEqual(asked, []);
+  });
+
+  test('what is missing is told with what is there', async () => {
+    const error = await failsWith(() => resolve(registries, A, '^2.0.0'), 'pack_version_not_found');
+    assert.match(error.message, /Available locally \(offline mode\): 1\.0\.0/);
+    assert.equal(error.details?.offline, true);
+    const unknown = await failsWith(() => resolve(registries, B), 'pack_version_not_found');
+    assert.match(unknown.message, /Offline mode, and no version is available locally/);
+    assert.deepEqual(asked, []);
+  });
+});
+
 describe('trust', () => {
   const pack = { manifest: nodeManifest('vendor.acme.tools', '1.0.0') };
   const host = { policy: { mode: 'verified' }, isExact: false, now: NOW } as const;

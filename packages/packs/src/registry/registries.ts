@@ -14,9 +14,17 @@ export interface FoundManifest {
 export class Registries {
   /** The primary first, then the fallbacks in order. */
   readonly all: readonly Registry[];
+  readonly offline: boolean;
 
-  constructor({ registries }: { readonly registries: readonly Registry[] }) {
+  /** `offline`: never ask over the network. */
+  constructor({ registries, offline = false }: { registries: readonly Registry[]; offline?: boolean }) {
     this.all = registries;
+    this.offline = offline;
+  }
+
+  /** Those that may be asked now. */
+  get asked(): readonly Registry[] {
+    return this.offline ? this.all.filter(({ reach }) => reach === 'local') : this.all;
   }
 
   async index(name: string): Promise<{ registry: Registry; index: PackIndex } | undefined> {
@@ -35,7 +43,7 @@ export class Registries {
     ask: (registry: Registry) => Promise<T | undefined>,
   ): Promise<[Registry, T] | [undefined?, undefined?]> {
     // `local` packs are folders in development; one in a registry is ignored.
-    for (const registry of name.startsWith('local.') ? [] : this.all) {
+    for (const registry of name.startsWith('local.') ? [] : this.asked) {
       const found = await ask(registry);
       if (found !== undefined) return [registry, found];
     }
@@ -48,8 +56,15 @@ export class Registries {
       url !== undefined && (address === url || address.startsWith(`${url}/`));
     const under = this.all.filter(({ url, mirrorOf }) => isUnder(url) || isUnder(mirrorOf));
     // The longest address wins where one registry is mounted below another.
-    const [registry] = under.toSorted((left, right) => right.url.length - left.url.length);
+    const open = under.filter((registry) => this.asked.includes(registry));
+    const [registry] = open.toSorted((left, right) => right.url.length - left.url.length);
     if (registry !== undefined) return registry;
+    const [closed] = under;
+    if (closed !== undefined)
+      throw new OpenwopError('pack_version_not_found', {
+        message: `${name} was locked from ${closed.url}, and offline mode is on. Copy the registry to a folder, or go online.`,
+        details: { packName: name, registry: closed.url, offline: true, available: [] },
+      });
     const names = this.all.map(({ url }) => url).join(', ') || 'none';
     throw new OpenwopError('pack_fetch_failed', {
       message: `${name} was locked from ${address}, which is not one of the configured registries (${names}). Add that registry, say which of them is a mirror of it (GANTRY_REGISTRY_MIRRORS), or create the lockfile again.`,

@@ -42,6 +42,8 @@ export interface Registry {
   readonly url: string;
   /** The registry that it is a copy of: addresses there are served from here. */
   readonly mirrorOf?: string | undefined;
+  /** Offline only those on this machine are asked. */
+  readonly reach?: 'local' | undefined;
   index(name: string): Promise<PackIndex | undefined>;
   manifest(name: string, version: string): Promise<VersionManifest | undefined>;
   archive(name: string, version: string): Promise<Uint8Array | undefined>;

@@ -42,22 +42,31 @@ export function notFound(
   name: string,
   { requestedBy, range, chain }: Asker,
   candidates: readonly Candidate[],
-  { all }: Registries,
+  { offline, asked }: Registries,
 ): OpenwopError {
   const available = offered(candidates);
   const withdrawn = candidates.filter(({ yanked }) => yanked !== undefined).map(({ version }) => version);
   const known = [
-    ...(available.length > 0 ? [`Available: ${listed(available)}. Ask for one of these.`] : []),
+    ...(available.length > 0
+      ? [`Available${offline ? ' locally (offline mode)' : ''}: ${listed(available)}. Ask for one of these.`]
+      : []),
     ...(withdrawn.length > 0 ? [`Withdrawn: ${listed(withdrawn)}; only an exact pin gets one.`] : []),
   ];
-  const next = known.length > 0 ? known.join(' ') : unknownPack(all);
+  const next = known.length > 0 ? known.join(' ') : unknownPack(offline, asked);
   return new OpenwopError('pack_version_not_found', {
     message: `No version of ${name} satisfies ${range}, requested by ${chain.join(' → ')}. ${next}`,
-    details: { packName: name, range, requestedBy, available: available.slice(0, LISTED_MAX) },
+    details: {
+      packName: name,
+      range,
+      requestedBy,
+      available: available.slice(0, LISTED_MAX),
+      ...(offline && { offline }),
+    },
   });
 }
 
-function unknownPack(asked: Registries['all']): string {
+function unknownPack(offline: boolean, asked: Registries['asked']): string {
+  if (offline) return 'Offline mode, and no version is available locally. Copy the pack here, or go online.';
   const where =
     asked.length === 0 ? 'No registry is configured' : `Asked: ${asked.map(({ url }) => url).join(', ')}`;
   return `${where}. Check the name, or add a registry that has the pack.`;

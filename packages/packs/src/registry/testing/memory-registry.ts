@@ -70,6 +70,7 @@ export async function publishedDocuments(
 
 export interface MemoryRegistryOptions {
   readonly url?: string;
+  readonly reach?: 'local';
   /** Waits before an answer, to shuffle their order. */
   readonly before?: (path: string) => Promise<void>;
   /** Told of every document that is asked for. */
@@ -77,7 +78,7 @@ export interface MemoryRegistryOptions {
 }
 
 export function memoryRegistry(documents: Documents, options: MemoryRegistryOptions = {}): CopyableRegistry {
-  const { url = 'https://packs.example', before, onRead } = options;
+  const { url = 'https://packs.example', reach, before, onRead } = options;
   const source: DocumentSource = {
     read: async (address) => {
       onRead?.(address);
@@ -86,7 +87,7 @@ export function memoryRegistry(documents: Documents, options: MemoryRegistryOpti
     },
     pathOf: (address) => address,
   };
-  return new DocumentRegistry({ url, source });
+  return new DocumentRegistry({ url, reach, source });
 }
 
 /** Lays the documents out as a static host would: what is no file name by itself gets `.json` or is an index. */
