@@ -38,6 +38,7 @@ function checkWrite(write: Write): void {
     case 'putEntry':
       checkTexts(write.entry);
       checkKey(write.entry);
+      assert.ok(write.entry.id !== '', 'pages begin after the empty id');
       for (const { name, value } of write.entry.index ?? []) checkShort([name, value], VALUE_BYTES_MAX);
       break;
     case 'deleteEntry':
