@@ -11,7 +11,6 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import { type AddressKind, canonicalAddress, classifyAddress } from './address.ts';
 import { classifyHostName, plainHostName } from './host-name.ts';
 import { DEFAULT_TENANT, type EgressPurpose, PURPOSES } from './policy.ts';
-import { isOfOtherProtocol } from './port.ts';
 
 export type Scheme = 'https' | 'http' | 'smtps' | 'smtp';
 
@@ -30,6 +29,17 @@ export interface AllowEntry {
 const FORM = /^([^@=]+)(?:@([^=]*))?=([^:]*):\/\/(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/;
 const EXAMPLE = 'webhook=https://hooks.corp.example:8443 or raw-fetch@acme=https://10.20.0.0/16';
 export const USUAL_PORT: Readonly<Record<Scheme, number>> = { https: 443, http: 80, smtps: 465, smtp: 587 };
+/**
+ * Ports on which other protocols listen: an HTTP request sent there can be read as their commands.
+ * These are the blocked ports of the Fetch standard, and the databases that answer to plain text.
+ */
+const OTHER_PROTOCOLS: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211,
+]);
+
 const SCHEMES = Object.keys(USUAL_PORT) as Scheme[];
 const ORDINARY: ReadonlySet<AddressKind> = new Set(['public', 'private', 'loopback']);
 
@@ -111,6 +121,8 @@ function rangeIn(text: string, address: string, given: string | undefined): Allo
 }
 
 export const isOrdinary = (address: string): boolean => ORDINARY.has(classifyAddress(address).kind);
+
+export const isOfOtherProtocol = (port: number): boolean => OTHER_PROTOCOLS.has(port);
 
 export const opensPort = ({ port: open }: AllowEntry, port: number): boolean =>
   open === '*' ? !isOfOtherProtocol(port) : open === port;

@@ -73,9 +73,6 @@ function matches(audience: string, host: string): boolean {
 
 const plain = (hostname: string): string => hostname.toLowerCase().replace(/\.$/, '');
 
-/** `example.com:8443`; without the port that its scheme has anyway. */
-export const destinationOf = ({ host }: URL): string => host;
-
 export function decideEgress(
   provenance: CredentialProvenance | null,
   url: URL,
@@ -105,7 +102,8 @@ export function egressDecision(
   const { credentialId, auditCorrelationId } = provenance ?? {};
   return {
     decision,
-    destination: destinationOf(url),
+    // `example.com:8443`; without the port that its scheme has anyway
+    destination: url.host,
     ...(credentialId !== undefined && { credentialId }),
     reason,
     ...(auditCorrelationId !== undefined && { auditCorrelationId }),

@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { isIP, isIPv6, connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { canonicalAddress } from './address.ts';
-import { codeOf, EgressError, type EgressReason, egressProblem } from './error.ts';
+import { type EgressReason, egressError } from './error.ts';
 import type { Target, TargetHost } from './target.ts';
 
 /** Where several addresses are pinned, the next is tried when one stays silent for this long. */
@@ -37,7 +37,8 @@ async function ready(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   signal: AbortSignal,
-  failure: { readonly reason: EgressReason; readonly happened: string },
+  reason: EgressReason,
+  happened: string,
 ): Promise<void> {
   socket.on('error', () => {});
   try {
@@ -45,7 +46,7 @@ async function ready(
   } catch (error) {
     socket.destroy();
     signal.throwIfAborted();
-    throw new EgressError(egressProblem(failure.reason, failure.happened), { code: codeOf(error) });
+    throw egressError(reason, happened, error);
   }
 }
 
@@ -88,7 +89,7 @@ async function secure(socket: Socket, host: string, signal: AbortSignal): Promis
     rejectUnauthorized: true,
   });
   const happened = `No secure connection to ${host} could be made.`;
-  await ready(secured, 'secureConnect', signal, { reason: 'tls_failed', happened });
+  await ready(secured, 'secureConnect', signal, 'tls_failed', happened);
   return secured;
 }
 
@@ -96,14 +97,12 @@ export async function connect(target: Target, { addresses, signal }: ConnectOpti
   const { url, host, port } = target;
   signal.throwIfAborted();
   const socket = open(port, addresses);
-  const happened = `No connection to ${host} could be made.`;
-  await ready(socket, 'connect', signal, { reason: 'connect_failed', happened });
+  await ready(socket, 'connect', signal, 'connect_failed', `No connection to ${host} could be made.`);
   const address = pinnedAddress(socket.remoteAddress, addresses, target);
   if (address === undefined) {
     const reason = socket.remoteAddress === undefined ? 'connect_failed' : 'address_not_allowed';
     socket.destroy();
-    const lost = `The connection to ${host} did not stay with a checked address.`;
-    throw new EgressError(egressProblem(reason, lost));
+    throw egressError(reason, `The connection to ${host} did not stay with a checked address.`);
   }
   return { socket: url.protocol === 'https:' ? await secure(socket, host, signal) : socket, address };
 }

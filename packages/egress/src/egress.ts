@@ -3,7 +3,7 @@ import { CarriedCredential, type CredentialJudge, type CredentialTerms } from '.
 import { type Connection, connect } from './connect.ts';
 import { EgressError, type EgressProblem } from './error.ts';
 import type { Answer } from './exchange.ts';
-import { allowed, type Guard, GuardedRequest, type RedirectLimits } from './guarded-request.ts';
+import { allowed, type Guard, GuardedRequest } from './guarded-request.ts';
 import { interruption } from './interruption.ts';
 import { KeptLines } from './kept-lines.ts';
 import { nameLookup } from './name-lookup.ts';
@@ -101,10 +101,12 @@ export function createEgress(options: EgressOptions): Egress {
   const credentialJudge = { wallTime: Date.now, ...options.credentials };
   const begin = (terms: EgressRequest): Guard => {
     const { tenant = '', maxResponseBytes: bytesMax = RESPONSE_BYTES_MAX } = terms;
+    const { redirects: redirectsMax = 0, sensitiveHeaders = [] } = terms;
     const credential = terms.credential && new CarriedCredential(terms.credential, terms, credentialJudge);
     const judge = (url: string) => judgeUrl(url, tenant || DEFAULT_TENANT);
     const interrupted = interruption({ timeoutMs: TIMEOUT_MS, ...terms });
-    return { ...interrupted, judge, lookup, namedLookup, lookups, lines, tenant, bytesMax, credential };
+    const bounds = { bytesMax, redirectsMax, sensitiveHeaders };
+    return { ...interrupted, ...bounds, judge, lookup, namedLookup, lookups, lines, tenant, credential };
   };
   const sending =
     <Body>(take: (answer: Answer, done: () => void) => Promise<Body>) =>
@@ -113,7 +115,7 @@ export function createEgress(options: EgressOptions): Egress {
       const guard = begin(terms);
       try {
         const taken = (answer: Answer) => take(answer, guard.clear);
-        return await new GuardedRequest(guard, limitsOf(terms), taken).send(url, message);
+        return await new GuardedRequest(guard, taken).send(url, message);
       } catch (error) {
         guard.clear();
         throw error;
@@ -176,11 +178,6 @@ async function problemWith(
     guard.clear();
   }
 }
-
-const limitsOf = ({ redirects = 0, sensitiveHeaders = [] }: EgressRequest): RedirectLimits => ({
-  redirectsMax: redirects,
-  sensitiveHeaders,
-});
 
 const UNAUTHORIZED = 401;
 

@@ -54,6 +54,10 @@ export class EgressError extends Error implements EgressProblem {
   }
 }
 
+/** `cause` is the error behind it, whose code is kept. */
+export const egressError = (reason: EgressReason, happened: string, cause?: unknown): EgressError =>
+  new EgressError(egressProblem(reason, happened), { code: codeOf(cause) });
+
 /** Node gives each failed address its own error inside an AggregateError; the first one is enough. */
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);

@@ -1,6 +1,6 @@
 /** One HTTP/1.1 request and its answer over a connection that is already made. */
 import type * as Undici from 'undici';
-import { codeOf, EgressError, type EgressReason, egressProblem } from './error.ts';
+import { EgressError, type EgressReason, egressError } from './error.ts';
 import type { Interruption } from './interruption.ts';
 import type { Line } from './line.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -39,7 +39,7 @@ function failure(undici: typeof Undici, error: unknown, signal: AbortSignal): un
   if (error instanceof EgressError) return error;
   const reason = reasonOf(undici, error);
   const happened = HAPPENED[reason] ?? 'The connection broke before the answer was complete.';
-  return new EgressError(egressProblem(reason, happened), { code: codeOf(error) });
+  return egressError(reason, happened, error);
 }
 
 export interface ExchangeTerms extends Pick<Interruption, 'signal' | 'silence'> {

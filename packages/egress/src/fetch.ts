@@ -1,7 +1,7 @@
 /** `fetch` over egress, for libraries that take one: forms, blobs and streams go out, bodies arrive as streams. */
 import { BoundedBytes } from './bounded-bytes.ts';
 import type { Egress, EgressRequest } from './egress.ts';
-import { EgressError, egressProblem } from './error.ts';
+import { egressError } from './error.ts';
 import { callerHeaders, REQUEST_BYTES_MAX } from './outgoing.ts';
 
 export interface FetchTerms
@@ -60,9 +60,8 @@ async function responseOf(
   const isRefused = redirect === 'error' && status >= 300 && status < 400 && headers.has('location');
   const isEmpty = WITHOUT_BODY.has(status);
   if (isRefused || isEmpty || status > STATUS_MAX) await body.cancel();
-  if (isRefused) throw new EgressError(egressProblem('redirect_not_allowed', 'The server redirects.'));
-  if (status > STATUS_MAX)
-    throw new EgressError(egressProblem('response_invalid', `There is no status ${status}.`));
+  if (isRefused) throw egressError('redirect_not_allowed', 'The server redirects.');
+  if (status > STATUS_MAX) throw egressError('response_invalid', `There is no status ${status}.`);
   const content = isEmpty ? null : onBreak ? watched(body, onBreak) : body;
   return Object.defineProperty(new Response(content, { status, headers }), 'url', { value: url });
 }
@@ -70,8 +69,7 @@ async function responseOf(
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   const collected = new BoundedBytes(REQUEST_BYTES_MAX);
   for await (const chunk of body)
-    if (!collected.add(chunk))
-      throw new EgressError(egressProblem('request_not_allowed', 'The body is too large.'));
+    if (!collected.add(chunk)) throw egressError('request_not_allowed', 'The body is too large.');
   return collected.bytes();
 }
 

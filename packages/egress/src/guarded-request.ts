@@ -2,13 +2,12 @@ import type * as Undici from 'undici';
 import type { CarriedCredential } from './carried-credential.ts';
 import { connect } from './connect.ts';
 import type { EgressResponse } from './egress.ts';
-import { EgressError, egressProblem } from './error.ts';
+import { EgressError, egressError } from './error.ts';
 import { type Answer, exchange } from './exchange.ts';
 import type { Interruption } from './interruption.ts';
 import type { KeptLines } from './kept-lines.ts';
 import { GONE, Line } from './line.ts';
 import type { Outgoing } from './outgoing.ts';
-import type { Head } from './reception.ts';
 import { follow, redirectOf } from './redirect.ts';
 import { type ResolveOptions, resolve } from './resolve.ts';
 import type { Judgement, Target } from './target.ts';
@@ -17,12 +16,9 @@ export interface Guard extends ResolveOptions, Interruption {
   readonly credential: CarriedCredential | undefined;
   readonly lines: KeptLines;
   readonly bytesMax: number;
-  judge(url: string): Judgement<Target>;
-}
-
-export interface RedirectLimits {
   readonly redirectsMax: number;
   readonly sensitiveHeaders: readonly string[];
+  judge(url: string): Judgement<Target>;
 }
 
 export function allowed<T>(judgement: Judgement<T>): T {
@@ -38,40 +34,18 @@ const loadUndici = (): Promise<typeof Undici> => (loading ??= import('undici'));
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /** A response, whatever its body is. */
-class Answered<Body> implements Omit<EgressResponse, 'body'> {
-  readonly #head: Head;
+interface Answered<Body> extends Omit<EgressResponse, 'body'> {
   readonly body: Body;
-  readonly address: string;
-  readonly url: string;
-  readonly redirected: boolean;
-
-  constructor({ head, address }: Answer, body: Body, url: string, redirected: boolean) {
-    this.#head = head;
-    this.body = body;
-    this.address = address;
-    this.url = url;
-    this.redirected = redirected;
-  }
-
-  get status(): number {
-    return this.#head.status;
-  }
-
-  get headers(): Headers {
-    return this.#head.headers;
-  }
 }
 
 /** One request with its redirects. Each hop is judged, resolved and pinned by itself. */
 export class GuardedRequest<Body> {
   readonly #guard: Guard;
-  readonly #limits: RedirectLimits;
   readonly #take: (answer: Answer) => Promise<Body>;
   #sent = false;
 
-  constructor(guard: Guard, limits: RedirectLimits, take: (answer: Answer) => Promise<Body>) {
+  constructor(guard: Guard, take: (answer: Answer) => Promise<Body>) {
     this.#guard = guard;
-    this.#limits = limits;
     this.#take = take;
   }
 
@@ -84,20 +58,33 @@ export class GuardedRequest<Body> {
   }
 
   async #hop(url: string, message: Outgoing, followed: number): Promise<Answered<Body>> {
-    const { credential } = this.#guard;
+    const { credential, redirectsMax, sensitiveHeaders } = this.#guard;
     const { target, addresses } = await (credential?.guarding(url, () => this.#find(url)) ?? this.#find(url));
     const sent = credential ? await credential.attach(target.url, message) : message;
     const answer = await this.#exchange(target, addresses, sent);
-    const redirect = this.#limits.redirectsMax > 0 ? redirectOf(answer.head) : undefined;
-    if (!redirect) return new Answered(answer, await this.#take(answer), target.url.href, followed > 0);
+    const redirect = redirectsMax > 0 ? redirectOf(answer.head) : undefined;
+    if (!redirect) return this.#answered(answer, target, followed > 0);
     answer.close();
-    if (followed === this.#limits.redirectsMax) {
-      const happened = `The server redirects more than ${followed} times.`;
-      throw new EgressError(egressProblem('too_many_redirects', happened));
-    }
-    const next = follow(target.url, message, redirect, this.#limits.sensitiveHeaders);
+    if (followed === redirectsMax)
+      throw egressError('too_many_redirects', `The server redirects more than ${followed} times.`);
+    const next = follow(target.url, message, redirect, sensitiveHeaders);
     if (!next.allowed) throw new EgressError(next.problem);
     return this.#hop(next.url, next.outgoing, followed + 1);
+  }
+
+  async #answered(answer: Answer, { url }: Target, redirected: boolean): Promise<Answered<Body>> {
+    const { head, address } = answer;
+    return {
+      status: head.status,
+      /** Read when somebody looks at them. */
+      get headers() {
+        return head.headers;
+      },
+      body: await this.#take(answer),
+      address,
+      url: url.href,
+      redirected,
+    };
   }
 
   async #find(url: string): Promise<{ target: Target; addresses: readonly string[] }> {

@@ -14,7 +14,7 @@ export {
   type EgressStream,
   type EgressTerms,
 } from './egress.ts';
-export { EgressError, type EgressReason, egressProblem } from './error.ts';
+export { EgressError, type EgressReason, egressError } from './error.ts';
 export { egressFetch, type FetchTerms } from './fetch.ts';
 export { callerHeaders, METHODS } from './outgoing.ts';
 export { type EgressPolicy, type EgressPurpose, PUBLIC_POLICY } from './policy.ts';

@@ -1,4 +1,4 @@
-import { EgressError, egressProblem } from './error.ts';
+import { egressError } from './error.ts';
 
 export interface Patience {
   /** For everything together. */
@@ -35,9 +35,8 @@ export function interruption({ timeoutMs, idleTimeoutMs, signal: caller }: Patie
   assertDelay('timeoutMs', timeoutMs);
   if (idleTimeoutMs !== undefined) assertDelay('idleTimeoutMs', idleTimeoutMs);
   const controller = new AbortController();
-  const giveUp = () =>
-    controller.abort(new EgressError(egressProblem('aborted', 'The request was aborted.')));
-  const expire = (happened: string) => controller.abort(new EgressError(egressProblem('timeout', happened)));
+  const giveUp = () => controller.abort(egressError('aborted', 'The request was aborted.'));
+  const expire = (happened: string) => controller.abort(egressError('timeout', happened));
   const timer = setTimeout(expire, timeoutMs, `There was no complete answer within ${timeoutMs} ms.`);
   let idle: NodeJS.Timeout | undefined;
   if (caller?.aborted) giveUp();

@@ -1,5 +1,5 @@
 /** What a caller may send. Whatever frames, routes or switches the connection belongs to the client alone. */
-import { EgressError, type EgressReason, egressProblem } from './error.ts';
+import { type EgressReason, egressError } from './error.ts';
 
 export interface OutgoingOptions {
   readonly method?: string;
@@ -21,18 +21,6 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 const KNOWN: ReadonlySet<string> = new Set(METHODS);
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'accept-encoding',
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-]);
-
 /** Set by the client itself; what libraries and packs say about them is left out rather than refused. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'accept-encoding',
@@ -40,6 +28,13 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'content-length',
   'host',
   'keep-alive',
+]);
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  ...LEFT_OUT,
+  'expect',
+  'te',
+  'trailer',
+  'transfer-encoding',
 ]);
 
 const asksForUpgrade = (name: string, value: string): boolean =>
@@ -63,7 +58,7 @@ const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function refuse(happened: string, reason: EgressReason = 'request_not_allowed'): never {
-  throw new EgressError(egressProblem(reason, happened));
+  throw egressError(reason, happened);
 }
 
 export function checkHeader(name: string, value: string): void {

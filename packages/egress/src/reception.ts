@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { BoundedBytes } from './bounded-bytes.ts';
-import { EgressError, egressProblem } from './error.ts';
+import { EgressError, egressError } from './error.ts';
 import type { Silence } from './interruption.ts';
 
 type Controller = Dispatcher.DispatchController;
@@ -80,7 +80,7 @@ export class Reception implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Controller, status: number, headers: IncomingHttpHeaders): void {
-    if (status === 101) controller.abort(new EgressError(egressProblem('upgrade_not_allowed', SWITCHED)));
+    if (status === 101) controller.abort(egressError('upgrade_not_allowed', SWITCHED));
     if (status < 200) return;
     this.#options.silence.begin();
     this.head.resolve(new Head(status, headers));
@@ -90,7 +90,7 @@ export class Reception implements Dispatcher.DispatchHandler {
     this.#bytesLeft -= chunk.byteLength;
     if (this.#bytesLeft < 0) {
       const happened = `The answer has more than ${this.#options.bytesMax} bytes.`;
-      controller.abort(new EgressError(egressProblem('response_too_large', happened)));
+      controller.abort(egressError('response_too_large', happened));
       return;
     }
     this.#options.silence.begin();

@@ -2,7 +2,7 @@ import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Limiter, LimiterError } from '@gantry/limiter';
 import { canonicalAddress } from './address.ts';
-import { codeOf, EgressError, egressProblem } from './error.ts';
+import { EgressError, egressError } from './error.ts';
 import { unlessInterrupted } from './interruption.ts';
 import type { TargetHost } from './target.ts';
 
@@ -36,10 +36,8 @@ async function ask(
   } catch (error) {
     if (error instanceof EgressError) throw error;
     if (error instanceof LimiterError)
-      throw new EgressError(egressProblem('resolve_failed', `The host ${host} could not be looked up now.`));
-    throw new EgressError(egressProblem('resolve_failed', `The host ${host} was not found.`), {
-      code: codeOf(error),
-    });
+      throw egressError('resolve_failed', `The host ${host} could not be looked up now.`);
+    throw egressError('resolve_failed', `The host ${host} was not found.`, error);
   }
 }
 
@@ -52,8 +50,7 @@ export async function resolve(target: TargetHost, options: ResolveOptions): Prom
   // An address in a URL was judged with it.
   if (isIP(host)) return [canonicalAddress(host) ?? host];
   const answers = await ask(target, options);
-  if (answers.length === 0)
-    throw new EgressError(egressProblem('resolve_failed', `The host ${host} has no address.`));
+  if (answers.length === 0) throw egressError('resolve_failed', `The host ${host} has no address.`);
   return answers.map((answer) => {
     const address = canonicalAddress(answer) ?? answer;
     const problem = target.problemOf(address);

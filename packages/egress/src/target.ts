@@ -3,16 +3,17 @@ import { isIP } from 'node:net';
 import { classifyAddress } from './address.ts';
 import {
   type AllowEntry,
+  isOfOtherProtocol,
   isOrdinary,
   opensAddress,
   opensName,
   opensPort,
+  type Scheme,
   USUAL_PORT,
 } from './allow-entry.ts';
 import { type EgressProblem, type EgressReason, egressProblem } from './error.ts';
 import { classifyHostName, plainHostName } from './host-name.ts';
 import { DEFAULT_TENANT, type EgressPolicy } from './policy.ts';
-import { isOfOtherProtocol, portOf } from './port.ts';
 
 const URL_LENGTH_MAX = 8192;
 
@@ -93,6 +94,8 @@ export function judgeName(
 const hostOf = ({ hostname }: URL): string | undefined =>
   hostname.startsWith('[') ? hostname.slice(1, -1) : plainHostName(hostname);
 
+const portOf = ({ port }: URL, scheme: Scheme): number => (port === '' ? USUAL_PORT[scheme] : Number(port));
+
 /** What a URL asks for. */
 interface Asked {
   readonly text: string;
@@ -114,15 +117,16 @@ export function judgeUrl(text: string, policy: EgressPolicy, tenant = DEFAULT_TE
   const url = text.length > URL_LENGTH_MAX || isAmbiguous(text) ? null : URL.parse(text);
   if (url === null) return refused('url_invalid', 'The URL cannot be read.');
   const scheme = url.protocol.slice(0, -1);
-  const asked = { text, url, scheme, port: portOf(url), isOpen: scheme === 'https' };
-  const isWeb = asked.isOpen || scheme === 'http';
-  if (!isWeb || (!asked.isOpen && entriesFor(policy, tenant, asked).length === 0))
+  const isOpen = scheme === 'https';
+  const isWeb = isOpen || scheme === 'http';
+  const asked = { text, url, scheme, port: portOf(url, isOpen ? 'https' : 'http'), isOpen };
+  if (!isWeb || (!isOpen && entriesFor(policy, tenant, asked).length === 0))
     return refused(
       'scheme_not_allowed',
       'The scheme of the URL is not allowed.',
       isWeb ? entryFor(policy, tenant, asked, hostOf(url)) : undefined,
     );
-  return judgeAsked({ ...asked, isOpen: asked.isOpen && !isOfOtherProtocol(asked.port) }, policy, tenant);
+  return judgeAsked({ ...asked, isOpen: isOpen && !isOfOtherProtocol(asked.port) }, policy, tenant);
 }
 
 const JUDGED_MAX = 500;
@@ -158,9 +162,10 @@ export function judgeMailServer(
   const url = isAmbiguous(text) || server === '' ? null : URL.parse(`http://${server}`);
   if (url === null) return refused('url_invalid', MAIL_FORM);
   if (server.includes('@')) return refused('credentials_in_url', 'The URL holds credentials.');
-  const usual = scheme === 'smtps' ? USUAL_PORT.smtps : USUAL_PORT.smtp;
-  const port = url.port === '' ? usual : Number(url.port);
-  return judgeAsked({ text, url, scheme, port, isOpen: !plain && port === usual }, policy, tenant);
+  const kind = scheme === 'smtps' ? 'smtps' : 'smtp';
+  const port = portOf(url, kind);
+  const isOpen = !plain && port === USUAL_PORT[kind];
+  return judgeAsked({ text, url, scheme, port, isOpen }, policy, tenant);
 }
 
 const MAIL_FORM =

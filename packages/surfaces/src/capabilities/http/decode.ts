@@ -1,7 +1,7 @@
 /** What a server compressed, although it was asked not to: opened again, and never larger than an answer may be. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { EgressError, egressProblem } from '@gantry/egress';
+import { type EgressError, egressError } from '@gantry/egress';
 
 type Open = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
 
@@ -36,12 +36,7 @@ export async function decoded(
     if (!open) throw invalid('The answer is compressed in a way that is not known.');
     opened = await open(opened, { maxOutputLength: bytesMax }).catch((error: unknown) => {
       throw isTooLarge(error)
-        ? new EgressError(
-            egressProblem(
-              'response_too_large',
-              `The answer has more than ${bytesMax} bytes once it is opened.`,
-            ),
-          )
+        ? egressError('response_too_large', `The answer has more than ${bytesMax} bytes once it is opened.`)
         : invalid('The compressed answer cannot be read.');
     });
   }
@@ -51,5 +46,4 @@ export async function decoded(
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 
-const invalid = (happened: string): EgressError =>
-  new EgressError(egressProblem('response_invalid', happened));
+const invalid = (happened: string): EgressError => egressError('response_invalid', happened);

@@ -6,7 +6,7 @@ import {
   EgressError,
   type EgressReason,
   type EgressStream,
-  egressProblem,
+  egressError,
 } from '@gantry/egress';
 import { type ErrorCode, invalid, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
@@ -129,13 +129,13 @@ async function answerOf(stream: EgressStream, redirect: string, makeRoom: MakeRo
   const isRedirect = status >= 300 && status < 400 && stream.headers.has('location');
   const problem =
     redirect === 'error' && isRedirect
-      ? egressProblem('redirect_not_allowed', 'The server redirects.')
+      ? egressError('redirect_not_allowed', 'The server redirects.')
       : status > 599
-        ? egressProblem('response_invalid', `There is no status ${status}.`)
+        ? egressError('response_invalid', `There is no status ${status}.`)
         : undefined;
   if (problem) {
     await stream.body.cancel();
-    throw new EgressError(problem);
+    throw problem;
   }
   const raw = await collected(stream.body, makeRoom);
   const encodings = raw.byteLength === 0 ? [] : encodingsOf(stream.headers);
