@@ -20,74 +20,53 @@ export type Answer =
   | { readonly ok: true; readonly value: Data | undefined }
   | { readonly ok: false; readonly error: NodeError };
 
-/** Pack code got around the runner, or used a path that leads out. */
-export class EscapeAttempt extends Error {
-  readonly escapeKind: string;
-  constructor(escapeKind: string, message: string) {
-    super(message);
-    this.escapeKind = escapeKind;
-  }
-}
-
 const WASM_CALLS: ReadonlySet<string> = new Set(['wasm.channel_read', 'wasm.channel_write', 'wasm.now_ms']);
 const SELF_SEEN: ReadonlySet<string> = new Set(['crypto', 'env.read']);
 /** Not `fs.`: a surface has that path, and what is offered would hide what is granted. */
 const FILE = 'file.';
-const NETWORK: Readonly<Record<string, string>> = { 'net.fetch': 'net.outbound', 'net.dns': 'net.dns' };
+const GRANTS: Readonly<Record<string, string>> = {
+  'net.fetch': 'net.outbound',
+  'net.dns': 'net.dns',
+  'env.read': 'env.read',
+};
 
 /** Which grant a method needs; `undefined` for what is offered, or not known. */
 function grantFor({ surfaces, code }: Invocation, method: string, args: readonly Data[]): string | undefined {
   if (Object.hasOwn(surfaces, method) || (code.language === 'wasm' && WASM_CALLS.has(method)))
     return undefined;
   if (method === 'primitive.use') return SELF_SEEN.has(String(args[0])) ? String(args[0]) : 'unknown';
-  if (method === 'env.read') return 'env.read';
-  return (
-    NETWORK[method] ??
-    (method.startsWith(FILE) ? filePrimitive(method.slice(FILE.length)) : undefined) ??
-    'unknown'
-  );
+  const ofFile = method.startsWith(FILE) ? filePrimitive(method.slice(FILE.length)) : undefined;
+  return GRANTS[method] ?? ofFile ?? 'unknown';
 }
 
-async function primitive(
+/** Why the runner would never make this call. Synchronous: the result of the pack may be the next frame. */
+export function whyNotOffered(
+  invocation: Invocation,
   method: string,
   args: readonly Data[],
-  io: CallIo,
-  invocation: Invocation,
-  context: CallContext,
-) {
-  if (method === 'primitive.use') return null;
-  if (method === 'env.read') return invocation.environment?.[String(args[0])];
-  const terms = { tenant: context.tenant, signal: io.signal };
-  if (method === 'net.fetch') return invocation.call(method, args, io);
-  if (method === 'net.dns') return guardedLookup(context.egress, args, terms);
-  return fileOperation(context.filesFolder, method.slice(FILE.length), args, {
-    ...terms,
-    isBlocking: io.isBlocking === true,
-  });
-}
-
-/** Synchronous: the result of the pack may be the next frame. */
-export function assertOffered(invocation: Invocation, method: string, args: readonly Data[]): void {
+): string | undefined {
   const needed = grantFor(invocation, method, args);
-  if (needed === undefined || invocation.grants.includes(needed)) return;
-  throw new EscapeAttempt(
-    'host-process-escape',
-    needed === 'unknown' ? `The method ${method} was never offered.` : `The pack was not granted ${needed}.`,
-  );
+  if (needed === undefined || invocation.grants.includes(needed)) return undefined;
+  return needed === 'unknown'
+    ? `The method ${method} was never offered.`
+    : `The pack was not granted ${needed}.`;
 }
 
 async function perform(job: Job, method: string, args: readonly Data[], io: CallIo, context: CallContext) {
   const { invocation, usage } = job;
   const needed = grantFor(invocation, method, args);
-  if (needed === undefined) {
-    usage.surface(method);
-    return invocation.call(method, args, io);
-  }
-  usage.primitive(needed);
-  return primitive(method, args, io, invocation, context);
+  if (needed === undefined) usage.surfaces.add(method);
+  else usage.primitives.add(needed);
+  if (needed === undefined || method === 'net.fetch') return invocation.call(method, args, io);
+  if (method === 'primitive.use') return null;
+  if (method === 'env.read') return invocation.environment?.[String(args[0])];
+  const { signal, isBlocking = false } = io;
+  const caller = { tenant: context.tenant, signal, isBlocking };
+  if (method === 'net.dns') return guardedLookup(context.egress, args, caller);
+  return fileOperation(context.filesFolder, method.slice(FILE.length), args, caller);
 }
 
-/** Rejects with `EscapeAttempt` only; every other failure is an answer. */
+/** Rejects with `OutsideFolder` only; every other failure is an answer. */
 export async function answerCall(
   job: Job,
   call: { readonly method: string; readonly args: readonly Data[] },
@@ -97,8 +76,7 @@ export async function answerCall(
   try {
     return { ok: true, value: await perform(job, call.method, call.args, io, context) };
   } catch (error) {
-    if (error instanceof EscapeAttempt) throw error;
-    if (error instanceof OutsideFolder) throw new EscapeAttempt('host-fs-escape', error.message);
+    if (error instanceof OutsideFolder) throw error;
     const fault = io.signal.aborted ? () => {} : context.fault;
     return { ok: false, error: failureForPack(call.method, error, fault) };
   }

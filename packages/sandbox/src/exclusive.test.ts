@@ -78,7 +78,6 @@ test('should it ever have neighbours, a process that ends displaces only what ma
   await writeFile(file, SHORT_LIVED);
   const child = new PackProcess({
     command: { file: process.execPath, args: [file], folder: '/', release: () => {} },
-    tenant: 'acme',
     open: { type: 'open' },
     memoryBytes: 256 * MIB,
     loadMs: 20_000,

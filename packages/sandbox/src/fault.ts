@@ -15,8 +15,9 @@ const fault = (origin: ErrorOrigin, code: string, message: string, details?: Jso
   origin,
 });
 
-const originOf = (error: NodeError | Fault): ErrorOrigin | undefined =>
-  'origin' in error ? error.origin : undefined;
+/** What has no code of its own. */
+const failure = (origin: ErrorOrigin, message: string, details?: JsonObject): Fault =>
+  fault(origin, 'sandbox_invocation_error', message, details);
 
 /** As packs and runs see it. */
 export function withoutOrigin({ code, message, retryable, details }: NodeError | Fault): NodeError {
@@ -26,7 +27,7 @@ export function withoutOrigin({ code, message, retryable, details }: NodeError |
 /** `otherwise` is the origin of an error that is no fault. */
 export const failed = (error: NodeError | Fault, otherwise: ErrorOrigin): NodeResult => ({
   status: 'error',
-  origin: originOf(error) ?? otherwise,
+  origin: 'origin' in error ? error.origin : otherwise,
   error: withoutOrigin(error),
 });
 
@@ -44,9 +45,8 @@ export const tooMuchMemory = (limit: number, observed: number): Fault =>
 
 /** The node had ended when its result was seen. */
 export const tooLarge = (limit: number, observed: number): Fault =>
-  fault(
+  failure(
     'pack',
-    'sandbox_invocation_error',
     `The result of the node takes ${observed} bytes; at most ${limit} fit. Put what is large into a file or blob.`,
     { limit, observed },
   );
@@ -57,27 +57,22 @@ export function endedAlone(end: ChildEnd): Fault {
     return fault('host', 'sandbox_memory_exceeded', 'The pack used up the heap it may have.');
   if (end.kind === 'bad-frame') return escapeAttempt(end.reason);
   const reason = end.kind === 'exited' ? end.reason : 'it was stopped';
-  return fault('process', 'sandbox_invocation_error', `The process of the pack ended: ${reason}`);
+  return failure('process', `The process of the pack ended: ${reason}`);
 }
 
 /** For what may not be repeated by itself. */
 export const endedForAnother = (): Fault =>
-  fault(
-    'process',
-    'sandbox_invocation_error',
-    'The process of the pack was stopped because of another invocation.',
-  );
+  failure('process', 'The process of the pack was stopped because of another invocation.');
 
 export const neverStarted = (dispatches: number): Fault =>
-  fault(
+  failure(
     'pack',
-    'sandbox_invocation_error',
     `The process of the pack went down ${dispatches} times before the node could run; see what its module does when it loads.`,
   );
 
 /** Of a remote pack, after the call was sent: how far it got is not known. */
 export const noAnswer = (happened: string): Fault =>
-  fault('process', 'sandbox_invocation_error', `The remote pack did not answer. ${happened}`);
+  failure('process', `The remote pack did not answer. ${happened}`);
 
 const REASON_MAX = 1_000;
 

@@ -29,7 +29,6 @@ async function endOf(body: string, meanwhile?: () => void) {
   await writeFile(file, impostor(body));
   const child = new PackProcess({
     command: { file: process.execPath, args: [file], folder: '/', release: () => {} },
-    tenant: 'acme',
     open: { type: 'open' },
     memoryBytes: 256 * MIB,
     loadMs: 20_000,

@@ -49,22 +49,14 @@ class EventWindow {
   }
 }
 
-/** Collects what the host saw used. */
+/** What the host saw used. */
 export class Usage {
-  readonly #primitives = new Set<string>();
-  readonly #surfaces = new Set<string>();
-
-  primitive(id: string): void {
-    this.#primitives.add(id);
-  }
-
-  surface(path: string): void {
-    this.#surfaces.add(path);
-  }
+  readonly primitives = new Set<string>();
+  readonly surfaces = new Set<string>();
 
   receipt(atLoad?: Usage): Receipt {
-    const primitives = new Set([...this.#primitives, ...(atLoad ? atLoad.#primitives : [])]);
-    return { primitives: [...primitives].sort(), surfaces: [...this.#surfaces].sort() };
+    const primitives = new Set([...this.primitives, ...(atLoad?.primitives ?? [])]);
+    return { primitives: [...primitives].sort(), surfaces: [...this.surfaces].sort() };
   }
 }
 

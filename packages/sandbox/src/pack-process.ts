@@ -47,11 +47,10 @@ const UNASKED = 'a message that nothing asked for';
 
 export interface PackProcessOptions {
   readonly command: Command;
-  /** Its memory in the host counts for this tenant. */
-  readonly tenant: string;
   readonly open: Readonly<Record<string, unknown>>;
   readonly memoryBytes: number;
   readonly loadMs: number;
+  /** The memory of the process in the host counts for its tenant. */
   readonly context: CallContext;
   readonly grants: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -92,14 +91,12 @@ export class PackProcess {
     this.#options = options;
     ({ promise: this.opened, resolve: this.#opened } = Promise.withResolvers<Inspection>());
     ({ promise: this.ended, resolve: this.#gone } = Promise.withResolvers<void>());
-    this.#child = new Child(options.command, options.tenant, {
+    this.#child = new Child(options.command, options.context.tenant, {
       message: (frame) => this.#receive(frame),
       end: (end) => this.#ended(end),
     });
-    const { tenant, context } = options;
     this.#calls = new ProcessCalls(this.#child, {
-      tenant,
-      context,
+      context: options.context,
       isRunning: (job) => this.#jobs.has(job.id),
       fail: (error, job) => this.#fail(error, job),
     });
@@ -183,7 +180,7 @@ export class PackProcess {
   }
 
   #receiveForOne(message: Message, { size, cost }: Measured): Promise<void> | void {
-    if (KEPT.has(message.type)) loopTurns.spend(this.#options.tenant, cost * KEEP_MS_PER_BYTE);
+    if (KEPT.has(message.type)) loopTurns.spend(this.#options.context.tenant, cost * KEEP_MS_PER_BYTE);
     const job = this.#jobOf(message);
     if (!job) this.#fail(escapeAttempt('a message for an invocation that it does not run'));
     else if (message.type === 'call') return this.#calls.called(job, message, cost);
@@ -229,10 +226,8 @@ export class PackProcess {
   }
 
   #violated(message: Message): void {
-    this.#fail(
-      escapeAttempt(cutText(message.what), cutText(message.escapeKind, KIND_MAX)),
-      this.#jobOf(message),
-    );
+    const error = escapeAttempt(cutText(message.what), cutText(message.escapeKind, KIND_MAX));
+    this.#fail(error, this.#jobOf(message));
   }
 
   /** Once for a node, of those that ended last. */
@@ -276,7 +271,7 @@ export class PackProcess {
       this.#fail(escapeAttempt('a call outside of an invocation'));
       return;
     }
-    this.usedAtLoad.primitive(name);
+    this.usedAtLoad.primitives.add(name);
     const value =
       method === 'env.read' && Array.isArray(args) ? this.#options.environment[cutText(args[0])] : null;
     this.#child.answer({ ok: true, value });

@@ -7,13 +7,14 @@
  */
 
 import { CallGate, type Pass } from './call-gate.ts';
-import { answerCall, assertOffered, type CallContext, EscapeAttempt, failureForPack } from './calls.ts';
+import { answerCall, type CallContext, failureForPack, whyNotOffered } from './calls.ts';
 import type { Child } from './child.ts';
 import { Credit } from './credit.ts';
 import { escapeAttempt, unsentAnswer, unsentCall } from './fault.ts';
 import { loopTurns } from './frame-reader.ts';
 import type { CallIo, Data, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
+import { OutsideFolder } from './primitives/files.ts';
 import { cutText, ErrorForPack } from './result.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 
@@ -22,7 +23,6 @@ export type Measured = Pick<Frame, 'size' | 'cost'>;
 
 /** Of the process. */
 export interface CallsHost {
-  readonly tenant: string;
   readonly context: CallContext;
   isRunning(job: Job): boolean;
   /** Ends the process. */
@@ -59,7 +59,7 @@ export class ProcessCalls {
     this.#child = child;
     this.#host = host;
     this.#credit = new Credit((bytes) => child.send({ type: 'credit', bytes }));
-    this.#gate = new CallGate(host.tenant, child);
+    this.#gate = new CallGate(host.context.tenant, child);
   }
 
   /** Resolves when the host has done what was asked. */
@@ -68,11 +68,8 @@ export class ProcessCalls {
     if (!job.takeOrdinal(number) || !isMethod(method) || !Array.isArray(args))
       return this.#host.fail(escapeAttempt('a call that is not in order'), job);
     if (!this.#mayCall(mode, cost)) return this.#host.fail(escapeAttempt('more calls than it may'), job);
-    try {
-      assertOffered(job.invocation, method, args);
-    } catch (error) {
-      return this.#escaped(job, error);
-    }
+    const why = whyNotOffered(job.invocation, method, args);
+    if (why !== undefined) return this.#host.fail(escapeAttempt(why), job);
     const call: Call = { number, method, message, args, cost };
     if (mode === 'sync') return this.#perform(job, call, this.#gate.pass());
     return new Promise((resolve) => {
@@ -84,7 +81,7 @@ export class ProcessCalls {
   }
 
   #escaped(job: Job, error: unknown): void {
-    const kind = error instanceof EscapeAttempt ? error.escapeKind : undefined;
+    const kind = error instanceof OutsideFolder ? 'host-fs-escape' : undefined;
     this.#host.fail(escapeAttempt(error instanceof Error ? error.message : 'a call', kind), job);
   }
 
@@ -97,6 +94,7 @@ export class ProcessCalls {
 
   async #perform(job: Job, call: Call, pass: Pass): Promise<void> {
     const { number, method, args, message, cost } = call;
+    const { tenant } = this.#host.context;
     const underWay = job.beginCall();
     const over = (): void => {
       job.endCall(underWay);
@@ -117,10 +115,10 @@ export class ProcessCalls {
         }
         const size = this.#answer(job, call, answer, over);
         pass.answered(size);
-        loopTurns.spend(this.#host.tenant, size * SEND_MS_PER_BYTE);
+        loopTurns.spend(tenant, size * SEND_MS_PER_BYTE);
       };
       if (message.mode === 'sync') send();
-      else await loopTurns.take(this.#host.tenant, send);
+      else await loopTurns.take(tenant, send);
     } catch (error) {
       over();
       this.#escaped(job, error);

@@ -211,15 +211,14 @@ class PackSandbox implements Sandbox {
     const command = launcher.command({ folder: code.folder, flags: flagsOf(need), dataBytes });
     const names = { tenant: need.key.tenant, pack: `${code.name}@${code.version}` };
     const fault = (method: string, error: unknown): void => this.#logFault({ ...names, method, error });
-    const { tenant } = names;
-    const context: CallContext = { egress, tenant, filesFolder: filesFolder(workDir, need), fault };
+    const filesFolder = filesFolderOf(workDir, need);
+    const context: CallContext = { egress, tenant: names.tenant, filesFolder, fault };
     const environment = environmentOf(need);
     const { language, entry, format = 'esm' } = code;
     const pack = { folder: command.folder, language, entry, format, pagesMax: wasmPages(need) };
     const { memoryBytes, wallClockMs, loadMs = wallClockMs } = limits;
     const open = { type: 'open', ...pack, memoryBytes, grants, envNames: Object.keys(environment) };
     return new PackProcess({
-      tenant,
       command,
       open,
       memoryBytes,
@@ -263,7 +262,7 @@ function shareKey(need: Need): string {
 }
 
 /** Files belong to a pack in a workspace; other principals there see the same ones. */
-const filesFolder = (workDir: string, { code, key }: Need): string =>
+const filesFolderOf = (workDir: string, { code, key }: Need): string =>
   path.join(workDir, 'files', digest([code.name, key.tenant, key.workspace]).slice(0, 32));
 
 const wasmPages = ({ code, limits }: Need): number => {

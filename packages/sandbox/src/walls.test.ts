@@ -12,7 +12,7 @@ import { chooseIsolation, choosePython, gatherMaterials, type Isolation } from '
 import { INSIDE, pythonView, type Wall } from './isolation/launch.ts';
 import { findPythons, findTools, type Python } from './isolation/tools.ts';
 import { DEFAULT_UIDS } from './isolation/uids.ts';
-import { unshareWall } from './isolation/unshare.ts';
+import { unshareWall } from './isolation/walls.ts';
 import { KINDS, type Kind, lacks } from './testing/isolations.ts';
 import { invocationOf, MIB, scratchFolder, startSandbox } from './testing/sandbox.ts';
 import type { Dialect, HostileModule, StayingModule } from './testing/walls/hostile-module.ts';

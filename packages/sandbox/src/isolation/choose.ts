@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Child } from '../child.ts';
-import { bwrapWall } from './bwrap.ts';
 import {
   isRoot,
   type Launcher,
@@ -17,7 +16,7 @@ import {
 import { seccompFilter } from './seccomp-filter.ts';
 import { findPythons, findTools } from './tools.ts';
 import { DEFAULT_UIDS, type UidRange, Uids } from './uids.ts';
-import { unshareWall } from './unshare.ts';
+import { bwrapWall, unshareWall } from './walls.ts';
 
 /** On a busy machine, of whose processor a child gets what others leave. */
 const PROBE_MS = 30_000;

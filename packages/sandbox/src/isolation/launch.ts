@@ -81,10 +81,7 @@ export const INSIDE = {
 let libraries: readonly string[] | undefined;
 
 /** The shared libraries of this very Node, which the child's Node is too. A report takes 30 ms. */
-function sharedLibraries(): readonly string[] {
-  libraries ??= librariesInReport();
-  return libraries;
-}
+const sharedLibraries = (): readonly string[] => (libraries ??= librariesInReport());
 
 function librariesInReport(): readonly string[] {
   const report: unknown = Object.assign(process.report, { excludeNetwork: true }).getReport();

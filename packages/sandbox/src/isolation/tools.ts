@@ -141,7 +141,4 @@ async function find(): Promise<Tools> {
 
 let found: Promise<Tools> | undefined;
 
-export function findTools(): Promise<Tools> {
-  found ??= find();
-  return found;
-}
+export const findTools = (): Promise<Tools> => (found ??= find());

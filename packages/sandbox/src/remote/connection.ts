@@ -1,8 +1,10 @@
-/** One session with the MCP server of a remote pack. */
+/** One session with the MCP server of a remote pack. What its transport sends leaves through egress. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Egress, egressFetch, type FetchTerms } from '@gantry/egress';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
-import { type CallTerms, callTerms, mcpFetch, type RemoteEgress } from './mcp-fetch.ts';
 
 const CONNECT_MS = 10_000;
 const PAGES_MAX = 20;
@@ -11,24 +13,25 @@ const CLIENT = { name: 'gantry', version: '1' };
 
 /** The MCP library, loaded with the first call: a host without remote packs pays nothing for it. */
 export async function loadMcp() {
-  const [{ Client }, { StreamableHTTPClientTransport, StreamableHTTPError }, types] = await Promise.all([
+  const [client, transport, types] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
     import('@modelcontextprotocol/sdk/types.js'),
   ]);
-  const { CallToolResultSchema, ErrorCode, ListToolsResultSchema, McpError } = types;
-  return {
-    Client,
-    StreamableHTTPClientTransport,
-    StreamableHTTPError,
-    CallToolResultSchema,
-    ErrorCode,
-    ListToolsResultSchema,
-    McpError,
-  };
+  return { ...client, ...transport, ...types };
 }
 
 export type Mcp = Awaited<ReturnType<typeof loadMcp>>;
+
+export type RemoteEgress = Pick<Egress, 'stream'>;
+
+interface CallTerms extends Pick<FetchTerms, 'onBreak'> {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The transport hands over no more than URL and init, so the call is found by where it was made. */
+const callTerms = new AsyncLocalStorage<CallTerms>();
 
 export interface ToolCall extends CallTerms {
   readonly tool: string;
@@ -129,3 +132,25 @@ async function toolNames(mcp: Mcp, client: Client): Promise<ReadonlySet<string>>
   }
   return names;
 }
+
+/** For what belongs to no call: notifications, the end of a session. */
+const ASIDE_MS = 10_000;
+
+function mcpFetch(egress: RemoteEgress, tenant: string): FetchLike {
+  return async (url, init = {}) => {
+    // A stream that nothing asked for would stay open as long as the connection. To resume one is another matter.
+    if (init.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
+      return new Response(null, { status: 405 });
+    const terms = isRequest(init.body) ? callTerms.getStore() : undefined;
+    const { timeoutMs = ASIDE_MS, signal = init.signal, onBreak } = terms ?? {};
+    const send = egressFetch(egress, { tenant, timeoutMs, onBreak });
+    // The library would wait until the time is over for the rest of an answer that broke off.
+    return send(url, { ...init, ...(signal && { signal }) });
+  };
+}
+
+/** A call that is given up must still be able to say so: its notification is not bound to its signal. */
+const isRequest = (body: RequestInit['body']): boolean => {
+  const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
+  return typeof message === 'object' && message !== null && 'id' in message && 'method' in message;
+};

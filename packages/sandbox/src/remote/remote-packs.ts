@@ -4,15 +4,14 @@
  * A node type is the tool of the same name, else of its last segment. Its arguments are `inputs`, `config` and
  * `context` (`runId`, `nodeId`, `attempt`); no credentials and nothing of the tenant are sent.
  */
+import { given } from '@gantry/protocol';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { failed } from '../fault.ts';
 import type { Data, InvocationLimits, InvocationOutcome, NodeContext, NodeResult } from '../invocation.ts';
 import { nodeError } from '../result.ts';
-import { Connection, loadMcp, type Mcp } from './connection.ts';
+import { Connection, loadMcp, type Mcp, type RemoteEgress } from './connection.ts';
 import { Connections } from './connections.ts';
-import { failureOf, type Phase } from './failure.ts';
-import type { RemoteEgress } from './mcp-fetch.ts';
-import { toolResult } from './tool-result.ts';
+import { failureOf, type Phase, toolResult } from './tool-result.ts';
 
 const PROGRESS_TEXT_MAX = 1_024;
 
@@ -122,11 +121,7 @@ async function reportProgress(
   { emit }: RemoteInvocation,
   { progress, total, message }: Progress,
 ): Promise<void> {
-  const data = {
-    progress,
-    ...(total !== undefined && { total }),
-    ...(message !== undefined && { message: message.slice(0, PROGRESS_TEXT_MAX) }),
-  };
+  const data = given({ progress, total, message: message?.slice(0, PROGRESS_TEXT_MAX) });
   await emit({ type: 'node.progress', data });
 }
 

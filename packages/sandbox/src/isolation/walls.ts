@@ -1,16 +1,4 @@
-/**
- * The same views with util-linux alone. A root folder of empty mount points is prepared once; each child binds
- * Node, its libraries, the runner and its pack into it, in a mount view of its own, and moves in.
- *
- * When the host is root it mounts as root and gives up its uid; else it is root of a user view of its own.
- * Either way a second user view leaves Node as nobody without capabilities, and since it is in a chroot the kernel
- * refuses it further user views.
- *
- * I1 The shell that mounts stays the first process of the pid view: when it goes, by the death of the host or by a
- *    kill, the kernel ends all that is in the view, whatever a pack did to its own process.
- * I2 The filter comes last, since it refuses the steps before it: by the Python launcher from outside of the view, or
- *    by the `setpriv` of a newer util-linux inside of it.
- */
+/** The two ways to isolate a process by means of the system: bubblewrap, and util-linux alone. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -25,6 +13,47 @@ import {
   withPrlimit,
   withTool,
 } from './launch.ts';
+
+const BWRAP_VIEWS = ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'];
+/** Its own process is the first of the pid view: a pack that is the first itself can outlive the host. */
+const BWRAP_RULES = ['--unshare-cgroup-try', '--die-with-parent', '--hostname', 'pack'];
+const NOBODY = ['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'];
+/** Behind the pipes of the child. */
+const FILTER_DESCRIPTOR = '6';
+
+/**
+ * Bubblewrap: new user, pid, network, mount, ipc and uts views over an empty root; dies with the host.
+ * It keeps the uid of the process that starts it, so a root host changes it first, and the folders of packs have to
+ * lie where others can enter; `unshare` does not need that.
+ */
+export const bwrapWall = ({ filter, tools, takeUid }: Materials): Wall => ({
+  kind: 'bwrap',
+  isFiltered: filter !== undefined,
+  launcherOf(plain) {
+    const view = withPrlimit(plain, tools);
+    const { files, folders, hidden, command } = view;
+    const bound = [...files, ...folders].flatMap(([outside, inside]) => ['--ro-bind', outside, inside]);
+    const covered = hidden.flatMap((folder) => ['--tmpfs', folder, '--remount-ro', folder]);
+    const filtered = filter === undefined ? [] : ['--seccomp', FILTER_DESCRIPTOR];
+    const fixed = [...BWRAP_VIEWS, ...BWRAP_RULES, ...NOBODY, ...filtered, ...bound, ...covered];
+    return {
+      kind: 'bwrap',
+      command: ({ folder, flags, dataBytes }) => {
+        openFolder(folder);
+        const user = takeUid();
+        const pack = ['--ro-bind', folder, INSIDE.pack, '--remount-ro', '/', '--chdir', '/', '--'];
+        const args = [...fixed, ...pack, ...limited(view, dataBytes), ...command(flags)];
+        const asUser = [...becomeUser(user.uid ?? 0), '--pdeathsig', 'KILL', 'bwrap', ...args];
+        return {
+          ...(isRoot() ? { file: 'setpriv', args: asUser } : { file: 'bwrap', args }),
+          ...user,
+          folder: INSIDE.pack,
+          ...(filter !== undefined && { attached: filter }),
+        };
+      },
+    };
+  },
+});
 
 /** What follows the command keeps the shell from becoming it. */
 const SCRIPT = `
@@ -99,6 +128,19 @@ function prepareRoot(folder: string, { files, folders, hidden }: View): { root: 
   return { root, fstab };
 }
 
+/**
+ * Unshare: the same views with util-linux alone. A root folder of empty mount points is prepared once; each child binds
+ * Node, its libraries, the runner and its pack into it, in a mount view of its own, and moves in.
+ *
+ * When the host is root it mounts as root and gives up its uid; else it is root of a user view of its own.
+ * Either way a second user view leaves Node as nobody without capabilities, and since it is in a chroot the kernel
+ * refuses it further user views.
+ *
+ * I1 The shell that mounts stays the first process of the pid view: when it goes, by the death of the host or by a
+ *    kill, the kernel ends all that is in the view, whatever a pack did to its own process.
+ * I2 The filter comes last, since it refuses the steps before it: by the Python launcher from outside of the view, or
+ *    by the `setpriv` of a newer util-linux inside of it.
+ */
 export function unshareWall(materials: Materials): Wall {
   const entrance = entranceOf(materials);
   const outer = isRoot() ? VIEWS : ['--user', '--map-root-user', ...VIEWS];
