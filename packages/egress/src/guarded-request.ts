@@ -76,7 +76,7 @@ export class GuardedRequest<Body> {
     const { head, address } = answer;
     return {
       status: head.status,
-      /** Read when somebody looks at them. */
+      /** Read when they are asked for. */
       get headers() {
         return head.headers;
       },

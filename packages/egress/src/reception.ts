@@ -1,4 +1,4 @@
-/** What undici tells about one answer: its head, then its body, collected or handed on while it arrives. */
+/** What undici reports of one answer: its head, then its body, collected or handed on while it arrives. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { BoundedBytes } from './bounded-bytes.ts';
@@ -8,7 +8,7 @@ import type { Silence } from './interruption.ts';
 type Controller = Dispatcher.DispatchController;
 type Reader = ReadableStreamDefaultController<Uint8Array>;
 
-/** Headers are read when somebody looks at them: that costs a tenth of a small request. */
+/** Headers are read when they are asked for: that costs a tenth of a small request. */
 export class Head {
   readonly status: number;
   readonly #raw: IncomingHttpHeaders;
@@ -123,7 +123,7 @@ export class Reception implements Dispatcher.DispatchHandler {
   #hand(reader: Reader, chunk: Uint8Array): void {
     reader.enqueue(chunk);
     if ((reader.desiredSize ?? 0) > 0) return;
-    // The server is not silent while nobody listens.
+    // The server is not silent while its answer is not read.
     this.#options.silence.end();
     this.#controller?.pause();
   }

@@ -42,8 +42,8 @@ async function ask(
 }
 
 /**
- * The addresses to pin. One answer that is not allowed refuses the host: who mixes public and private
- * answers is waiting for us to pick the wrong one.
+ * The addresses to pin. One answer that is not allowed refuses the host: a name that mixes public and private
+ * answers waits for us to pick the wrong one.
  */
 export async function resolve(target: TargetHost, options: ResolveOptions): Promise<readonly string[]> {
   const { host } = target;
