@@ -39,9 +39,9 @@ export interface EgressDecision {
 
 export interface AudiencePolicy {
   /** Hosts of the API that the credential is for, by a connection pack: equal, or below it. */
-  readonly apiHosts?: readonly string[];
+  readonly apiHosts?: readonly string[] | undefined;
   /** What the operator wants for other destinations than the audiences; `deny` when absent. */
-  readonly outOfAudience?: 'deny' | 'downgrade';
+  readonly outOfAudience?: 'deny' | 'downgrade' | undefined;
 }
 
 /** A credential that was opened for one request. */

@@ -88,10 +88,7 @@ export class CarriedCredential {
     const { provenance, apiHosts } = this.#credential;
     if (isBlocked) return egressDecision(provenance, url, 'denied', 'ssrf-blocked');
     const { outOfAudience, wallTime } = this.#judge;
-    return decideEgress(provenance, url, wallTime(), {
-      ...(apiHosts && { apiHosts }),
-      ...(outOfAudience && { outOfAudience }),
-    });
+    return decideEgress(provenance, url, wallTime(), { apiHosts, outOfAudience });
   }
 }
 

@@ -2,20 +2,9 @@
 import { BoundedBytes } from './bounded-bytes.ts';
 import type { Egress, EgressRequest } from './egress.ts';
 import { egressError } from './error.ts';
-import { callerHeaders, REQUEST_BYTES_MAX } from './outgoing.ts';
+import { callerHeaders, type OutgoingOptions, REQUEST_BYTES_MAX } from './outgoing.ts';
 
-export interface FetchTerms
-  extends Pick<
-    EgressRequest,
-    | 'tenant'
-    | 'timeoutMs'
-    | 'idleTimeoutMs'
-    | 'maxResponseBytes'
-    | 'redirects'
-    | 'sensitiveHeaders'
-    | 'credential'
-    | 'onDecision'
-  > {
+export interface FetchTerms extends Omit<EgressRequest, keyof OutgoingOptions | 'signal'> {
   /** The body broke off while it arrived; its reader gets the error too. */
   readonly onBreak?: ((error: unknown) => void) | undefined;
 }

@@ -23,20 +23,12 @@ export interface NameLookupOptions {
 export const nameLookup =
   ({ servers, hostsFile = HOSTS_FILE }: NameLookupOptions = {}): Lookup =>
   async (hostname, signal) => {
-    const fixed = addressesIn(await hostsOf(hostsFile), hostname);
+    // Read each time: it is small, and the operator may change it
+    const fixed = addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), hostname);
     if (fixed.length > 0) return fixed;
     if (hostname === 'localhost' || hostname.endsWith('.localhost')) return LOCALHOST;
     return ask(hostname, servers, signal);
   };
-
-/** Read each time: it is small, and the operator may change it. */
-async function hostsOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
 
 function addressesIn(hosts: string, hostname: string): string[] {
   return hosts.split('\n').flatMap((line) => {
