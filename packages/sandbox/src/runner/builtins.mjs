@@ -71,10 +71,7 @@ function cryptoFacade() {
 /** Made when first asked for. */
 function once(make) {
   let made;
-  return () => {
-    made ??= make();
-    return made;
-  };
+  return () => (made ??= make());
 }
 
 export const webCrypto = once(webCryptoFacade);

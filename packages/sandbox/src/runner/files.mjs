@@ -46,7 +46,7 @@ const blocking =
   };
 
 const names = [...READS, ...WRITES];
-const fsPromises = Object.fromEntries(names.map((name) => [name, promised(name)]));
+export const fsPromises = Object.fromEntries(names.map((name) => [name, promised(name)]));
 const fsBlocking = Object.fromEntries(names.map((name) => [`${name}Sync`, blocking(name)]));
 
 function existsSync(path) {
@@ -58,6 +58,4 @@ function existsSync(path) {
   }
 }
 
-const fs = { ...fsBlocking, existsSync, promises: fsPromises };
-
-export { fs, fsPromises };
+export const fs = { ...fsBlocking, existsSync, promises: fsPromises };

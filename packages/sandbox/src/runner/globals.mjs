@@ -48,23 +48,14 @@ function processFacade(envNames) {
   Object.assign(facade, { pid: 1, platform: 'linux', arch, version, versions, title: 'pack' });
   Object.assign(facade, { stdout: silentStream, stderr: silentStream });
   Object.assign(facade, { hrtime, nextTick, uptime, cwd: () => '/', emitWarning: () => {} });
-  Object.assign(facade, {
-    on: () => facade,
-    once: () => facade,
-    off: () => facade,
-    removeListener: () => facade,
-  });
+  for (const name of ['on', 'once', 'off', 'removeListener']) facade[name] = () => facade;
   facade.getBuiltinModule = (name) => builtin(`${name}`);
-  for (const name of PROCESS_ESCAPES)
-    facade[name] = () => {
-      throw violate('host-process-escape', `process.${name}`);
-    };
+  const refuse = (name) => () => {
+    throw violate('host-process-escape', `process.${name}`);
+  };
+  for (const name of PROCESS_ESCAPES) facade[name] = refuse(name);
   for (const name of ['report', 'mainModule', 'permission', 'features', 'config'])
-    Object.defineProperty(facade, name, {
-      get: () => {
-        throw violate('host-process-escape', `process.${name}`);
-      },
-    });
+    Object.defineProperty(facade, name, { get: refuse(name) });
   return Object.freeze(facade);
 }
 
@@ -82,17 +73,13 @@ export function log(invocation, level, message, data) {
   if (invocation.closed || invocation.logs >= LOGS_MAX) return;
   needStack();
   invocation.logs += 1;
-  const entry = {
-    type: 'log',
-    id: invocation.id,
-    level: `${level}`,
-    message: `${message}`.slice(0, LOG_TEXT_MAX),
-  };
+  const text = `${message}`.slice(0, LOG_TEXT_MAX);
+  const entry = { type: 'log', id: invocation.id, level: `${level}`, message: text };
   try {
     send({ ...entry, data });
   } catch (error) {
     const why = whyUnsendable(data, 'data') ?? error.message;
-    send({ ...entry, message: `${entry.message} (Its data was dropped: ${why})` });
+    send({ ...entry, message: `${text} (Its data was dropped: ${why})` });
   }
 }
 
@@ -118,12 +105,8 @@ const OURS =
   );
 
 function lockGlobals() {
-  for (const name of OURS)
-    Object.defineProperty(globalThis, name, {
-      value: globalThis[name],
-      writable: false,
-      configurable: false,
-    });
+  const locked = { writable: false, configurable: false };
+  for (const name of OURS) Object.defineProperty(globalThis, name, { value: globalThis[name], ...locked });
 }
 
 function replace(name, descriptor) {

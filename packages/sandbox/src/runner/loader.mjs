@@ -1,21 +1,20 @@
 /** Loads the pack's own files and nothing else; every import, static or dynamic, passes `resolve`. */
 import { readFileSync, realpathSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { builtinModules, registerHooks } from 'node:module';
 import { dirname, extname, resolve as resolvePath } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction, SourceTextModule, SyntheticModule } from 'node:vm';
 import { builtin } from './builtins.mjs';
 import { denied, violate } from './scope.mjs';
 
-const builtinNames = new Map();
+const builtinNames = new Set(builtinModules);
 const modules = new Map();
 const commonJsModules = new Map();
 const MODULES_MAX = 1000;
 let root = '/';
 
-export function prepareLoader(folder, names) {
+export function prepareLoader(folder) {
   root = realpathSync(folder);
-  for (const name of names) builtinNames.set(name, true);
 }
 
 /** Code made from strings, should V8 ever ask the default loader for it, finds nothing. */

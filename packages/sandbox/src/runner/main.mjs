@@ -1,5 +1,4 @@
 /** The process that pack code lives in. Started by the host; frames say what to load and run. */
-import { builtinModules } from 'node:module';
 import { lockBuiltins } from './builtins.mjs';
 import { failure, giveCredit, listen, send } from './channel.mjs';
 import { makeCtx } from './ctx.mjs';
@@ -32,10 +31,11 @@ function nodesOf(namespace) {
     for (const [typeId, fn] of Object.entries(table))
       if (typeof fn === 'function' && !(typeId in nodes)) nodes[typeId] = toCall(fn);
   };
-  offer(namespace.nodes, (fn) => (ctx) => fn(ctx));
-  offer(namespace.default, (fn) => (ctx) => fn(ctx));
+  const plainly = (fn) => (ctx) => fn(ctx);
+  offer(namespace.nodes, plainly);
+  offer(namespace.default, plainly);
   offer(namespace.nodeHandlers, (fn) => (ctx) => fn(ctx.inputs, ctx));
-  if (namespace.default?.nodes) offer(namespace.default.nodes, (fn) => (ctx) => fn(ctx));
+  offer(namespace.default?.nodes, plainly);
   return nodes;
 }
 
@@ -55,7 +55,7 @@ async function open(message) {
   const loadNodes = await loaderOf(language);
   setGrants(message.grants);
   setPackFolder(folder);
-  prepareLoader(folder, builtinModules);
+  prepareLoader(folder);
   replaceGlobals(message.envNames);
   lockBuiltins();
   freezeIntrinsics();

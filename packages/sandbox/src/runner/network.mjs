@@ -5,7 +5,7 @@ import { call, current, denied, isGranted, underWay } from './scope.mjs';
 const NO_BODY_STATUS = new Set([101, 103, 204, 205, 304]);
 
 /** `{ status, headers, body }` from the host as the `Response` that packs expect. */
-export function toResponse(answer) {
+function toResponse(answer) {
   const body = NO_BODY_STATUS.has(answer.status) ? null : answer.body;
   const response = new Response(body, { status: answer.status, headers: new Headers(answer.headers) });
   Object.defineProperty(response, 'url', { value: answer.url });
@@ -71,7 +71,7 @@ async function lookup(hostname, options) {
 
 const plain = async (hostname, family) => (await addresses(hostname, family)).map(({ address }) => address);
 
-const dnsPromises = {
+export const dnsPromises = {
   lookup,
   resolve: (hostname, type = 'A') =>
     type === 'A' || type === 'AAAA'
@@ -90,7 +90,7 @@ const withCallback =
   };
 
 const one = (value) => [value];
-const dnsCallbacks = {
+export const dnsCallbacks = {
   promises: dnsPromises,
   lookup: withCallback(lookup, (value) =>
     value.address === undefined ? [value] : [value.address, value.family],
@@ -99,5 +99,3 @@ const dnsCallbacks = {
   resolve4: withCallback(dnsPromises.resolve4, one),
   resolve6: withCallback(dnsPromises.resolve6, one),
 };
-
-export { dnsCallbacks, dnsPromises };

@@ -27,21 +27,18 @@ export function current() {
 
 const currentId = () => current()?.id ?? null;
 
+const refusal = (message, code, details) => Object.assign(new Error(message), { code, details });
+
 /** Refuses; the pack may catch it and do without. */
-export function denied(capability) {
-  const error = new Error(`The pack was not granted ${capability}.`);
-  error.code = 'sandbox_capability_denied';
-  error.details = { requestedCapability: capability };
-  return error;
-}
+export const denied = (capability) =>
+  refusal(`The pack was not granted ${capability}.`, 'sandbox_capability_denied', {
+    requestedCapability: capability,
+  });
 
 /** Reports it to the host, which ends this process. */
 export function violate(escapeKind, what) {
   send({ type: 'violation', id: currentId(), escapeKind, what });
-  const error = new Error(`The sandbox does not allow ${what}.`);
-  error.code = 'sandbox_escape_attempt';
-  error.details = { escapeKind };
-  return error;
+  return refusal(`The sandbox does not allow ${what}.`, 'sandbox_escape_attempt', { escapeKind });
 }
 
 /** A blocking call to the host. */
