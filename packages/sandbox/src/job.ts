@@ -79,9 +79,7 @@ export class Job {
   constructor(invocation: Invocation, dispatch: number) {
     this.invocation = invocation;
     this.dispatch = dispatch;
-    const { promise, resolve } = Promise.withResolvers<JobEnd>();
-    this.ended = promise;
-    this.#settle = resolve;
+    ({ promise: this.ended, resolve: this.#settle } = Promise.withResolvers<JobEnd>());
   }
 
   end(end: JobEnd): void {

@@ -57,13 +57,7 @@ const ENOSYS = 38;
 type Numbers = Readonly<Record<string, number>>;
 
 const tableOf = (text: string): Numbers =>
-  Object.fromEntries(
-    text
-      .trim()
-      .split(/\s+/)
-      .map((entry) => entry.split(':'))
-      .map(([name = '', number]) => [name, Number(number)]),
-  );
+  Object.fromEntries([...text.matchAll(/(\w+):(\d+)/g)].map(([, name, number]) => [name, Number(number)]));
 
 /** Calls that are allowed whatever their arguments. Waiting for children is what the init of bwrap does. */
 const ALLOWED: Readonly<Record<string, Numbers>> = {
@@ -102,12 +96,8 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
 
 /** Calls that are judged by an argument. */
 const JUDGED: Readonly<Record<string, Numbers>> = {
-  x64: tableOf(`
-    mmap:9 ioctl:16 clone:56 fcntl:72 prctl:157 prlimit64:302
-  `),
-  arm64: tableOf(`
-    fcntl:25 ioctl:29 prctl:167 clone:220 mmap:222 prlimit64:261
-  `),
+  x64: { mmap: 9, ioctl: 16, clone: 56, fcntl: 72, prctl: 157, prlimit64: 302 },
+  arm64: { fcntl: 25, ioctl: 29, prctl: 167, clone: 220, mmap: 222, prlimit64: 261 },
 };
 
 const MACHINES: Readonly<Record<string, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };

@@ -20,13 +20,8 @@ const PATH_MAX = 4096;
 /** The pack named something outside of its folder. */
 export class OutsideFolder extends Error {}
 
-async function isLink(file: string): Promise<boolean> {
-  try {
-    return (await lstat(file)).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
+/** `undefined` for what is not there. Of a link, the link itself. */
+const found = (file: string) => lstat(file).catch(() => undefined);
 
 /** The absolute path of something in the folder; absolute paths of the pack start there too. */
 async function inside(root: string, given: unknown): Promise<string> {
@@ -40,7 +35,8 @@ async function inside(root: string, given: unknown): Promise<string> {
   let step = root;
   for (const name of path.relative(root, file).split(path.sep)) {
     step = path.join(step, name);
-    if (await isLink(step)) throw new OutsideFolder(`The path ${given.slice(0, 200)} is a link.`);
+    if ((await found(step))?.isSymbolicLink())
+      throw new OutsideFolder(`The path ${given.slice(0, 200)} is a link.`);
   }
   return file;
 }
@@ -74,14 +70,7 @@ async function holdMemory(bytes: number, { tenant, signal, isBlocking }: FileCal
 
 const fileTooLarge = () => tooLarge(`The file is too large: it may have ${FILE_BYTES_MAX} bytes.`);
 
-/** `undefined` for what is not there. */
-async function sizeOf(file: string): Promise<number | undefined> {
-  try {
-    return (await lstat(file)).size;
-  } catch {
-    return undefined;
-  }
-}
+const sizeOf = async (file: string): Promise<number | undefined> => (await found(file))?.size;
 
 async function writing(file: string, data: unknown, flag: number): Promise<Change<undefined>> {
   const bytes = data instanceof Uint8Array ? data : Buffer.from(String(data));
@@ -158,8 +147,8 @@ async function removing(
 }
 
 async function statOf(file: string): Promise<Data> {
-  const found = await lstat(file);
-  return { size: found.size, mtimeMs: found.mtimeMs, kind: found.isDirectory() ? 'directory' : 'file' };
+  const stats = await lstat(file);
+  return { size: stats.size, mtimeMs: stats.mtimeMs, kind: stats.isDirectory() ? 'directory' : 'file' };
 }
 
 const READS: Readonly<Record<string, Read>> = {
