@@ -18,7 +18,6 @@ import { subWorkflows } from './node-controls/sub-workflows.ts';
 import type { Surfaces } from './node-controls/surfaces.ts';
 import type { SandboxedCode, VersionRecord } from './pack-record.ts';
 import type { Sandboxes } from './sandboxes.ts';
-import { SideEffectGuard } from './side-effect-guard.ts';
 
 const OUTPUT_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -156,7 +155,6 @@ function membersOf(
   const { nodeId, attempt, ordinalBase } = execution;
   const { workspace, principal } = work.facts.owner;
   const { packName: name, packVersion: version, effect } = pack;
-  const guard = new SideEffectGuard(log, { ...key, nodeId, ordinalBase });
   const offered = surfaces({
     key,
     workspace,
@@ -175,7 +173,10 @@ function membersOf(
     granted: grants,
     approve: approval(pack.answers, (suspend) => stop.want({ suspend }, stoppedByApproval())),
   });
-  const acting = effect === 'pure' ? [] : [sideEffects(guard), subWorkflows(pack.calls, stop)];
+  const acting =
+    effect === 'pure'
+      ? []
+      : [sideEffects(log, { ...key, nodeId, ordinal: ordinalBase }), subWorkflows(pack.calls, stop)];
   return together([ENDINGS, ...acting, offered]);
 }
 
