@@ -6,6 +6,7 @@ export {
   everyRecord,
   fromEntry,
   listRecords,
+  putting,
   type RecordKind,
   readRecord,
   type Stored,

@@ -97,6 +97,18 @@ export function creation<R extends object>(
   return { kind: 'putEntry', entry, expectedVersion: null };
 }
 
+/** Replaces what was read outside of a change, or creates it. */
+export function putting<R extends object>(
+  kind: RecordKind<R>,
+  of: { readonly tenant: string; readonly id: string },
+  record: NoInfer<R>,
+  { before, now }: { readonly before: Stored<R> | null; readonly now: number },
+): Write {
+  if (!before) return creation(kind, of, record, now);
+  const entry = toEntry({ ...before, record }, now);
+  return { kind: 'putEntry', entry, expectedVersion: before.version };
+}
+
 export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, now: number): NewEntry {
   const { kind, tenant, id, workspace, createdAt, record } = stored;
   const runId = kind.endsWithRun?.(record) ?? null;

@@ -12,7 +12,8 @@ import { STRUCTURED_LIMITS } from '../ai/structured.ts';
 import { GRANTS } from '../oauth/advertised.ts';
 import { ARTIFACT_FACETS } from '../packs/artifact-types/artifact-types.ts';
 import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
-import type { Packs } from '../packs/packs.ts';
+import type { PackLimits } from '../packs/packs.ts';
+import type { Sandboxes } from '../packs/sandboxes.ts';
 import type { HostTrust } from '../packs/trust.ts';
 import { TEMPLATE_BYTES_MAX } from '../prompts/checked-prompts.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
@@ -128,7 +129,7 @@ export const packsFamily = (registry: ApiDeps['registry'], trust: HostTrust) => 
 
 /** The sandbox is only promised where the operating system isolates. */
 const packFamilies = (
-  { limits }: Pick<Packs, 'limits'>,
+  { limits }: { readonly limits: PackLimits },
   { families, hostCalls }: Pick<Surfaces, 'families' | 'hostCalls'>,
   {
     isolation,
@@ -169,7 +170,7 @@ const packFamilies = (
 /** Every capability family of the discovery document. What this machine can run is found out by trying. */
 export const capabilityFamilies = async (
   facts: FamilyFacts,
-  packs: Pick<Packs, 'limits' | 'sandboxes'>,
+  packs: { readonly limits: PackLimits; readonly sandboxes: Sandboxes },
   surfaces: Pick<Surfaces, 'families' | 'hostCalls'>,
 ): Promise<Families> => {
   const isolation = await packs.sandboxes.isolation();

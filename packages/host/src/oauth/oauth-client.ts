@@ -22,7 +22,7 @@ import {
 } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import type { Connections } from '../packs/connections/connections.ts';
-import { OAUTH_CLIENT } from '../packs/connections/node-auth.ts';
+import { oauthClientKind } from '../packs/connections/node-auth.ts';
 import type { Parts } from '../parts.ts';
 import { type ClientFacts, type Endpoints, oauthProvider } from './provider.ts';
 
@@ -37,8 +37,7 @@ interface Services {
 export const oauthClients = resource<typeof oauthClientsWire, OAuthClientRecord, Endpoints, Services>(
   oauthClientsWire,
   {
-    kind: OAUTH_CLIENT,
-    idPrefix: 'oac',
+    ...oauthClientKind,
     max: CONNECTION_LIMITS.clientsPerTenantMax,
     secret: ['clientSecret'],
     create: clientOf,

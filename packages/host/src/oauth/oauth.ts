@@ -3,8 +3,8 @@ import type { Egress, EgressByPurpose } from '@gantry/egress';
 import { readRecord } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
 import type { TokenRenewal } from '../credentials/credentials.ts';
-import { Connections } from '../packs/connections/connections.ts';
-import { PACK } from '../packs/pack-record.ts';
+import { packConnections } from '../packs/connections/connections.ts';
+import { packs as installations } from '../packs/pack-record.ts';
 import type { Packs } from '../packs/packs.ts';
 import type { Parts } from '../parts.ts';
 import type { Redactions } from '../redaction/redactions.ts';
@@ -47,7 +47,7 @@ export function createOAuth(options: OAuthOptions) {
         note: (value, label) => redactions.note(tenant, value, label),
       });
   const clientFor = clientOver(egress.for('oauth'));
-  const described = new Connections(packs.records);
+  const described = packConnections(packs.records);
   const clients = new OAuthClients({ ...options, entries, sealer, connections: described, redirectUri });
   const providers = oauthProviders(described, clients);
   const authorizing = new Authorizing({ ...options, providers });
@@ -65,7 +65,7 @@ export function createOAuth(options: OAuthOptions) {
   const noticed = (kinds: readonly string[]): void => {
     if (kinds.some((kind) => ADVERTISED_BY.includes(kind))) revision += 1;
   };
-  packs.onChanged(() => noticed([PACK]));
+  packs.onChanged(() => noticed([installations.kind]));
   let unwatch: (() => Promise<void>) | undefined;
   return {
     clients,
@@ -100,7 +100,7 @@ export function createOAuth(options: OAuthOptions) {
   };
 }
 
-const ADVERTISED_BY: readonly string[] = [oauthClients.kind, PACK];
+const ADVERTISED_BY: readonly string[] = [oauthClients.kind, installations.kind];
 
 const entryKinds = (group: CommitGroup): string[] =>
   group.flatMap((write) =>

@@ -1,5 +1,5 @@
 /** What comes out of the sandbox, as JSON. Bytes become base64, as results have it. */
-import type { Json, JsonObject } from '@gantry/protocol';
+import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 import type { Data } from '@gantry/sandbox';
 
 export function toJson(data: Data): Json {
@@ -13,6 +13,5 @@ const isList = (data: object): data is readonly Data[] => Array.isArray(data);
 
 export function toObject(data: Data): JsonObject {
   const value = toJson(data);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  return { value };
+  return isObject(value) ? value : { value };
 }

@@ -5,10 +5,11 @@
  * I2  Grants end with the last version of a pack: runs under way keep what they began with, an install begins anew.
  * I3  `env.read` is the operator's to give. No tenant gives it to itself or takes it over.
  */
-import type { PackGrant } from '@gantry/protocol';
-import type { Entry, Write } from '@gantry/store';
+import { isoTime, type PackGrant } from '@gantry/protocol';
+import { putting, type Stored } from '@gantry/resources';
+import type { Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
-import { bodyOf, type GrantHolder, type GrantRecord, grantKey, putting } from './pack-record.ts';
+import { type GrantHolder, type GrantRecord, packGrants } from './pack-record.ts';
 
 const HISTORY_MAX = 100;
 const HOLDERS_MAX = 50;
@@ -34,8 +35,11 @@ export interface Granting extends Holder {
   readonly now: number;
 }
 
-const recordOf = (entry: Entry | null): GrantRecord => {
-  const { holders = [], history = [] }: Partial<GrantRecord> = entry ? bodyOf(entry) : {};
+/** What is kept of grants of a pack. */
+export type Grants = Stored<GrantRecord> | null;
+
+const recordOf = (grants: Grants): GrantRecord => {
+  const { holders = [], history = [] }: Partial<GrantRecord> = grants?.record ?? {};
   return { holders, history };
 };
 
@@ -52,20 +56,20 @@ function held({ holders }: GrantRecord, { integrity, signer }: Holder): GrantHol
 }
 
 /** What an archive begins with when it is installed. */
-export const inherited = (entry: Entry | null, holder: Holder): readonly string[] | undefined =>
-  held(recordOf(entry), holder)?.requires;
+export const inherited = (grants: Grants, holder: Holder): readonly string[] | undefined =>
+  held(recordOf(grants), holder)?.requires;
 
 /** What an archive may do, also after it was uninstalled. */
-export const grantedTo = (entry: Entry | null, integrity: string): readonly string[] | undefined =>
-  recordOf(entry).holders.find(({ integrities }) => integrities.includes(integrity))?.requires;
+export const grantedTo = (grants: Grants, integrity: string): readonly string[] | undefined =>
+  recordOf(grants).holders.find(({ integrities }) => integrities.includes(integrity))?.requires;
 
-export const heldByAny = (entry: Entry | null): readonly string[] =>
-  recordOf(entry).holders.flatMap(({ ended, requires }) => (ended ? [] : requires));
+export const heldByAny = (grants: Grants): readonly string[] =>
+  recordOf(grants).holders.flatMap(({ ended, requires }) => (ended ? [] : requires));
 
-export const historyOf = (entry: Entry | null): readonly PackGrant[] => recordOf(entry).history;
+export const historyOf = (grants: Grants): readonly PackGrant[] => recordOf(grants).history;
 
 /** Nothing when it changes nothing. */
-export function grantWrite(granting: Granting, before: Entry | null): Write[] {
+export function grantWrite(granting: Granting, before: Grants): Write[] {
   const { tenant, name, version, integrity, signer, by, now } = granting;
   const requires = [...new Set(givenBy(tenant, granting.requires))].sort();
   const record = recordOf(before);
@@ -80,19 +84,19 @@ export function grantWrite(granting: Granting, before: Entry | null): Write[] {
       granting.narrows ? { ...one, requires: one.requires.filter((id) => requires.includes(id)) } : one,
     );
   const holders = [{ ...(owner !== undefined && { signer: owner }), integrities, requires }, ...others];
-  const grantedAt = new Date(now).toISOString();
+  const grantedAt = isoTime(now);
   const granted: PackGrant = { requires, version, workspace: null, grantedBy: by, grantedAt };
   const history = isSame ? record.history : [granted, ...record.history].slice(0, HISTORY_MAX);
   const body: GrantRecord = { holders: holders.slice(0, HOLDERS_MAX), history };
-  return [putting({ key: grantKey(tenant, name), body, before, now })];
+  return [putting(packGrants, { tenant, id: name }, body, { before, now })];
 }
 
 /** I2. */
-export function endWrites(before: Entry | null, now: number): Write[] {
+export function endWrites(before: Grants, now: number): Write[] {
   const { holders, history } = recordOf(before);
   if (!before || holders.length === 0) return [];
   const body: GrantRecord = { holders: holders.map((one) => ({ ...one, ended: true })), history };
-  return [putting({ key: before, body, before, now })];
+  return [putting(packGrants, before, body, { before, now })];
 }
 
 const sameSet = (left: readonly string[], right: readonly string[]): boolean =>

@@ -6,7 +6,9 @@
 import { hash } from 'node:crypto';
 import { readRange, refusalError } from '@gantry/packs';
 import { OpenwopError, type PackAsking } from '@gantry/protocol';
+import { creation, putting } from '@gantry/resources';
 import type { Store, Write } from '@gantry/store';
+import { SHARED } from '../workflows/shared.ts';
 import { refuseUnknownAuth } from './connections/node-auth.ts';
 import { grantWrite } from './grants.ts';
 import {
@@ -17,7 +19,7 @@ import {
   judgePack,
 } from './judged-pack.ts';
 import { bytesWrites } from './known-bytes.ts';
-import { type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
+import { labelOf, type PackRecord, packs, packVersions } from './pack-record.ts';
 import { PACKS_MAX, type PackRecords } from './pack-records.ts';
 
 const TRIES_MAX = 4;
@@ -83,7 +85,7 @@ async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise
   const { taken, leftOut } = selected(plan, judged);
   await refuseDependents(records, plan, taken);
   await refuseTooMany(records, plan, taken);
-  const installed = taken.map((pack) => (isUnchanged(pack) && pack.earlier) || pack.record);
+  const installed = taken.map((pack) => (isUnchanged(pack) && pack.before?.record) || pack.record);
   const outcome = { installed, leftOut, changed: !taken.every(isUnchanged) };
   const writes: Write[] = [];
   for (const pack of taken) {
@@ -100,10 +102,8 @@ async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise
   return result?.won ? outcome : undefined;
 }
 
-const labelOf = ({ name, version }: Pick<PackRecord, 'name' | 'version'>): string => `${name}@${version}`;
-
-const isUnchanged = ({ earlier, record }: JudgedPack): boolean =>
-  earlier?.integrity === record.integrity && earlier.development === record.development;
+const isUnchanged = ({ before, record }: JudgedPack): boolean =>
+  before?.record.integrity === record.integrity && before.record.development === record.development;
 
 /** Of the bytes and of what they ask for: an approval holds for these alone. */
 const digestOf = (judged: readonly JudgedPack[]): string =>
@@ -210,12 +210,13 @@ async function contentWrite(
   { records, store, now }: InstallerOptions,
   { candidate, version, record: { integrity } }: JudgedPack,
 ): Promise<Write> {
-  const key = versionKey(integrity);
-  const kept = await records.entry(key);
+  const of = { tenant: SHARED, id: integrity };
+  const key = { kind: packVersions.kind, ...of };
+  const kept = await records.find(packVersions, SHARED, integrity);
   if (kept) return { kind: 'expectEntry', key, version: kept.version };
   await store.commit([
     [
-      putting({ key, body: version, before: null, now: now() }),
+      creation(packVersions, of, version, now()),
       { kind: 'putContent', hash: integrity, bytes: candidate.bytes },
     ],
   ]);
@@ -235,7 +236,7 @@ async function packWrites(
   return [
     ...(isUnchanged(pack)
       ? []
-      : [putting({ key: packKey(tenant, name, version), body: record, before, now: now() })]),
+      : [putting(packs, { tenant, id: labelOf(record) }, record, { before, now: now() })]),
     ...(record.development ? [] : await bytesWrites(records, known)),
     ...grantWrite(granting, await records.grant(tenant, name)),
   ];

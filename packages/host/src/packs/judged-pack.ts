@@ -3,7 +3,6 @@ import {
   type Archive,
   checkFiles,
   grantDifference,
-  type HostOffer,
   type InstallJudgement,
   judgeInstall,
   type PackManifest,
@@ -15,15 +14,14 @@ import {
   requiresOf,
 } from '@gantry/packs';
 import { given, isoTime, type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { Entry } from '@gantry/store';
-import { givenBy, type Holder } from './grants.ts';
+import { givenBy } from './grants.ts';
 import { refuseOther, refuseOtherBytes } from './known-bytes.ts';
 import { GRANTABLE, granting, type Offer } from './offer.ts';
-import { bodyOf, type PackRecord, packKey, type VersionRecord } from './pack-record.ts';
+import { labelOf, type PackRecord, packs } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { type HostTrust, judgeProof, type RegistryProof, type Trusted } from './trust.ts';
-import { type Contents, contentsOf } from './version-record.ts';
+import { contentsOf } from './version-record.ts';
 
 const ISSUES_MAX = 50;
 
@@ -74,42 +72,18 @@ export interface JudgingOptions {
   readonly now: () => number;
 }
 
-export interface JudgedPack {
-  readonly candidate: Candidate;
-  readonly record: PackRecord;
-  readonly version: VersionRecord;
-  readonly holder: Holder;
-  /** The entry of the same version, and what it holds. */
-  readonly before: Entry | null;
-  readonly earlier: PackRecord | undefined;
-  readonly asks: readonly string[];
-  /** What it gets, and what it had before. */
-  readonly granted: readonly string[];
-  readonly inherited: readonly string[];
-  /** Why it cannot be installed with what it gets. */
-  readonly refusal: Refusal | undefined;
-}
+export type JudgedPack = Awaited<ReturnType<typeof judgePack>>;
+type ReadPack = Awaited<ReturnType<typeof readPack>>;
 
-interface ReadPack {
-  readonly archive: Archive;
-  readonly manifest: PackManifest;
-  readonly offer: HostOffer;
-  readonly contents: Contents;
-}
-
-export async function judgePack(
-  options: JudgingOptions,
-  rules: JudgingRules,
-  candidate: Candidate,
-): Promise<JudgedPack> {
+export async function judgePack(options: JudgingOptions, rules: JudgingRules, candidate: Candidate) {
   const { records, now } = options;
   const { tenant } = rules;
   const read = await readPack(options, candidate);
   const { archive, contents, manifest } = read;
   const { name, version } = manifest;
   const { integrity } = archive;
-  const before = await records.entry(packKey(tenant, name, version));
-  const earlier = before ? bodyOf<PackRecord>(before) : undefined;
+  const before = await records.find(packs, tenant, labelOf(manifest));
+  const earlier = before?.record;
   // What is being developed gives way, also to its release; a release stays what it is.
   if (earlier && !earlier.development) refuseOther({ name, version, integrity }, earlier.integrity);
   if (candidate.source !== 'folder') await refuseOtherBytes(records, tenant, { name, version, integrity });
@@ -126,17 +100,18 @@ export async function judgePack(
     record: recordOf(rules, candidate, read, { trust, judgement, at: now() }),
     version: contents.record,
     holder,
+    /** The record of the same version. */
     before,
-    earlier,
     asks,
+    /** What it gets. */
     granted,
-    inherited,
+    /** Why it cannot be installed with what it gets. */
     refusal: judgement.installable ? undefined : asking(judgement, inherited, asks),
   };
 }
 
 /** What no grant could change is refused here: peers, engines, runtime, kind. */
-async function readPack(options: JudgingOptions, { bytes, source }: Candidate): Promise<ReadPack> {
+async function readPack(options: JudgingOptions, { bytes, source }: Candidate) {
   const archive = await readArchive(bytes);
   const manifest = manifestOf(archive);
   const offer = await options.offer(manifest);

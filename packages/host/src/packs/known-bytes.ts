@@ -4,14 +4,11 @@
  * tenant alone: nobody can take a version away from others by uploading it first.
  */
 import { OpenwopError } from '@gantry/protocol';
+import { creation } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
-import { bodyOf, bytesKey, type PackRecord, putting } from './pack-record.ts';
+import { labelOf, type PackRecord, packBytes } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
-
-interface KnownBytes {
-  readonly integrity: string;
-}
 
 export interface BytesQuestion {
   readonly tenant: string;
@@ -24,20 +21,18 @@ export interface BytesQuestion {
 export async function refuseOtherBytes(
   records: PackRecords,
   tenant: string,
-  { name, version, integrity }: Pick<PackRecord, 'name' | 'version' | 'integrity'>,
+  pack: Pick<PackRecord, 'name' | 'version' | 'integrity'>,
 ): Promise<void> {
   for (const owner of new Set([tenant, SHARED])) {
-    const entry = await records.entry(bytesKey(owner, name, version));
-    if (entry) refuseOther({ name, version, integrity }, bodyOf<KnownBytes>(entry).integrity);
+    const known = await records.find(packBytes, owner, labelOf(pack));
+    if (known) refuseOther(pack, known.record.integrity);
   }
 }
 
-export function refuseOther(
-  { name, version, integrity }: Pick<PackRecord, 'name' | 'version' | 'integrity'>,
-  known: string,
-): void {
+export function refuseOther(pack: Pick<PackRecord, 'name' | 'version' | 'integrity'>, known: string): void {
+  const { integrity } = pack;
   if (known === integrity) return;
-  const manifest = `${name}@${version}`;
+  const manifest = labelOf(pack);
   throw new OpenwopError('pack_version_conflict', {
     message: `${manifest} was installed here as ${known}; this archive is ${integrity}. Give it a version of its own.`,
     details: { manifest, installed: known },
@@ -49,9 +44,9 @@ export async function bytesWrites(
   records: PackRecords,
   { tenant, record, isFromRegistry, now }: BytesQuestion,
 ): Promise<Write[]> {
-  const { name, version, integrity, covers = 'manifest' } = record;
+  const { integrity, covers = 'manifest' } = record;
   const owner = isFromRegistry || covers !== 'manifest' ? SHARED : tenant;
-  const key = bytesKey(owner, name, version);
-  const before = await records.entry(key);
-  return before ? [] : [putting({ key, body: { integrity } satisfies KnownBytes, before, now })];
+  const id = labelOf(record);
+  if (await records.find(packBytes, owner, id)) return [];
+  return [creation(packBytes, { tenant: owner, id }, { integrity }, now)];
 }

@@ -1,6 +1,6 @@
 /** From what pack code gave back to what the engine makes of it. */
 import type { Outcome } from '@gantry/engine';
-import type { JsonObject, RunError } from '@gantry/protocol';
+import { isObject, type JsonObject, type RunError } from '@gantry/protocol';
 import type { InvocationOutcome, NodeError } from '@gantry/sandbox';
 import { isHostKey } from '../tools/approval.ts';
 
@@ -60,13 +60,12 @@ function directed(request: JsonObject): Outcome {
 }
 
 function errorFrom(value: JsonObject[string], code: string, message: string): RunError {
-  const given = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  const given: JsonObject = isObject(value) ? value : {};
   const { details } = given;
-  const isObject = typeof details === 'object' && details !== null && !Array.isArray(details);
   return {
     code: textOf(given.code, code).slice(0, 128),
     message: textOf(given.message, message).slice(0, TEXT_MAX),
-    ...(isObject && { details }),
+    ...(isObject(details) && { details }),
   };
 }
 

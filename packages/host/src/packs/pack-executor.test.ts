@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createEgressByPurpose } from '@gantry/egress';
 import type { Execution, PackEffect } from '@gantry/engine';
+import { creation } from '@gantry/resources';
 import type { InvocationOutcome } from '@gantry/sandbox';
 import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
@@ -14,7 +15,7 @@ import { temporaryFolder } from '../testing/host-process.ts';
 import { CodeFolders } from './code-folders.ts';
 import type { RemoteNodes } from './node-controls/remote-nodes.ts';
 import { packExecutor } from './pack-executor.ts';
-import { putting, versionKey } from './pack-record.ts';
+import { packVersions, type VersionRecord } from './pack-record.ts';
 import { PackRecords } from './pack-records.ts';
 import { Receipts } from './receipts.ts';
 import { Sandboxes } from './sandboxes.ts';
@@ -40,7 +41,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     await store.close();
     await folder.remove();
   });
-  const body = {
+  const body: VersionRecord = {
     name: 'vendor.acme.far',
     version: '1.0.0',
     integrity: INTEGRITY,
@@ -50,7 +51,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     nodes: [{ typeId: TYPE, effect: 'effect', sensitiveOutputs: [] }],
     code: { language: 'remote', entry: 'https://acme.example/mcp' },
   };
-  await store.commit([[putting({ key: versionKey(INTEGRITY), body, before: null, now: now() })]]);
+  await store.commit([[creation(packVersions, { tenant: '*', id: INTEGRITY }, body, now())]]);
   const records = new PackRecords(store);
   const receipts = new Receipts({ store, now, log });
   const executor = packExecutor({

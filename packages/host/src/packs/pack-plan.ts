@@ -1,52 +1,36 @@
 /** From what a caller asks for to a plan: which versions, which of them are there already, and what they get. */
-import { type InstalledVersion, type PackManifest, type PackPin, type Root, readLock } from '@gantry/packs';
+import { type InstalledVersion, type PackManifest, readLock } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { givenBy } from './grants.ts';
 import type { InstallPlan, Regrant } from './installer.ts';
 import type { Candidate } from './judged-pack.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
-import type { Choice, ChosenPack, RegistryPacks } from './registry-packs.ts';
+import type { Choice, ChosenPack, RegistryPacks, Wanted } from './registry-packs.ts';
 
-export interface Upload {
+/** An archive that was read. */
+export interface ReadArchive {
   readonly manifest: PackManifest;
   readonly candidate: Candidate;
 }
 
-export interface PlanRequest {
-  readonly tenant: string;
-  readonly by: string;
-  readonly roots: readonly Root[];
+export interface PlanRequest
+  extends Pick<Wanted, 'roots' | 'isFrozen' | 'unverified'>,
+    Pick<InstallPlan, 'tenant' | 'by' | 'pins' | 'confirms'> {
   /** An archive that the caller hands over. */
-  readonly upload?: Upload;
+  readonly upload?: ReadArchive;
   /** The text of a lockfile. */
   readonly lock?: string | undefined;
-  /** Nothing but what the lockfile lists. */
-  readonly isFrozen?: boolean | undefined;
   /** By the name of the pack. */
   readonly grants: Readonly<Record<string, readonly string[]>>;
-  /** Pins of the workflow that asks for them. */
-  readonly pins?: readonly PackPin[];
   readonly registries?: readonly string[] | undefined;
   readonly older?: boolean | undefined;
-  readonly unverified?: boolean | undefined;
-  readonly confirms?: string | undefined;
-}
-
-export interface PreparedPlan {
-  readonly plan: InstallPlan;
-  readonly present: readonly StoredPack[];
-}
-
-export interface PlanOptions {
-  readonly records: PackRecords;
-  readonly registry: RegistryPacks;
 }
 
 /** Fetches what is missing. What is there already stays, with the grants that the request adds. */
 export async function preparePlan(
-  { records, registry }: PlanOptions,
+  { records, registry }: { readonly records: PackRecords; readonly registry: RegistryPacks },
   request: PlanRequest,
-): Promise<PreparedPlan> {
+): Promise<{ readonly plan: InstallPlan; readonly present: readonly StoredPack[] }> {
   const { tenant, by, roots, upload, lock, isFrozen, registries, unverified, grants, confirms } = request;
   const serving = await records.serving(tenant);
   const installed = new Map<string, InstalledVersion>(

@@ -11,18 +11,12 @@
  * The archive itself is content under the same integrity, from which any process unpacks the code.
  */
 import type { Requirements } from '@gantry/ai';
-import type { PackEffect } from '@gantry/engine';
+import type { PackNodeType } from '@gantry/engine';
 import type { NodePackManifest, PromptTemplate, Provider, WorkflowChain } from '@gantry/packs';
-import type { InstalledPack, JsonObject, PackGrant, RateLimit } from '@gantry/protocol';
-import type { Entry, EntryKey, Write } from '@gantry/store';
-import { SHARED } from '../workflows/shared.ts';
+import type { InstalledPack, PackGrant, RateLimit } from '@gantry/protocol';
+import type { RecordKind } from '@gantry/resources';
 import type { ArtifactTypeRecord } from './artifact-types/artifact-type-record.ts';
 import type { NodeAuth } from './connections/node-auth.ts';
-
-export const PACK = 'pack';
-const PACK_GRANT = 'pack-grant';
-export const PACK_VERSION = 'pack-version';
-const PACK_BYTES = 'pack-bytes';
 
 export type PackRecord = Omit<InstalledPack, 'granted' | 'shared' | 'surfaces'>;
 
@@ -37,18 +31,9 @@ export interface NodeNeeds {
   readonly auth?: NodeAuth;
 }
 
-export interface NodeRecord {
-  readonly typeId: string;
-  readonly effect: PackEffect;
-  readonly sensitiveOutputs: readonly string[];
+export interface NodeRecord extends Omit<PackNodeType, 'packName' | 'packVersion' | 'integrity'> {
   /** Runtime capabilities that it needs, by the names of the discovery document. */
   readonly requires?: readonly string[];
-  readonly configSchema?: JsonObject;
-  readonly inputSchema?: JsonObject;
-  /** What it gives has to fit. */
-  readonly outputSchema?: JsonObject;
-  /** What its outputs are stored as. */
-  readonly artifact?: NonNullable<PackNode['artifact']>;
   /** What is looked up before it runs. */
   readonly needs?: NodeNeeds;
   /** What a model has to be able to do for it. */
@@ -117,43 +102,13 @@ export interface GrantRecord {
   readonly history: readonly PackGrant[];
 }
 
-export const packKey = (tenant: string, name: string, version: string): EntryKey => ({
-  kind: PACK,
-  tenant,
-  id: `${name}@${version}`,
-});
-export const grantKey = (tenant: string, name: string): EntryKey => ({ kind: PACK_GRANT, tenant, id: name });
-export const bytesKey = (tenant: string, name: string, version: string): EntryKey => ({
-  kind: PACK_BYTES,
-  tenant,
-  id: `${name}@${version}`,
-});
-export const versionKey = (integrity: string): EntryKey => ({
-  kind: PACK_VERSION,
-  tenant: SHARED,
-  id: integrity,
-});
+/** Ids of records are what they are about: a name, a version, an integrity. */
+const kindOf = <R extends object>(kind: string): RecordKind<R> => ({ kind, idPrefix: kind });
 
-export const bodyOf = <T>(entry: Entry): T => JSON.parse(entry.body);
+export const packs = kindOf<PackRecord>('pack');
+export const packGrants = kindOf<GrantRecord>('pack-grant');
+export const packVersions = kindOf<VersionRecord>('pack-version');
+export const packBytes = kindOf<Pick<PackRecord, 'integrity'>>('pack-bytes');
 
-export interface Putting {
-  readonly key: EntryKey;
-  readonly ref?: string;
-  readonly body: object;
-  readonly now: number;
-  readonly before: Entry | null;
-  readonly expiresAt?: number;
-}
-
-export const putting = ({ key, ref, body, now, before, expiresAt }: Putting): Write => ({
-  kind: 'putEntry',
-  entry: {
-    ...key,
-    ref: ref ?? null,
-    dueAt: null,
-    expiresAt: expiresAt ?? null,
-    createdAt: before?.createdAt ?? now,
-    body: JSON.stringify(body),
-  },
-  expectedVersion: before?.version ?? null,
-});
+export const labelOf = ({ name, version }: Pick<PackRecord, 'name' | 'version'>): string =>
+  `${name}@${version}`;

@@ -1,30 +1,22 @@
 /** Reads of what is installed. */
-import type { Entry, Store, Write } from '@gantry/store';
+import { listRecords, type RecordKind, readRecord, type Stored } from '@gantry/resources';
+import type { Store, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
-import { endWrites, givenBy, grantedTo, type Holder, heldByAny, inherited } from './grants.ts';
+import { endWrites, type Grants, givenBy, grantedTo, type Holder, heldByAny, inherited } from './grants.ts';
 import {
-  bodyOf,
-  grantKey,
-  PACK,
+  labelOf,
   type PackRecord,
-  packKey,
+  packGrants,
+  packs,
+  packVersions,
   type VersionRecord,
-  versionKey,
 } from './pack-record.ts';
 
 /** Installed versions of one tenant. */
 export const PACKS_MAX = 1_000;
 const VERSIONS_CACHED_MAX = 200;
 
-export interface StoredPack {
-  readonly tenant: string;
-  readonly record: PackRecord;
-}
-
-export interface GrantedPack {
-  readonly name: string;
-  readonly integrity: string;
-}
+export type StoredPack = Pick<Stored<PackRecord>, 'tenant' | 'record'>;
 
 export class PackRecords {
   readonly #entries: Store['entries'];
@@ -58,9 +50,9 @@ export class PackRecords {
   async version(integrity: string): Promise<VersionRecord> {
     const present = this.#versions.get(integrity);
     if (present) return present;
-    const entry = await this.#entries.get(versionKey(integrity));
-    if (!entry) throw new Error(`pack version ${integrity} is missing from the store`);
-    const record = bodyOf<VersionRecord>(entry);
+    const found = await this.find(packVersions, SHARED, integrity);
+    if (!found) throw new Error(`pack version ${integrity} is missing from the store`);
+    const { record } = found;
     this.#versions.set(integrity, record);
     if (this.#versions.size > VERSIONS_CACHED_MAX) this.#versions.delete(this.#versions.keys().next().value!);
     return record;
@@ -73,7 +65,10 @@ export class PackRecords {
   }
 
   /** What the tenant granted; without a word of its own, what the operator granted for all. */
-  async granted(tenant: string, { name, integrity }: GrantedPack): Promise<readonly string[]> {
+  async granted(
+    tenant: string,
+    { name, integrity }: Pick<PackRecord, 'name' | 'integrity'>,
+  ): Promise<readonly string[]> {
     const own = grantedTo(await this.grant(tenant, name), integrity);
     const shared = tenant === SHARED ? [] : (grantedTo(await this.grant(SHARED, name), integrity) ?? []);
     return own === undefined
@@ -94,23 +89,21 @@ export class PackRecords {
     return own.length > 0 || tenant === SHARED ? own : heldByAny(await this.grant(SHARED, name));
   }
 
-  grant(tenant: string, name: string): Promise<Entry | null> {
-    return this.#entries.get(grantKey(tenant, name));
+  grant(tenant: string, name: string): Promise<Grants> {
+    return this.find(packGrants, tenant, name);
   }
 
-  entry(key: Parameters<Store['entries']['get']>[0]): Promise<Entry | null> {
-    return this.#entries.get(key);
+  find<R extends object>(kind: RecordKind<R>, tenant: string, id: string): Promise<Stored<R> | null> {
+    return readRecord(this.#entries, kind, tenant, id);
   }
 
   count(tenant: string): Promise<number> {
-    return this.#entries.count(PACK, tenant);
+    return this.#entries.count(packs.kind, tenant);
   }
 
   async #list(tenant: string): Promise<StoredPack[]> {
-    const entries = await this.#entries.list(PACK, tenant, { limit: PACKS_MAX });
-    return entries
-      .map((entry) => ({ tenant, record: bodyOf<PackRecord>(entry) }))
-      .sort((left, right) => right.record.installedAt.localeCompare(left.record.installedAt));
+    const listed = await listRecords(this.#entries, packs, tenant, { limit: PACKS_MAX });
+    return listed.sort((left, right) => right.record.installedAt.localeCompare(left.record.installedAt));
   }
 }
 
@@ -122,9 +115,11 @@ export async function removalWrites(
   { now, staying = [] }: { readonly now: number; readonly staying?: readonly PackVersion[] },
 ): Promise<Write[]> {
   const writes: Write[] = [];
-  for (const { name, version } of leaving) {
-    const entry = await records.entry(packKey(tenant, name, version));
-    if (entry) writes.push({ kind: 'deleteEntry', key: entry, expectedVersion: entry.version });
+  for (const pack of leaving) {
+    const id = labelOf(pack);
+    const found = await records.find(packs, tenant, id);
+    const key = { kind: packs.kind, tenant, id };
+    if (found) writes.push({ kind: 'deleteEntry', key, expectedVersion: found.version });
   }
   const installed = (await records.installed(tenant)).filter((pack) => pack.tenant === tenant);
   const rest = installed

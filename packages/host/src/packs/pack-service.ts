@@ -9,7 +9,6 @@ import {
   type PackReceipts,
   type WorkflowPacks,
 } from '@gantry/protocol';
-import type { Store } from '@gantry/store';
 import { inTurn } from '../turns.ts';
 import { SHARED } from '../workflows/shared.ts';
 import { missingClients } from './connections/node-auth.ts';
@@ -17,7 +16,7 @@ import { givenBy, grantWrite, historyOf } from './grants.ts';
 import { type InstallerOptions, type InstallPlan, installPlan, type PlanOutcome } from './installer.ts';
 import { manifestOf } from './judged-pack.ts';
 import { GRANTABLE } from './offer.ts';
-import { type PlanRequest, type PreparedPlan, preparePlan } from './pack-plan.ts';
+import { type PlanRequest, preparePlan } from './pack-plan.ts';
 import type { PackRecord } from './pack-record.ts';
 import { type PackRecords, removalWrites, type StoredPack } from './pack-records.ts';
 import { surfacesOf } from './pack-surfaces.ts';
@@ -31,7 +30,6 @@ const PLANS_MAX = 2;
 const WAITING_PER_TENANT_MAX = 16;
 
 export interface PackServiceOptions extends InstallerOptions {
-  readonly store: Pick<Store, 'commit'>;
   readonly receipts: Receipts;
   /** Capabilities that pack code can call here. */
   readonly surfaces: readonly string[];
@@ -47,24 +45,26 @@ export interface PackAddress {
   readonly name: string;
 }
 
-/** An archive that a caller hands over. */
-export interface UploadRequest {
+interface GrantingRequest {
   readonly tenant: string;
-  readonly archive: Uint8Array;
-  /** Other bytes of the same version may replace it later. */
-  readonly development?: boolean;
-  /** It may take the place of a newer version. */
-  readonly older?: boolean;
   /** Granted now, beside what was granted before. */
   readonly grant: readonly string[];
   readonly by: string;
 }
 
-export interface RegistryRequest extends PackAddress {
+/** An archive that a caller hands over. */
+interface UploadRequest extends GrantingRequest {
+  readonly archive: Uint8Array;
+  /** Other bytes of the same version may replace it later. */
+  readonly development?: boolean;
+  /** It may take the place of a newer version. */
+  readonly older?: boolean;
+}
+
+interface RegistryRequest extends GrantingRequest {
+  readonly name: string;
   /** Any version without it. */
   readonly range?: string;
-  readonly grant: readonly string[];
-  readonly by: string;
 }
 
 export interface Installed {
@@ -122,7 +122,7 @@ export class PackService {
     return { changed: installed.includes(view), view };
   }
 
-  #planned(request: PlanRequest): Promise<PlanOutcome & Pick<PreparedPlan, 'present'>> {
+  #planned(request: PlanRequest) {
     return inTurn(this.#turns, request.tenant, async () => {
       const { plan, present } = await preparePlan(this.#options, request);
       return { ...(await this.run(plan)), present };

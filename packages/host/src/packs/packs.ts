@@ -5,16 +5,14 @@ import { RemotePacks } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { ModelGate } from '../ai/model-gate.ts';
-import { capabilityFamilies, type Families, type FamilyFacts } from '../api/families.ts';
+import { capabilityFamilies, type FamilyFacts } from '../api/families.ts';
 import type { Redactions } from '../redaction/redactions.ts';
-import type { InvocationLog } from '../runtime/invocation-log.ts';
-import type { Executor } from '../runtime/outside-work.ts';
 import type { Settings } from '../settings.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
-import { knownTypes, type PinnedTypes, pinnedTypes, pinPacks } from './binding.ts';
+import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
 import type { NodeSecrets } from './node-controls/node-secrets.ts';
-import { createOffer, type Offer, type OfferOptions } from './offer.ts';
+import { createOffer, type OfferOptions } from './offer.ts';
 import { packExecutor } from './pack-executor.ts';
 import { PackRecords } from './pack-records.ts';
 import { PackService } from './pack-service.ts';
@@ -22,9 +20,9 @@ import { Receipts } from './receipts.ts';
 import { registryPacks } from './registry-packs.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { installSettings, type SettingsPacksOptions } from './settings-packs.ts';
-import { type HostTrust, trustModes } from './trust.ts';
+import { trustModes } from './trust.ts';
 import { loadTrust } from './trust-file.ts';
-import { UnusedContent } from './unused-content.ts';
+import { unusedContent } from './unused-content.ts';
 import { workflowPins } from './workflow-pins.ts';
 
 export interface PacksOptions {
@@ -42,37 +40,10 @@ export interface PacksOptions {
   readonly log: Logger;
 }
 
-/** What workflows ask of packs. */
-export interface PackBinding {
-  /** The definition with every pack that it uses named by version and content. */
-  pin(tenant: string, definition: WorkflowDefinition): Promise<WorkflowDefinition>;
-  typesOf(pinned: WorkflowDefinition): Promise<PinnedTypes>;
-  /** Called when other packs may serve a workflow than before. */
-  onChanged(listener: () => void): void;
-}
+export type Packs = ReturnType<typeof createPacks>;
 
-export interface Packs extends PackBinding {
-  /** Whether some installed pack offers a node type. */
-  knownTypes(tenant: string): Promise<(typeId: string) => boolean>;
-  readonly service: PackService;
-  readonly records: PackRecords;
-  readonly sandboxes: Sandboxes;
-  readonly folders: CodeFolders;
-  readonly limits: PackLimits;
-  readonly trust: () => Promise<HostTrust>;
-  /** Every capability family of the discovery document. */
-  readonly families: () => Promise<Families>;
-  /** Names that `requires` of a node may have, as the discovery document lists them. */
-  readonly runtimeCapabilities: readonly string[];
-  /** What a pack may rely on here. */
-  readonly offer: Offer;
-  readonly executor: (log: InvocationLog) => Executor;
-  /** Removes leftovers and installs what the settings name. Before workflows are loaded. */
-  prepare(): Promise<void>;
-  /** Deletes content that nothing needs any more. */
-  sweep(): Promise<number>;
-  stop(): Promise<void>;
-}
+/** What workflows ask of packs. */
+export type PackBinding = Pick<Packs, 'pin' | 'typesOf' | 'onChanged'>;
 
 const REMOTES = { connectionsMax: 64, idleMs: 60_000 };
 
@@ -81,18 +52,18 @@ export interface PackLimits {
   readonly wallClockMs: number;
 }
 
-export function createPacks(options: PacksOptions): Packs {
+export function createPacks(options: PacksOptions) {
   const { store, settings, surfaces, egress, now } = options;
   const listeners: (() => void)[] = [];
   const records = new PackRecords(store);
   const folders = new CodeFolders(settings.dataDir, records);
-  const unused = new UnusedContent({ store, folders, now });
   const sandboxes = new Sandboxes(options);
   const remotes = new RemotePacks({ egress: egress.for('remote-pack'), ...REMOTES, now });
   const receipts = new Receipts(options);
   const limits = limitsOf(settings);
   const families = loadedOnce(() => capabilityFamilies(options.facts, { limits, sandboxes }, surfaces));
-  const runtimeCapabilities = Object.keys(surfaces.families).map((name) => `host.${name}`);
+  /** Names that `requires` of a node may have, as the discovery document lists them. */
+  const runtimeCapabilities: readonly string[] = Object.keys(surfaces.families).map((name) => `host.${name}`);
   const offer = createOffer({
     families,
     surfaces: surfaces.capabilities,
@@ -125,6 +96,7 @@ export function createPacks(options: PacksOptions): Packs {
     service,
     limits,
     trust,
+    /** Every capability family of the discovery document. */
     families,
     offer,
     executor: packExecutor({
@@ -137,13 +109,20 @@ export function createPacks(options: PacksOptions): Packs {
       outputsWarned: settings.packOutputsWarned,
       surfaces: surfaces.membersFor,
     }),
-    ...bindingOf(records),
-    onChanged: (listener) => void listeners.push(listener),
+    /** The definition with every pack that it uses named by version and content. */
+    pin: (tenant: string, definition: WorkflowDefinition) => pinPacks(records, tenant, definition),
+    typesOf: (pinned: WorkflowDefinition) => pinnedTypes(records, pinned),
+    /** Whether some installed pack offers a node type. */
+    knownTypes: (tenant: string) => knownTypes(records, tenant),
+    /** Called when other packs may serve a workflow than before. */
+    onChanged: (listener: () => void): void => void listeners.push(listener),
+    /** Removes leftovers and installs what the settings name. Before workflows are loaded. */
     async prepare() {
       await folders.clean();
       await installListed(options, { records, registry, service, trust: await trust() });
     },
-    sweep: () => unused.sweep(),
+    /** Deletes content that nothing needs any more. */
+    sweep: unusedContent({ store, folders, now }),
     async stop() {
       await receipts.flush();
       await sandboxes.stop();
@@ -151,12 +130,6 @@ export function createPacks(options: PacksOptions): Packs {
     },
   };
 }
-
-const bindingOf = (records: PackRecords): Pick<Packs, 'pin' | 'typesOf' | 'knownTypes'> => ({
-  pin: (tenant, definition) => pinPacks(records, tenant, definition),
-  typesOf: (pinned) => pinnedTypes(records, pinned),
-  knownTypes: (tenant) => knownTypes(records, tenant),
-});
 
 const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: Settings): PackLimits => ({
   memoryBytes: packMemoryMb * 1024 * 1024,

@@ -1,11 +1,10 @@
 /** What the host saw packs use, added up by version and day, so that it stays small. */
 import type { PackReceipt } from '@gantry/protocol';
+import { listRecords, putting, type RecordKind, readRecord } from '@gantry/resources';
 import type { Receipt } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
-import { bodyOf, putting } from './pack-record.ts';
 
-const PACK_RECEIPT = 'pack-receipt';
 const KEPT_MS = 90 * 86_400_000;
 const FLUSH_MS = 500;
 const WRITE_TRIES_MAX = 5;
@@ -28,6 +27,13 @@ interface DayRecord {
   readonly surfaces: Counts;
 }
 
+const receipts: RecordKind<DayRecord> = {
+  kind: 'pack-receipt',
+  idPrefix: 'pack-receipt',
+  ref: ({ name }) => name,
+  expiresAt: (_, now) => now + KEPT_MS,
+};
+
 export interface ReceiptsOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;
   readonly now: () => number;
@@ -48,14 +54,7 @@ export class Receipts {
   note({ tenant, name, version, used }: StepUse): void {
     const day = new Date(this.#options.now()).toISOString().slice(0, 10);
     const key = [tenant, name, version, day].join('\0');
-    const record = this.#waiting.get(key)?.record ?? {
-      name,
-      version,
-      day,
-      steps: 0,
-      primitives: {},
-      surfaces: {},
-    };
+    const record = this.#waiting.get(key)?.record ?? emptyDay({ name, version, day });
     add(record, { steps: 1, primitives: countsOf(used.primitives), surfaces: countsOf(used.surfaces) });
     this.#waiting.set(key, { tenant, record });
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
@@ -75,12 +74,9 @@ export class Receipts {
   /** By version, newest day last. */
   async of(tenant: string, name: string): Promise<PackReceipt[]> {
     await this.flush();
-    const entries = await this.#options.store.entries.list(PACK_RECEIPT, tenant, {
-      ref: name,
-      limit: LISTED_MAX,
-    });
+    const filter = { ref: name, limit: LISTED_MAX };
     const byVersion = new Map<string, PackReceipt>();
-    for (const record of entries.map((entry) => bodyOf<DayRecord>(entry))) {
+    for (const { record } of await listRecords(this.#options.store.entries, receipts, tenant, filter)) {
       const { version, day } = record;
       const sum = byVersion.get(version) ?? { version, since: day, steps: 0, primitives: {}, surfaces: {} };
       add(sum, record);
@@ -92,15 +88,13 @@ export class Receipts {
   async #write(tenant: string, record: DayRecord): Promise<void> {
     const { store, now, log } = this.#options;
     const { name, version, day } = record;
-    const key = { kind: PACK_RECEIPT, tenant, id: `${name}@${version}:${day}` };
+    const id = `${name}@${version}:${day}`;
     try {
       for (let tries = 0; tries < WRITE_TRIES_MAX; tries++) {
-        const before = await store.entries.get(key);
-        const body: DayRecord = before
-          ? bodyOf(before)
-          : { name, version, day, steps: 0, primitives: {}, surfaces: {} };
-        add(body, record);
-        const write = putting({ key, ref: name, body, before, now: now(), expiresAt: now() + KEPT_MS });
+        const before = await readRecord(store.entries, receipts, tenant, id);
+        const sum = before?.record ?? emptyDay(record);
+        add(sum, record);
+        const write = putting(receipts, { tenant, id }, sum, { before, now: now() });
         const [result] = await store.commit([[write]]);
         if (result?.won) return;
       }
@@ -110,6 +104,15 @@ export class Receipts {
     }
   }
 }
+
+const emptyDay = ({ name, version, day }: Pick<DayRecord, 'name' | 'version' | 'day'>): DayRecord => ({
+  name,
+  version,
+  day,
+  steps: 0,
+  primitives: {},
+  surfaces: {},
+});
 
 type Sum = Pick<DayRecord, 'steps' | 'primitives' | 'surfaces'>;
 

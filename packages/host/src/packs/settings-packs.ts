@@ -7,22 +7,22 @@ import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import {
   compareVersions,
-  type PackManifest,
   type Root,
   readArchive,
   readLock,
   unmetRequirements,
   writeArchive,
 } from '@gantry/packs';
-import type { EntryKey, Write } from '@gantry/store';
+import { putting, type RecordKind } from '@gantry/resources';
+import type { Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import { type Settings, SettingsError } from '../settings.ts';
 import { SHARED } from '../workflows/shared.ts';
 import type { InstallPlan, PlanOutcome, Regrant } from './installer.ts';
 import { type Asking, type Candidate, type Given, manifestOf } from './judged-pack.ts';
 import { SURFACE_GRANTS } from './offer.ts';
-import { isSame, presentOf } from './pack-plan.ts';
-import { bodyOf, putting } from './pack-record.ts';
+import { type ReadArchive as Folder, isSame, presentOf } from './pack-plan.ts';
+import { labelOf } from './pack-record.ts';
 import { type PackRecords, removalWrites } from './pack-records.ts';
 import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
 import type { HostTrust } from './trust.ts';
@@ -30,7 +30,7 @@ import type { HostTrust } from './trust.ts';
 export const BY_SETTING = 'setting:GANTRY_PACKS';
 
 /** What the present list stands for, when all of it was installed or left out for want of a grant. */
-const KEPT: EntryKey = { kind: 'pack-plan', tenant: SHARED, id: BY_SETTING };
+const keptPlans: RecordKind<KeptPlan> = { kind: 'pack-plan', idPrefix: 'pack-plan' };
 const NAMED = /^((?:core|vendor|community|private|local)(?:\.[A-Za-z0-9_-]+)+)(?:@(.+))?$/;
 
 interface KeptPack extends ChosenPack {
@@ -42,11 +42,6 @@ interface KeptPlan {
   /** The list and the lockfile that it was made of. */
   readonly basis: readonly string[];
   readonly packs: readonly KeptPack[];
-}
-
-interface Folder {
-  readonly manifest: PackManifest;
-  readonly candidate: Candidate;
 }
 
 export interface SettingsPacksOptions {
@@ -87,9 +82,9 @@ export async function installSettings(options: SettingsPacksOptions): Promise<vo
       ],
     });
     tell(log, outcome, before);
-    for (const { name, version, leftOut } of named.packs)
-      if (leftOut)
-        warnLeftOut(log, { name, version }, `it asks for ${leftOut.asks.join(', ') || 'other packs'}.`);
+    for (const pack of named.packs)
+      if (pack.leftOut)
+        warnLeftOut(log, pack, `it asks for ${pack.leftOut.asks.join(', ') || 'other packs'}.`);
   });
 }
 
@@ -134,10 +129,9 @@ async function namedPacks(
     ...roots.map(({ name, range }) => `${name}@${range}`).sort(),
     ...(lock === undefined ? [] : [`lockfile ${hash('sha256', lock)}`]),
   ];
-  const entry = await records.entry(KEPT);
-  const kept = entry ? bodyOf<KeptPlan>(entry) : undefined;
-  if (kept && kept.basis.join() === basis.join() && (await isSettled(options, kept)))
-    return { ...kept, candidates: [] };
+  const kept = await records.find(keptPlans, SHARED, BY_SETTING);
+  if (kept && kept.record.basis.join() === basis.join() && (await isSettled(options, kept.record)))
+    return { ...kept.record, candidates: [] };
   const choice = await registry({
     roots,
     lock: lock === undefined ? undefined : readLock(lock),
@@ -220,9 +214,9 @@ async function keepWrites(
     return { ...pack, leftOut: { asks: left.asks, dependencies } };
   });
   const body: KeptPlan = { basis, packs: kept };
-  const before = await records.entry(KEPT);
-  if (before ? before.body === JSON.stringify(body) : packs.length === 0) return [];
-  return [putting({ key: KEPT, body, before, now: now() })];
+  const before = await records.find(keptPlans, SHARED, BY_SETTING);
+  if (before ? JSON.stringify(before.record) === JSON.stringify(body) : packs.length === 0) return [];
+  return [putting(keptPlans, { tenant: SHARED, id: BY_SETTING }, body, { before, now: now() })];
 }
 
 /**
@@ -265,12 +259,8 @@ function tell(
   for (const { record, reason } of leftOut) warnLeftOut(log, record, reason);
 }
 
-const warnLeftOut = (
-  log: Logger,
-  { name, version }: Pick<ChosenPack, 'name' | 'version'>,
-  reason: string,
-): void =>
+const warnLeftOut = (log: Logger, pack: Pick<ChosenPack, 'name' | 'version'>, reason: string): void =>
   log.warn(
-    { pack: `${name}@${version}` },
+    { pack: labelOf(pack) },
     `pack left out: ${reason} Grant what it asks for in the trust file, under grants, and start again.`,
   );

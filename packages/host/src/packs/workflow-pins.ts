@@ -8,15 +8,20 @@ export const pinsIn = (packs: WorkflowPacks = {}): PackPin[] =>
     version === undefined || integrity === undefined ? [] : [{ name, version, integrity }],
   );
 
+type Definitions = Pick<Store['records'], 'definition'>;
+
+/** Of the definition with this hash. */
+export async function pinsOf(records: Definitions, hash: string): Promise<PackPin[]> {
+  const body = await records.definition(hash);
+  const definition: WorkflowDefinition | undefined = body === null ? undefined : JSON.parse(body);
+  return pinsIn(definition?.packs);
+}
+
 export async function workflowPins(
-  records: Pick<Store['records'], 'workflows' | 'definition'>,
+  records: Definitions & Pick<Store['records'], 'workflows'>,
   tenant: string,
 ): Promise<PackPin[]> {
   const pins: PackPin[] = [];
-  for (const { hash } of await records.workflows(tenant)) {
-    const body = await records.definition(hash);
-    const definition: WorkflowDefinition | undefined = body === null ? undefined : JSON.parse(body);
-    pins.push(...pinsIn(definition?.packs));
-  }
+  for (const { hash } of await records.workflows(tenant)) pins.push(...(await pinsOf(records, hash)));
   return pins;
 }

@@ -2,7 +2,7 @@
 import type { Api } from '@gantry/http';
 import { OpenwopError, Values } from '@gantry/protocol';
 import Type from 'typebox';
-import { Connections } from '../../packs/connections/connections.ts';
+import { packConnections } from '../../packs/connections/connections.ts';
 import { consentPlan, egressVerdict, type Resolution } from '../../packs/connections/provider.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { install } from './install.ts';
@@ -26,7 +26,7 @@ export function connectionPackSeams(
   app: Api,
   { service, records }: Pick<Packs, 'service' | 'records'>,
 ): void {
-  const connections = new Connections(records);
+  const connections = packConnections(records);
 
   seam(app, 'connection-packs/install', Install, async (caller, { manifest }) => {
     try {

@@ -6,29 +6,29 @@ import { declaredPacks } from '../binding.ts';
 import type { PackRecords } from '../pack-records.ts';
 import { type InstalledProvider, type Resolution, resolveProvider } from './provider.ts';
 
-export class Connections {
-  readonly #records: PackRecords;
+export type Connections = ReturnType<typeof packConnections>;
 
-  constructor(records: PackRecords) {
-    this.#records = records;
-  }
-
+export function packConnections(records: PackRecords) {
   /** This host knows no provider by itself; `builtInVersion` asks what would be if it did. */
-  async resolve(tenant: string, providerId: string, builtInVersion?: string): Promise<Resolution> {
-    const installed = await installedProviders(this.#records, tenant);
+  const resolve = async (
+    tenant: string,
+    providerId: string,
+    builtInVersion?: string,
+  ): Promise<Resolution> => {
+    const installed = await installedProviders(records, tenant);
     return resolveProvider(
       installed.filter(({ provider }) => provider.id === providerId),
       builtInVersion,
     );
-  }
-
-  async provider(tenant: string, providerId: string): Promise<Provider> {
-    const resolution = await this.resolve(tenant, providerId);
+  };
+  const provider = async (tenant: string, providerId: string): Promise<Provider> => {
+    const resolution = await resolve(tenant, providerId);
     if (resolution.source === 'pack') return resolution.installed.provider;
     if (resolution.source === 'builtin') throw new Error(`${providerId} is not built in`);
     const packs = 'packs' in resolution ? [...resolution.packs] : [];
     throw new OpenwopError(resolution.code, { details: { provider: providerId, packs } });
-  }
+  };
+  return { resolve, provider };
 }
 
 /** What installed packs say of providers, own ones first, the last installed first. */

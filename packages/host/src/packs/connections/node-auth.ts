@@ -90,12 +90,12 @@ const UNRESOLVED = {
   connection_provider_conflict: 'several installed packs describe it. Uninstall all but one of them.',
 } as const;
 
-/** The kind of records of clients, by provider. */
-export const OAUTH_CLIENT = 'oauth-client';
+/** Of records of clients, by provider. */
+export const oauthClientKind = { kind: 'oauth-client', idPrefix: 'oac' } as const;
 
 /** What a pack that signs in with OAuth needs of the operator, and lacks now. */
 export async function missingClients(
-  records: Pick<PackRecords, 'entry'>,
+  records: Pick<PackRecords, 'find'>,
   tenant: string,
   { declared, nodes }: Pick<Arriving, 'declared' | 'nodes'>,
 ): Promise<string[]> {
@@ -103,7 +103,7 @@ export async function missingClients(
   const used = nodes.flatMap(({ needs }) => (needs?.auth ? [needs.auth.provider] : []));
   const missing: string[] = [];
   for (const id of new Set([...own, ...used]))
-    if (!(await records.entry({ kind: OAUTH_CLIENT, tenant, id }))) missing.push(noClient(id));
+    if (!(await records.find(oauthClientKind, tenant, id))) missing.push(noClient(id));
   return missing;
 }
 
