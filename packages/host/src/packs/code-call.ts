@@ -1,7 +1,7 @@
 /** One call of a pack's code: in the sandbox, or where a remote pack runs. */
 import type { Execution, PackExecution } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { Invocation, InvocationOutcome, Sandbox } from '@gantry/sandbox';
+import type { Invocation, InvocationOutcome, RemotePacks, Sandbox } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
 import type { NodeWaits } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
@@ -11,7 +11,6 @@ import type { CodeFolders } from './code-folders.ts';
 import type { EventFeed } from './event-feed.ts';
 import { ENDINGS, type Members, together } from './node-controls/members.ts';
 import type { NodeSecrets, SecretMembers } from './node-controls/node-secrets.ts';
-import type { RemoteNodes } from './node-controls/remote-nodes.ts';
 import { sideEffects } from './node-controls/side-effects.ts';
 import type { Stop } from './node-controls/stop.ts';
 import { subWorkflows } from './node-controls/sub-workflows.ts';
@@ -26,7 +25,7 @@ export interface CodeCalls {
   readonly sandboxes: Sandboxes;
   readonly memoryBytes: number;
   readonly wallClockMs: number;
-  readonly remotes: RemoteNodes;
+  readonly remotes: Pick<RemotePacks, 'invoke'>;
   /** What the operator lets packs see that were granted `env.read`, by their names. */
   readonly environment: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly surfaces: Surfaces;

@@ -12,8 +12,8 @@ import { InvocationLog } from '../runtime/invocation-log.ts';
 import { callingRun, type NodeWork } from '../runtime/outside-work.ts';
 import { readSettings } from '../settings.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
+import type { CodeCalls } from './code-call.ts';
 import { CodeFolders } from './code-folders.ts';
-import type { RemoteNodes } from './node-controls/remote-nodes.ts';
 import { packExecutor } from './pack-executor.ts';
 import { packVersions, type VersionRecord } from './pack-record.ts';
 import { PackRecords } from './pack-records.ts';
@@ -34,7 +34,7 @@ const outcome = (result: InvocationOutcome['result']): InvocationOutcome => ({
 });
 
 /** An executor of one remote node, over a store of its own. */
-async function world(t: TestContext, remotes: RemoteNodes) {
+async function world(t: TestContext, remotes: CodeCalls['remotes']) {
   const folder = await temporaryFolder();
   const store = await openSqlite({ dataDir: folder.path });
   t.after(async () => {

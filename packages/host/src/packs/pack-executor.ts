@@ -7,9 +7,9 @@
  *     journaled call by call.
  * I3  Everything that a node emitted is in the log before its settlement.
  */
-import type { Outcome } from '@gantry/engine';
+import type { Outcome, SchemaCheck } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
-import { OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import { askingNode } from '../ai/ai.ts';
@@ -17,13 +17,13 @@ import { type GatedNode, type ModelGate, ModelInsufficient } from '../ai/model-g
 import type { Redactions } from '../redaction/redactions.ts';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/outside-work.ts';
+import { compileUserSchema } from '../workflows/user-schema.ts';
 import { actionTurn } from './action-rate.ts';
 import { type CodeCall, type CodeCalls, prepareCall, type Task } from './code-call.ts';
 import { EventFeed } from './event-feed.ts';
 import type { SecretMembers } from './node-controls/node-secrets.ts';
 import { Stop } from './node-controls/stop.ts';
 import { outcomeOf } from './node-result.ts';
-import { outputMisfit } from './output-schema.ts';
 import type { VersionRecord } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 import type { Receipts } from './receipts.ts';
@@ -204,10 +204,12 @@ function misfitOf(
   { execution }: Task,
   { result }: InvocationOutcome,
 ): RunError | undefined {
-  const node = nodes.find(({ typeId }) => typeId === execution.typeId);
-  const misfit = result.status === 'success' && outputMisfit(node?.outputSchema, result.outputs);
+  const { outputSchema } = nodes.find(({ typeId }) => typeId === execution.typeId) ?? {};
+  if (result.status !== 'success' || !outputSchema) return;
+  const misfit = checkOf(outputSchema)(result.outputs);
   if (!misfit) return;
-  const { path, message } = misfit;
+  const { message } = misfit;
+  const path = misfit.path || '/';
   return {
     code: 'validation_error',
     message:
@@ -215,6 +217,19 @@ function misfitOf(
       'to its publisher. For packs that GANTRY_PACK_OUTPUTS_WARN names, this is a warning.',
     details: { path },
   };
+}
+
+/** Schemas of versions that are in memory. */
+const checks = new WeakMap<JsonObject, SchemaCheck>();
+
+function checkOf(schema: JsonObject): SchemaCheck {
+  const known = checks.get(schema);
+  if (known) return known;
+  const compiled = compileUserSchema(schema);
+  // It was looked at when the pack was installed
+  if (typeof compiled === 'string') throw new Error(compiled);
+  checks.set(schema, compiled);
+  return compiled;
 }
 
 const BREACHES: Readonly<Record<string, 'wasm-memory' | 'wasm-execution-time'>> = {

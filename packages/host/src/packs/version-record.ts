@@ -10,8 +10,7 @@ import {
 } from '@gantry/packs';
 import { given, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { checkedPrompts } from '../prompts/checked-prompts.ts';
-import { artifactTypeRecords } from './artifact-types/artifact-type-record.ts';
-import { readSchemaText } from './artifact-types/schema-text.ts';
+import { artifactTypeRecords, readSchemaText } from './artifact-types/artifact-type-record.ts';
 import { type NodeAuth, nodeAuth } from './connections/node-auth.ts';
 import type { CodeRecord, Declared, NodeRecord, PackNode, VersionRecord } from './pack-record.ts';
 

@@ -1,8 +1,8 @@
 /** Artifact types of a pack as the host keeps them. */
 import type { ArtifactType as RegisteredType } from '@gantry/engine';
 import { type Archive, type ArtifactType, normalizePath } from '@gantry/packs';
-import { given, OpenwopError } from '@gantry/protocol';
-import { readSchemaText } from './schema-text.ts';
+import { given, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { compileUserSchema } from '../../workflows/user-schema.ts';
 
 /** All schemas of one pack are compiled in one go, so what they cost together is bounded too. */
 const SCHEMAS_BYTES_MAX = 256 * 1024;
@@ -51,4 +51,24 @@ function schemaTextOf({ schemaRef, schema = {} }: ArtifactType, files: Archive['
   const bytes = files.get(normalizePath(schemaRef));
   if (bytes === undefined) throw new Error(`${schemaRef} was checked to be in the pack`);
   return Buffer.from(bytes).toString('utf8');
+}
+
+type Check = Exclude<ReturnType<typeof compileUserSchema>, string>;
+
+type SchemaReading =
+  | { readonly usable: true; readonly schema: JsonObject; readonly check: Check }
+  | { readonly usable: false; readonly problem: string };
+
+/** Published schemas name themselves by an address; nothing is ever fetched from there. */
+export function readSchemaText(text: string): SchemaReading {
+  const { $id: _id, $schema: _dialect, ...schema } = parse(text);
+  const check = compileUserSchema(schema);
+  return typeof check === 'string' ? { usable: false, problem: check } : { usable: true, schema, check };
+}
+
+/** The archive was checked before: it is JSON, an object or one of the two schemas that are a word. */
+function parse(text: string): JsonObject {
+  const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+  if (value === false) return { not: {} };
+  return value === true ? {} : (value as JsonObject);
 }
