@@ -1,5 +1,5 @@
 /** What the operator lets a tenant do with a provider. A denial names the reason, never the policy. */
-import { OpenwopError } from '@gantry/protocol';
+import { matchesPattern, OpenwopError } from '@gantry/protocol';
 import type { ProviderPolicy } from './config.ts';
 
 export type PolicyReason =
@@ -39,25 +39,12 @@ export function denialBy(
       return key === 'none' ? 'byok_required_but_unresolved' : 'byok_required';
     case 'restricted':
       // Without a list nothing is allowed
-      return policy.allowedModels?.some((glob) => matches(glob, model)) ? undefined : 'model_not_allowed';
+      return policy.allowedModels?.some((pattern) => matchesPattern(pattern, model))
+        ? undefined
+        : 'model_not_allowed';
     default:
       return undefined;
   }
-}
-
-/** `*` stands for any characters; all others for themselves. In linear time. */
-export function matches(glob: string, text: string): boolean {
-  const [first = '', ...rest] = glob.split('*');
-  if (rest.length === 0) return glob === text;
-  if (!text.startsWith(first)) return false;
-  const last = rest.pop() ?? '';
-  let at = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }
 
 const NEXT: Record<PolicyReason, string> = {
