@@ -1,6 +1,6 @@
 /** Models, as this host serves them to nodes. */
 import type { ModelAnswer } from '@gantry/ai';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { isObject, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import type { CallingRun, ModelsPort } from '@gantry/surfaces';
 import { logicalInvocationId } from '../runtime/invocation-log.ts';
@@ -33,15 +33,11 @@ export interface AskingNode extends Omit<CallingNode, 'budget'> {
   readonly ordinalBase: number;
 }
 
-export interface Asked<A> {
+export interface Asked<A>
+  extends Pick<RecordedCall, 'provider' | 'model' | 'usage' | 'spent' | 'durationMs'> {
   readonly answer: A;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: RecordedCall['usage'];
   /** That the call made. */
   readonly media: readonly StoredMedia[];
-  readonly spent: RecordedCall['spent'];
-  readonly durationMs: number;
   /** `isRepeated`: the answer is of an earlier run of the node. */
   readonly recorded: Pick<RecordedCall, 'method' | 'fingerprint'> & { readonly isRepeated: boolean };
 }
@@ -117,7 +113,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 
 /** What a call leaves open the run decides: of a chat all of it, else the provider, if it can do the task. */
 export function withRunOptions(which: Which, { ai, model }: JsonObject): WantedModel {
-  const run = (typeof ai === 'object' && ai !== null ? ai : {}) as JsonObject;
+  const run: JsonObject = isObject(ai) ? ai : {};
   const [provider, credentialRef] = [text(run.provider), text(run.credentialRef)];
   if (which.task !== 'chat') {
     if (provider === undefined) return which;

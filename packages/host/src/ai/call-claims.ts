@@ -8,10 +8,10 @@ import { chunkEvent } from './chunk-feed.ts';
 import {
   type Account,
   type Amounts,
+  adjusting,
   type Ceilings,
   fullCounter,
   Ledger,
-  reserving,
   runTotals,
   wordOf,
 } from './ledger.ts';
@@ -66,7 +66,7 @@ export class CallClaims {
       let untold: readonly EmittedEvent[] = [];
       const claim = await this.#log.claim(
         { ...effectOf(node, place, tried), fingerprint: place.fingerprint, reserves: wordOf(reserved) },
-        [leaseOf(node.epoch, now()), ...reserving(account, reserved, ceilings)],
+        [leaseOf(node.epoch, now()), ...adjusting(account, reserved, ceilings)],
         async (group) => {
           if (closing.length === 0) return pipeline.commit(group);
           const told = await node.tell(closing, group);

@@ -14,6 +14,7 @@ import {
 } from '@gantry/ai';
 import { given, isObject, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { userSchemaIssues } from '../workflows/user-schema.ts';
+import { checkModality } from './media-input.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
 
@@ -163,11 +164,7 @@ function partOf(part: Json, where: string, modalities: ChosenModel['modalities']
     if (typeof text !== 'string') throw invalid(`${where}/text`, 'must be text');
     return { type, text };
   }
-  if (!modalities.includes(type))
-    throw new OpenwopError('unsupported_modality', {
-      message: `The model takes no ${type} (${where}). It takes: ${modalities.join(', ')}.`,
-      details: { modality: type, modalities: [...modalities] },
-    });
+  checkModality(type, modalities, where);
   const encoded = data ?? dataBase64;
   if (typeof mimeType !== 'string') throw invalid(`${where}/mimeType`, 'is missing');
   if (typeof encoded !== 'string') throw invalid(where, 'needs its bytes as base64 in `data`');

@@ -6,7 +6,7 @@ import { type CommitGroup, CommitPipeline, type Store } from '@gantry/store';
 import { backends } from '../../../resources/src/testing/backends.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
-import { type Account, fullCounter, Ledger, reserving, runTotals, settling, wordOf } from './ledger.ts';
+import { type Account, adjusting, fullCounter, Ledger, runTotals, settling, wordOf } from './ledger.ts';
 import { MediaStore } from './media-store.ts';
 import { ModelCalls } from './model-calls.ts';
 import type { CallingNode, PlannedCall } from './planned-call.ts';
@@ -53,7 +53,7 @@ for (const { name, skip, open, remove } of await backends()) {
         providerKey: 'ai',
         reserves: wordOf(amounts),
       };
-      return log.claim(effect, reserving(of, amounts, { run: {}, project: {}, ...limits }));
+      return log.claim(effect, adjusting(of, amounts, { run: {}, project: {}, ...limits }));
     };
 
     test('a claim reserves or is not made, and its record corrects the sum', async () => {

@@ -6,7 +6,7 @@
  * I2  A claim without a record keeps its reservation: nobody knows what was served. Such claims are listed by run.
  * I3  Counters of a run end with the root of its family, those of a project with their time.
  */
-import type { ModelUsage, RunOwner } from '@gantry/protocol';
+import { given, type ModelUsage, type RunOwner } from '@gantry/protocol';
 import type { EntryKey, Store, Write } from '@gantry/store';
 import { reservedBy } from '../runtime/invocation-log.ts';
 
@@ -52,26 +52,19 @@ export const runCounter = (tenant: string, root: string, dimension: string): Ent
 export const projectCounter = ({ owner, at }: Pick<Account, 'owner' | 'at'>, dimension: string): EntryKey =>
   keyOf(owner.tenant, `project/${owner.workspace ?? ''}/${dayOf(at)}/${dimension}`);
 
-const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings): Write[] =>
+/**
+ * Reserves in the commit of the claim: one that loses says by its index which counter is full (`fullCounter`). Without
+ * ceilings nothing of it can lose.
+ */
+export const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings): Write[] =>
   DIMENSIONS.flatMap((dimension): Write[] => {
     const { owner, rootRunId: runId, at } = account;
-    const run = ceilings?.run[dimension];
-    const project = ceilings?.project[dimension];
+    const adjust = { kind: 'adjust', delta: delta[dimension] } as const;
+    const run = { key: runCounter(owner.tenant, runId, dimension), runId };
+    const project = { key: projectCounter(account, dimension), expiresAt: at + KEPT_MS };
     return [
-      {
-        kind: 'adjust',
-        key: runCounter(owner.tenant, runId, dimension),
-        delta: delta[dimension],
-        runId,
-        ...(run !== undefined && { max: run }),
-      },
-      {
-        kind: 'adjust',
-        key: projectCounter(account, dimension),
-        delta: delta[dimension],
-        expiresAt: at + KEPT_MS,
-        ...(project !== undefined && { max: project }),
-      },
+      { ...adjust, ...run, ...given({ max: ceilings?.run[dimension] }) },
+      { ...adjust, ...project, ...given({ max: ceilings?.project[dimension] }) },
     ];
   });
 
@@ -81,14 +74,10 @@ export const countingOne = (tenant: string, root: string, dimension: string, max
   key: runCounter(tenant, root, dimension),
   delta: 1,
   runId: root,
-  ...(max !== undefined && { max }),
+  ...given({ max }),
 });
 
-/** In the commit of the claim. One that loses says by its index which counter is full: `fullCounter`. */
-export const reserving = (account: Account, amounts: Amounts, ceilings: Ceilings): Write[] =>
-  adjusting(account, amounts, ceilings);
-
-/** Which of the counters of `reserving` a write is about, and what the commit answers of the run's. */
+/** Which of the counters of `adjusting` a write is about, and what the commit answers of the run's. */
 export const fullCounter = (write: number): { dimension: Dimension; scope: keyof Ceilings } => ({
   dimension: DIMENSIONS[write >> 1]!,
   scope: write % 2 === 0 ? 'run' : 'project',
@@ -105,12 +94,8 @@ export interface Spent extends Amounts {
 export function settling(account: Account, reserved: Amounts, spent: Spent): Write[] {
   const { owner, workflowId, at } = account;
   const delta = { tokens: spent.tokens - reserved.tokens, cost: spent.cost - reserved.cost };
-  const used = {
-    calls: 1,
-    inputTokens: spent.inputTokens,
-    outputTokens: spent.outputTokens,
-    cost: spent.cost,
-  };
+  const { inputTokens, outputTokens, cost } = spent;
+  const used = { calls: 1, inputTokens, outputTokens, cost };
   return [
     ...adjusting(account, delta),
     ...Object.entries(used).map(([name, amount]): Write => {
@@ -141,14 +126,12 @@ export class Ledger {
     this.#store = store;
   }
 
-  async ofRun(tenant: string, root: string): Promise<Amounts> {
-    const [tokens, cost] = await this.#values(DIMENSIONS.map((name) => runCounter(tenant, root, name)));
-    return { tokens: tokens!, cost: cost! };
+  ofRun(tenant: string, root: string): Promise<Amounts> {
+    return this.#amounts((dimension) => runCounter(tenant, root, dimension));
   }
 
-  async ofProject(account: Pick<Account, 'owner' | 'at'>): Promise<Amounts> {
-    const [tokens, cost] = await this.#values(DIMENSIONS.map((name) => projectCounter(account, name)));
-    return { tokens: tokens!, cost: cost! };
+  ofProject(account: Pick<Account, 'owner' | 'at'>): Promise<Amounts> {
+    return this.#amounts((dimension) => projectCounter(account, dimension));
   }
 
   /** I2. Of one run: calls under way, and those whose end nobody knows. */
@@ -180,8 +163,10 @@ export class Ledger {
     }
   }
 
-  #values(keys: readonly EntryKey[]): Promise<number[]> {
-    return Promise.all(keys.map((key) => this.#store.entries.counter(key)));
+  async #amounts(counterOf: (dimension: Dimension) => EntryKey): Promise<Amounts> {
+    const { entries } = this.#store;
+    const values = await Promise.all(DIMENSIONS.map((dimension) => entries.counter(counterOf(dimension))));
+    return { tokens: values[0]!, cost: values[1]! };
   }
 }
 

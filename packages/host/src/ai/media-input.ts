@@ -90,12 +90,7 @@ export async function withMedia<M extends WithContent>(
 async function fetched(part: JsonObject, terms: MediaTerms): Promise<JsonObject> {
   const { url, mediaRef, ...rest } = part;
   const { modalities } = terms;
-  const type = String(part.type === 'file' ? 'document' : part.type);
-  if (!modalities.some((modality) => modality === type))
-    throw new OpenwopError('unsupported_modality', {
-      message: `The model takes no ${type}. It takes: ${modalities.join(', ')}.`,
-      details: { modality: type, modalities: [...modalities] },
-    });
+  checkModality(String(part.type === 'file' ? 'document' : part.type), modalities);
   const name = url ?? mediaRef;
   if (typeof name !== 'string' || rest.data !== undefined || (url !== undefined && mediaRef !== undefined))
     throw new OpenwopError('validation_error', {
@@ -105,6 +100,15 @@ async function fetched(part: JsonObject, terms: MediaTerms): Promise<JsonObject>
   const mimeType = rest.mimeType ?? contentType;
   if (mimeType === undefined) throw unfetched('The server did not say what it is; name its mimeType.');
   return { ...rest, mimeType, data: Buffer.from(bytes).toString('base64') };
+}
+
+/** `where`: of the part in the messages. */
+export function checkModality(modality: string, modalities: readonly Modality[], where = ''): void {
+  if (modalities.some((each) => each === modality)) return;
+  throw new OpenwopError('unsupported_modality', {
+    message: `The model takes no ${modality}${where && ` (${where})`}. It takes: ${modalities.join(', ')}.`,
+    details: { modality, modalities: [...modalities] },
+  });
 }
 
 interface Content {

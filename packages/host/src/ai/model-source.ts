@@ -11,7 +11,7 @@ import {
   streamTextScript,
   type Task,
 } from '@gantry/ai';
-import { type JsonObject, OpenwopError, ownerOf, type RunOwner } from '@gantry/protocol';
+import { isObject, type JsonObject, OpenwopError, ownerOf, type RunOwner } from '@gantry/protocol';
 import type { ModelFacts } from './providers/provider-table.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Io } from './providers/reach.ts';
@@ -99,8 +99,8 @@ export const scriptedSource: ModelSource = {
 
 /** A script may be said to cost something, in US dollars for a million tokens: to try budgets without a key. */
 function priceIn({ ai }: JsonObject): Price {
-  const { price } = (typeof ai === 'object' && ai !== null && !Array.isArray(ai) ? ai : {}) as JsonObject;
-  if (price === null || typeof price !== 'object' || Array.isArray(price)) return FREE;
+  const price = isObject(ai) ? ai.price : undefined;
+  if (!isObject(price)) return FREE;
   const { input = 0, output = 0 } = price;
   if (![input, output].every((usd) => typeof usd === 'number' && usd >= 0))
     throw new OpenwopError('validation_error', {
@@ -110,13 +110,13 @@ function priceIn({ ai }: JsonObject): Price {
 }
 
 function mockOf({ mockProvider }: JsonObject): { id: string; config: JsonObject } | null {
-  if (mockProvider === null || typeof mockProvider !== 'object' || Array.isArray(mockProvider)) return null;
+  if (!isObject(mockProvider)) return null;
   const { id, config } = mockProvider;
   return typeof id === 'string' ? { id, config: (config ?? {}) as JsonObject } : null;
 }
 
 function scriptOf({ ai }: JsonObject): Script | undefined {
-  if (ai === null || typeof ai !== 'object' || Array.isArray(ai) || ai.script === undefined) return undefined;
+  if (!isObject(ai) || ai.script === undefined) return undefined;
   return scriptIn(readScript(ai.script), 'configurable.ai.script');
 }
 

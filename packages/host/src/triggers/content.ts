@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { FORM_MEDIA, parseBody, parseForm } from '@gantry/http';
 import {
   EmailMessage,
+  isObject,
   type Json,
   type JsonObject,
   lazyValidator,
@@ -85,7 +86,7 @@ function fields(media: string, bytes: Buffer): JsonObject {
   if (media === FORM_MEDIA) return parseForm(bytes, TRIGGER_LIMITS.formFieldsMax);
   if (!JSON_MEDIA.test(media)) throw unreadable(`Send a form as ${FORM_MEDIA} or as a JSON object.`);
   const value = parseBody(bytes);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw invalid('A form sent as JSON must be an object.');
 }
 

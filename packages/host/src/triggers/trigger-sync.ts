@@ -1,5 +1,5 @@
 /** Keeps the subscriptions of a workflow equal to the webhook and queue triggers of its current version. */
-import { fromEntry } from '@gantry/resources';
+import { listRecords } from '@gantry/resources';
 import canonicalize from 'canonicalize';
 import type { SecretOptions } from '../signing-secret.ts';
 import {
@@ -28,8 +28,7 @@ export const syncSubscriptions = (
     const asked = current ? [...wantedSubscriptions(current.definition)] : [];
     const wanted = new Map(asked.map(([triggerId, each]) => [idOf(options, tenant, triggerId, each), each]));
     const filter = { ref: workflow.workflowId, limit: LISTED_MAX };
-    for (const entry of await store.entries.list(triggers.kind, tenant, filter)) {
-      const trigger = fromEntry(triggers, entry);
+    for (const trigger of await listRecords(store.entries, triggers, tenant, filter)) {
       if (trigger.record.origin.kind !== 'trigger' || wanted.has(trigger.id)) continue;
       change.delete(trigger);
       change.add(finderRemoval(trigger));
