@@ -76,29 +76,23 @@ export function createPacks(options: PacksOptions) {
   const trust = loadedOnce(() => loadTrust(settings));
   const { registries } = settings;
   const registry = registryPacks({ settings, egress, trust, offer });
+  const shared = { records, folders, sandboxes, runtimeCapabilities, trust, offer };
   const service = new PackService({
-    store,
-    records,
-    sandboxes,
-    offer,
+    ...options,
+    ...shared,
     receipts,
     surfaces: Object.keys(surfaces.families),
-    trust,
     workflowPins: (tenant) => workflowPins(store.records, tenant),
-    now,
     changed,
     registry,
     registries,
   });
-  const shared = { records, folders, sandboxes, runtimeCapabilities };
   return {
     ...shared,
     service,
     limits,
-    trust,
     /** Every capability family of the discovery document. */
     families,
-    offer,
     executor: packExecutor({
       ...options,
       ...shared,
@@ -109,11 +103,7 @@ export function createPacks(options: PacksOptions) {
       outputsWarned: settings.packOutputsWarned,
       surfaces: surfaces.membersFor,
     }),
-    /** The definition with every pack that it uses named by version and content. */
-    pin: (tenant: string, definition: WorkflowDefinition) => pinPacks(records, tenant, definition),
-    typesOf: (pinned: WorkflowDefinition) => pinnedTypes(records, pinned),
-    /** Whether some installed pack offers a node type. */
-    knownTypes: (tenant: string) => knownTypes(records, tenant),
+    ...bindingOf(records),
     /** Called when other packs may serve a workflow than before. */
     onChanged: (listener: () => void): void => void listeners.push(listener),
     /** Removes leftovers and installs what the settings name. Before workflows are loaded. */
@@ -130,6 +120,14 @@ export function createPacks(options: PacksOptions) {
     },
   };
 }
+
+const bindingOf = (records: PackRecords) => ({
+  /** The definition with every pack that it uses named by version and content. */
+  pin: (tenant: string, definition: WorkflowDefinition) => pinPacks(records, tenant, definition),
+  typesOf: (pinned: WorkflowDefinition) => pinnedTypes(records, pinned),
+  /** Whether some installed pack offers a node type. */
+  knownTypes: (tenant: string) => knownTypes(records, tenant),
+});
 
 const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: Settings): PackLimits => ({
   memoryBytes: packMemoryMb * 1024 * 1024,
