@@ -15,7 +15,7 @@ const DAY_SETTINGS = {
 const shown = (dimension: Dimension, amount: number): number =>
   dimension === 'cost' ? amount / NANO_USD : amount;
 
-export const stopOf = ({ dimension, scope, limit, observed }: BudgetExhausted): BudgetStop => ({
+export const stopOf = ({ about: { dimension, scope, limit, observed } }: BudgetExhausted): BudgetStop => ({
   dimension,
   limit: shown(dimension, limit),
   observed: shown(dimension, observed),

@@ -1,20 +1,17 @@
 /** A call of a model, before it is made and on record. */
 import type { Media, ModelFailure, Usage } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
-import type { ErrorCode, Json, JsonObject, RunOwner } from '@gantry/protocol';
+import type { ErrorCode, Json, JsonObject } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
-import type { Amounts, Ceilings } from './ledger.ts';
+import type { Account, Amounts, Ceilings } from './ledger.ts';
 import type { StoredMedia } from './media-store.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { Io } from './providers/reach.ts';
 
 /** A node at work, and the run that pays. */
-export interface CallingNode {
-  readonly owner: RunOwner;
+export interface CallingNode extends Omit<Account, 'at'> {
   readonly runId: string;
   readonly nodeId: string;
-  readonly rootRunId: string;
-  readonly workflowId: string;
   readonly epoch: number;
   readonly tell: NodeCaller['tell'];
   readonly signal: AbortSignal;
@@ -101,16 +98,15 @@ export interface RecordedCall {
 
 /** Not even the smallest request fits into what is left. */
 export class BudgetExhausted extends Error {
-  readonly dimension: keyof Amounts;
-  readonly scope: keyof Ceilings;
-  readonly limit: number;
-  readonly observed: number;
+  readonly about: {
+    readonly dimension: keyof Amounts;
+    readonly scope: keyof Ceilings;
+    readonly limit: number;
+    readonly observed: number;
+  };
 
-  constructor(about: Pick<BudgetExhausted, 'dimension' | 'scope' | 'limit' | 'observed'>) {
+  constructor(about: BudgetExhausted['about']) {
     super('The budget is exhausted');
-    this.dimension = about.dimension;
-    this.scope = about.scope;
-    this.limit = about.limit;
-    this.observed = about.observed;
+    this.about = about;
   }
 }

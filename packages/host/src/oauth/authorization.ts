@@ -11,15 +11,9 @@ import { hash } from 'node:crypto';
 import { CONNECTION_LIMITS } from '@gantry/protocol';
 import type { Change, RecordKind, Secret, Stored } from '@gantry/resources';
 import type { MasterKey } from '../master-key.ts';
-import type { ScopeAccess } from '../packs/connections/provider.ts';
+import type { ConnectionRecord, Holder } from './connection.ts';
 
-export interface AuthorizationRecord {
-  readonly provider: string;
-  readonly workspace: string;
-  readonly principal: string;
-  readonly scope: 'user' | 'workspace';
-  readonly access: ScopeAccess;
-  readonly scopes: readonly string[];
+export interface AuthorizationRecord extends Holder, Pick<ConnectionRecord, 'access' | 'scopes'> {
   readonly redirectUri: string;
   readonly codeVerifier: Secret;
   /** A2: set with the consent. */
@@ -64,7 +58,8 @@ export type Problem =
 
 export const browserOf = (cookie: string): string => hash('sha256', cookie, 'hex');
 
-async function current(change: Change, id: string): Promise<Authorization | null> {
+/** Null when it is gone or its time is over. */
+export async function current(change: Change, id: string): Promise<Authorization | null> {
   const found = await change.find(authorizations, id);
   return found && found.record.endsAt > change.now ? found : null;
 }

@@ -9,6 +9,7 @@ import {
   authorizations,
   claim,
   consent,
+  current,
   nameIn,
   type Problem,
   sealedName,
@@ -49,10 +50,11 @@ export class Authorizing {
 
   /** What the page of a link shows; `id` names its cookie. */
   async asked(link: string): Promise<{ readonly id: string; readonly view: ConsentView } | ProblemFound> {
-    const found = await this.#inChange(link, 'link', async (change, id) => {
-      const stored = await change.find(authorizations, id);
-      return stored && stored.record.endsAt > change.now ? stored : 'unknown';
-    });
+    const found = await this.#inChange(
+      link,
+      'link',
+      async (change, id) => (await current(change, id)) ?? 'unknown',
+    );
     if ('problem' in found) return found;
     const { tenant, id, record } = found;
     const { described, oauth } = await this.#options.providers.resolve(tenant, record.provider);

@@ -15,11 +15,7 @@ export interface OAuthProvider {
   /** What it calls itself; absent when the operator did not say. */
   readonly issuer?: string;
   readonly endpoints: { readonly authorize: string; readonly token: string; readonly revoke?: string };
-  readonly client: {
-    readonly clientId: string;
-    readonly clientSecret?: string;
-    readonly authMethod: 'basic' | 'post';
-  };
+  readonly client: Pick<ClientFacts, 'clientId' | 'clientSecret' | 'authMethod'>;
   /** The only hosts that its tokens travel to. */
   readonly apiHosts: readonly string[];
 }

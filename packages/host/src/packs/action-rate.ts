@@ -5,17 +5,11 @@ import type { Store } from '@gantry/store';
 import { pause, systemClock } from '../runtime/clock.ts';
 import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
 
-export interface RatedAction {
-  readonly tenant: string;
-  readonly packName: string;
-  readonly typeId: string;
-  readonly rateLimit: RateLimit;
-}
-
 /** Resolves when the action may be dispatched. */
 export async function actionTurn(
   { store, now }: { readonly store: Pick<Store, 'commit' | 'entries'>; readonly now: () => number },
-  { tenant, packName, typeId, rateLimit }: RatedAction,
+  { tenant, packName, typeId }: Record<'tenant' | 'packName' | 'typeId', string>,
+  rateLimit: RateLimit,
   signal: AbortSignal,
 ): Promise<void> {
   const id = hash('sha256', `${packName}\0${typeId}`, 'base64url');

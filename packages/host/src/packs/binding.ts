@@ -8,7 +8,7 @@ import {
   type WorkflowPacks,
 } from '@gantry/protocol';
 import { artifactTypeOf } from './artifact-types/artifact-type-record.ts';
-import type { Declared } from './pack-record.ts';
+import type { Declared, PackRecord } from './pack-record.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
 
 /** Whether a definition means something else when other packs are installed. */
@@ -102,12 +102,10 @@ export async function knownTypes(records: PackRecords, tenant: string): Promise<
   return (typeId) => typeIds.has(typeId);
 }
 
-export interface DeclaredPack<Kind extends Declared['kind']> {
+export interface DeclaredPack<Kind extends Declared['kind']>
+  extends Pick<PackRecord, 'name' | 'version' | 'integrity'> {
   /** Whose installation it is. */
   readonly tenant: string;
-  readonly name: string;
-  readonly version: string;
-  readonly integrity: string;
   readonly declared: Extract<Declared, { kind: Kind }>;
 }
 

@@ -2,13 +2,10 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { extractArchive, PARTIAL } from '@gantry/packs';
+import type { VersionRecord } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 
-export interface CodeAddress {
-  readonly name: string;
-  readonly version: string;
-  readonly integrity: string;
-}
+type CodeAddress = Pick<VersionRecord, 'name' | 'version' | 'integrity'>;
 
 export class CodeFolders {
   readonly #root: string;
@@ -58,18 +55,10 @@ export class CodeFolders {
   }
 }
 
-async function exists(folder: string): Promise<boolean> {
-  try {
-    return (await stat(folder)).isDirectory();
-  } catch {
-    return false;
-  }
-}
+const exists = (folder: string): Promise<boolean> =>
+  stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch {
-    return [];
-  }
-}
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);

@@ -1,5 +1,5 @@
 /**
- * What pack code tells while it runs, on its way into the log: in order, in batches, and not without end. While the
+ * What pack code reports while it runs, on its way into the log: in order, in batches, and not without end. While the
  * run is paused nothing is written: what is emitted then waits, and goes into the log at the latest with the ending.
  */
 import type { EmittedEvent } from '@gantry/engine';
@@ -57,7 +57,7 @@ export class EventFeed {
     return this.push({ type: 'output.chunk', payload: { ...payload, chunk } });
   }
 
-  /** The node tells no more. */
+  /** The node reports nothing more. */
   end(): Promise<void> {
     for (const [channel, chunk] of this.#chunks.rest()) {
       const payload = { chunk, isLast: false, ...(channel !== undefined && { channel }) };

@@ -10,9 +10,9 @@ import { SHARED } from '../workflows/shared.ts';
 import { labelOf, type PackRecord, packBytes } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 
-export interface BytesQuestion {
+interface BytesQuestion {
   readonly tenant: string;
-  readonly record: Pick<PackRecord, 'name' | 'version' | 'integrity' | 'covers'>;
+  readonly record: PackRecord;
   readonly isFromRegistry: boolean;
   readonly now: number;
 }

@@ -49,7 +49,7 @@ export const packExecutor =
   (log: InvocationLog): Executor =>
   async (key, execution, signal, work) => {
     const { pack } = execution;
-    if (!pack) throw new Error(`${execution.typeId} is no type of a pack`);
+    if (!pack) throw new Error(`${execution.typeId} is not a type of a pack`);
     const task: Task = { key, execution, pack, signal, work, log };
     try {
       const ready = await prepare(options, task);
@@ -126,7 +126,8 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
     throw new OpenwopError('pack_runtime_requirement_unmet', { details: { manifest, unmet } });
   if (node?.rateLimit) {
     const { typeId, rateLimit } = node;
-    await actionTurn(options, { tenant: key.tenant, packName: version.name, typeId, rateLimit }, task.signal);
+    const action = { tenant: key.tenant, packName: version.name, typeId };
+    await actionTurn(options, action, rateLimit, task.signal);
   }
   if (node?.model)
     await options.modelGate(nodeOf(task), node.model, { ...execution.config, ...execution.inputs });
@@ -185,9 +186,8 @@ async function invoke(
   const misfit = stop.wanted ? undefined : misfitOf(version, task, outcome);
   const isWarned = misfit !== undefined && options.outputsWarned.includes(version.name);
   if (isWarned) feed.log('warn', misfit.message);
-  const { name, version: packVersion, code } = version;
-  options.receipts.note({ tenant: key.tenant, name, version: packVersion, used: outcome.used });
-  if (code?.language === 'wasm') await tellBreach(options, feed, outcome);
+  options.receipts.note(key.tenant, version, outcome.used);
+  if (version.code?.language === 'wasm') await tellBreach(options, feed, outcome);
   await feed.end();
   const { stop: exhausted } = work.run;
   if (exhausted) return { outcome: { exhausted, ...feed.untold() } };

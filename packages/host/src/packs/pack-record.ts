@@ -66,11 +66,7 @@ export type Declared =
   | { readonly kind: 'card'; readonly cardTypeIds: readonly string[] }
   | { readonly kind: 'form-content'; readonly templateIds: readonly string[] };
 
-export interface VersionRecord {
-  readonly name: string;
-  readonly version: string;
-  readonly integrity: string;
-  readonly source: InstalledPack['source'];
+export interface VersionRecord extends Pick<PackRecord, 'name' | 'version' | 'integrity' | 'source'> {
   readonly requires: readonly string[];
   /** What it asks of the host, by name. */
   readonly peers?: readonly string[];

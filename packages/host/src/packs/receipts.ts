@@ -10,13 +10,6 @@ const FLUSH_MS = 500;
 const WRITE_TRIES_MAX = 5;
 const LISTED_MAX = 1_000;
 
-export interface StepUse {
-  readonly tenant: string;
-  readonly name: string;
-  readonly version: string;
-  readonly used: Receipt;
-}
-
 type Counts = { [name: string]: number };
 interface DayRecord {
   readonly name: string;
@@ -51,7 +44,7 @@ export class Receipts {
   }
 
   /** Written soon; a crash can lose what the last half second added, never what a reader has seen. */
-  note({ tenant, name, version, used }: StepUse): void {
+  note(tenant: string, { name, version }: Pick<DayRecord, 'name' | 'version'>, used: Receipt): void {
     const day = new Date(this.#options.now()).toISOString().slice(0, 10);
     const key = [tenant, name, version, day].join('\0');
     const record = this.#waiting.get(key)?.record ?? emptyDay({ name, version, day });

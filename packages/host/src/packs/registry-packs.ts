@@ -25,16 +25,14 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Settings } from '../settings.ts';
 import { type Candidate, manifestOf } from './judged-pack.ts';
 import type { Offer } from './offer.ts';
+import type { PackRecord } from './pack-record.ts';
 import { type HostTrust, ofRegistry, type RegistryProof } from './trust.ts';
 
 /** Archives of one plan are in memory together. */
 const PLAN_BYTES_MAX = 256 * 1024 * 1024;
 
 /** A version that a range, or the lockfile, stands for. */
-export interface ChosenPack {
-  readonly name: string;
-  readonly version: string;
-  readonly integrity: string;
+export interface ChosenPack extends Pick<PackRecord, 'name' | 'version' | 'integrity'> {
   /** Somebody asked for exactly this version. */
   readonly isExact: boolean;
 }

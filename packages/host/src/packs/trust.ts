@@ -1,11 +1,11 @@
 /** Whom this host trusts packs from. One policy for what is handed over; each registry may have its own. */
 import {
   type Archive,
+  type FetchedPack,
   judgeTrust,
   type PackManifest,
   type PackPin,
   type RegistryRecord,
-  type SecurityAdvisory,
   type Signing,
   type SigstoreTrust,
   sameRegistry,
@@ -46,15 +46,13 @@ export const WITHOUT_FILE: HostTrust = {
 };
 
 /** What a registry says of a version that came from it. */
-export interface RegistryProof {
+export interface RegistryProof
+  extends Pick<FetchedPack, 'keys' | 'advisories'>,
+    Partial<Pick<FetchedPack, 'detachedSignature'>> {
   readonly url: string;
   readonly record: RegistryRecord;
   /** What it says of the signature, where the manifest in the archive is silent. */
   readonly signing?: Signing | undefined;
-  readonly detachedSignature?: Uint8Array | undefined;
-  /** The keys that vouch for packs of this registry. */
-  readonly keys: readonly TrustedKey[];
-  readonly advisories: readonly SecurityAdvisory[];
   /** Somebody asked for exactly this version. */
   readonly isExact: boolean;
   /** A lockfile names these bytes. */

@@ -13,7 +13,7 @@ export interface ArtifactTypeRecord
   readonly schemaText: string;
 }
 
-/** Refuses the whole pack for one schema that cannot be used: a type without its check is no type. */
+/** Refuses the whole pack for one schema that cannot be used: a type is of no use without its check. */
 export function artifactTypeRecords(
   types: readonly ArtifactType[],
   files: Archive['files'],

@@ -2,7 +2,7 @@
 import type { NodePackManifest } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { SHARED } from '../../workflows/shared.ts';
-import type { Declared, PackNode } from '../pack-record.ts';
+import type { PackNode, VersionRecord } from '../pack-record.ts';
 import type { PackRecords } from '../pack-records.ts';
 import { installedProviders } from './connections.ts';
 import { type InstalledProvider, isOAuth, resolveProvider, scopesOf } from './provider.ts';
@@ -25,12 +25,7 @@ export function nodeAuth(
 }
 
 /** The part of a pack that is about to be installed. */
-export interface Arriving {
-  readonly name: string;
-  readonly version: string;
-  readonly declared?: Declared;
-  readonly nodes: readonly { readonly typeId: string; readonly needs?: { readonly auth?: NodeAuth } }[];
-}
+export type Arriving = Pick<VersionRecord, 'name' | 'version' | 'declared' | 'nodes'>;
 
 /** Providers may arrive with the packs that need them. */
 export async function refuseUnknownAuth(
