@@ -9,7 +9,7 @@
  */
 import type { Socket } from 'node:net';
 import { limiter, type Release, type Turns } from '@gantry/limiter';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
 import { type Api, knownCaller } from './context.ts';
 
@@ -24,8 +24,7 @@ export interface BodyTurns {
   giveUp(request: FastifyRequest): void;
 }
 
-const clientIsGone = (): Error =>
-  new OpenwopError('validation_error', { message: 'The client closed the connection.' });
+const clientIsGone = (): Error => invalid('The client closed the connection.');
 
 export function createBodyTurns(app: Api, turns: Turns, bodyBytesMax: number): BodyTurns {
   const held = new WeakMap<FastifyRequest, Release>();

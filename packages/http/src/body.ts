@@ -1,6 +1,6 @@
 /** Reads a request body: JSON of bounded size and depth, in UTF-8, without prototype tricks or losses. */
 import { isUtf8 } from 'node:buffer';
-import { type Json, OpenwopError, readJsonText } from '@gantry/protocol';
+import { invalid, type Json, type OpenwopError, readJsonText } from '@gantry/protocol';
 
 export const BODY_DEPTH_MAX = 64;
 
@@ -54,8 +54,7 @@ function firstProblem(values: readonly Json[]): string | null {
   return null;
 }
 
-const refused = (reason: string): OpenwopError =>
-  new OpenwopError('validation_error', { message: `The body ${reason}.`, details: { body: reason } });
+const refused = (reason: string): OpenwopError => invalid(`The body ${reason}.`, { body: reason });
 
 /** An empty body is `undefined`: verbs such as cancel take none. */
 export function parseBody(body: Buffer): Json | undefined {
@@ -70,7 +69,7 @@ export function parseBody(body: Buffer): Json | undefined {
   if (problem !== null) throw refused(problem);
   if (loss) {
     const details = { path: loss.path, problem: loss.problem };
-    throw new OpenwopError('validation_error', { message: `Body ${loss.path}: ${loss.problem}.`, details });
+    throw invalid(`Body ${loss.path}: ${loss.problem}.`, details);
   }
   return value;
 }

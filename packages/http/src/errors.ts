@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { errorEnvelope, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { errorEnvelope, invalid, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { StoreError } from '@gantry/store';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { knownCaller } from './context.ts';
@@ -20,7 +20,7 @@ function fromFastify(error: FastifyError): OpenwopError | null {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new OpenwopError('unsupported_media_type');
     case 'FST_ERR_BAD_URL':
-      return new OpenwopError('validation_error', { message: 'The path is not a valid URL.' });
+      return invalid('The path is not a valid URL.');
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new OpenwopError('not_found');
     default: {
@@ -36,9 +36,7 @@ function expectedError(error: unknown): OpenwopError | null {
   if (error instanceof OpenwopError) return error;
   if (error instanceof StoreError) {
     if (error.code === 'invalid_text') {
-      return new OpenwopError('validation_error', {
-        message: 'Text must not hold NUL or half a surrogate pair.',
-      });
+      return invalid('Text must not hold NUL or half a surrogate pair.');
     }
     const isUnknown = error.outcome === 'unknown';
     return new OpenwopError('storage_unavailable', {
@@ -99,9 +97,7 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket): v
     status: '400 Bad Request',
     problem: 'It is not valid HTTP.',
   };
-  const body = JSON.stringify(
-    errorEnvelope(new OpenwopError('validation_error', { message: `The request was not read. ${problem}` })),
-  );
+  const body = JSON.stringify(errorEnvelope(invalid(`The request was not read. ${problem}`)));
   const head = `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`;
   // Its client may never end its own side, and the requests of the socket wait for more until it is closed
   socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());

@@ -1,6 +1,6 @@
 /** Reads the fields of a form that a browser sent. */
 import { isUtf8 } from 'node:buffer';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 
 export const FORM_MEDIA = 'application/x-www-form-urlencoded';
 
@@ -19,9 +19,7 @@ export function parseForm(bytes: Buffer, fieldsMax: number): FormFields {
   let count = 0;
   for (const [name, value] of new URLSearchParams(text)) {
     if (++count > fieldsMax || name === '__proto__' || /\0/.test(name + value))
-      throw new OpenwopError('validation_error', {
-        message: `A form has at most ${fieldsMax} fields, of plain names and text.`,
-      });
+      throw invalid(`A form has at most ${fieldsMax} fields, of plain names and text.`);
     const before = Object.hasOwn(form, name) ? form[name] : undefined;
     form[name] = before === undefined ? value : [before, value].flat();
   }

@@ -7,7 +7,7 @@
  */
 
 import { hash } from 'node:crypto';
-import { errorEnvelope, isKeptRefusal, OpenwopError } from '@gantry/protocol';
+import { errorEnvelope, invalid, isKeptRefusal, OpenwopError } from '@gantry/protocol';
 import type { IdempotencyRecord, Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -44,9 +44,9 @@ function readKey(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key === 'string' && key.length > 0 && key.length <= KEY_LENGTH_MAX) return key;
-  throw new OpenwopError('validation_error', {
-    message: `Idempotency-Key must have 1 to ${KEY_LENGTH_MAX} characters.`,
-    details: { header: 'Idempotency-Key', maxLength: KEY_LENGTH_MAX },
+  throw invalid(`Idempotency-Key must have 1 to ${KEY_LENGTH_MAX} characters.`, {
+    header: 'Idempotency-Key',
+    maxLength: KEY_LENGTH_MAX,
   });
 }
 

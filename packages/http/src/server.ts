@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { createTurns, type Turns } from '@gantry/limiter';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import fastify, { type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -181,7 +181,5 @@ function noRoute(options: ServerOptions, routes: Routes, request: FastifyRequest
     return new OpenwopError('method_not_allowed', { headers: { allow: methods.join(', ') } });
   }
   if (path.startsWith('/v1/')) return new OpenwopError('not_found');
-  return new OpenwopError('validation_error', {
-    message: 'Every operation is under `/v1/`; the host describes itself at `/.well-known/openwop`.',
-  });
+  return invalid('Every operation is under `/v1/`; the host describes itself at `/.well-known/openwop`.');
 }

@@ -1,5 +1,5 @@
 /** Requests are checked by TypeBox; what fails is named, never repeated. */
-import { type JsonObject, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
+import { invalid, type JsonObject, type OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
@@ -12,10 +12,7 @@ function validationError(part: string, problems: readonly Problem[]): OpenwopErr
     .slice(0, ERRORS_SHOWN_MAX)
     .map(({ field, problem }) => ({ field: `${part}${field}`, problem }));
   const first = fields[0];
-  return new OpenwopError('validation_error', {
-    message: first ? `${first.field} ${first.problem}.` : 'The request is not valid.',
-    details: { fields },
-  });
+  return invalid(first ? `${first.field} ${first.problem}.` : 'The request is not valid.', { fields });
 }
 
 /** A cursor past every log is still a cursor: what no sequence can reach counts as the largest number. */

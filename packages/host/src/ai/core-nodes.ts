@@ -6,7 +6,7 @@
  */
 import { envelopeDirective, objectFaults, type Requirements } from '@gantry/ai';
 import type { EmittedEvent, Execution, Outcome } from '@gantry/engine';
-import { given, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, invalid, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { type NodePrompts, nodePrompts } from '../prompts/node-prompts.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import type { Executor, NodeWork } from '../runtime/outside-work.ts';
@@ -156,9 +156,7 @@ const ROLES: ReadonlySet<Json | undefined> = new Set(['system', 'user', 'assista
 function messageOf(message: Json, at: number): ChatMessage {
   const { role, content = null } = (typeof message === 'object' ? (message ?? {}) : {}) as JsonObject;
   if (ROLES.has(role)) return { ...(message as JsonObject), role: role as ChatMessage['role'], content };
-  throw new OpenwopError('validation_error', {
-    message: `messages/${at}/role must be system, user, assistant or tool.`,
-  });
+  throw invalid(`messages/${at}/role must be system, user, assistant or tool.`);
 }
 
 /** Something is said even where the workflow names no message. */

@@ -5,7 +5,7 @@
 import type { Modality } from '@gantry/ai';
 import { type Egress, EgressError } from '@gantry/egress';
 import { LimiterError, limiter } from '@gantry/limiter';
-import { isObject, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { invalid, isObject, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { MediaStore } from './media-store.ts';
 
 export const MEDIA_BYTES_MAX = 5 * 1024 * 1024;
@@ -74,9 +74,7 @@ export async function withMedia<M extends WithContent>(
   );
   if (addressed.length === 0) return [...messages];
   if (addressed.length > PARTS_MAX)
-    throw new OpenwopError('validation_error', {
-      message: `A call takes at most ${PARTS_MAX} media by address, not ${addressed.length}.`,
-    });
+    throw invalid(`A call takes at most ${PARTS_MAX} media by address, not ${addressed.length}.`);
   return Promise.all(
     messages.map(async (message) => {
       const { content } = message;
@@ -93,9 +91,7 @@ async function fetched(part: JsonObject, terms: MediaTerms): Promise<JsonObject>
   checkModality(String(part.type === 'file' ? 'document' : part.type), modalities);
   const name = url ?? mediaRef;
   if (typeof name !== 'string' || rest.data !== undefined || (url !== undefined && mediaRef !== undefined))
-    throw new OpenwopError('validation_error', {
-      message: 'A media part has one of url, mediaRef and data.',
-    });
+    throw invalid('A media part has one of url, mediaRef and data.');
   const { bytes, contentType } = await contentOf(name, url === undefined, terms);
   const mimeType = rest.mimeType ?? contentType;
   if (mimeType === undefined) throw unfetched('The server did not say what it is; name its mimeType.');
@@ -123,9 +119,7 @@ async function contentOf(name: string, isRef: boolean, terms: MediaTerms): Promi
   if (id === undefined && !isRef) return downloaded(name, terms);
   const found = id === undefined ? null : await media.read(tenant, id);
   if (!found)
-    throw new OpenwopError('validation_error', {
-      message: 'The tenant has no such media. Use the mediaRef of a call whose run is still there.',
-    });
+    throw invalid('The tenant has no such media. Use the mediaRef of a call whose run is still there.');
   return { bytes: found.data, contentType: found.mimeType };
 }
 

@@ -1,6 +1,6 @@
 /** What pack code asks of models beside chat, and the answers in the words of the protocol. */
 import { imageOf, type Media, type MediaPart } from '@gantry/ai';
-import { given, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { given, invalid, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { decodeBase64, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Ai, Asked, Plan, Which } from './ai.ts';
 import { NANO_USD } from './ledger.ts';
@@ -85,8 +85,7 @@ const imageGenerator =
 const imageEditor =
   (deps: MediaDeps): MediaMethods['callImageEditor'] =>
   async ({ provider, model, credentialRef, op = 'edit', prompt = EDITS[op], ...given }, call) => {
-    if (prompt === undefined)
-      throw new OpenwopError('validation_error', { message: `The operation ${op} needs a prompt.` });
+    if (prompt === undefined) throw invalid(`The operation ${op} needs a prompt.`);
     const which = { task: 'image', provider, model, credentialRef } as const;
     const { imageBase64, maskBase64, mimeType = 'image/png' } = given;
     const picture = (text: string, member: string): MediaPart => ({
@@ -108,9 +107,9 @@ const imageUpscaler =
   async ({ imageBase64, scale = 2, ...which }, call) => {
     const { data, mimeType, width = 0, height = 0 } = imageOf(decodeBase64(imageBase64, 'imageBase64'));
     if (width < 1 || height < 1 || Math.max(width, height) * scale > SIDE_MAX)
-      throw new OpenwopError('validation_error', {
-        message: `imageBase64 must be a PNG, JPEG or WebP image of at most ${SIDE_MAX / scale} pixels a side.`,
-      });
+      throw invalid(
+        `imageBase64 must be a PNG, JPEG or WebP image of at most ${SIDE_MAX / scale} pixels a side.`,
+      );
     const size = { width: width * scale, height: height * scale };
     const images: readonly MediaPart[] = [{ type: 'image', mimeType, data }];
     const asked = await deps.ask<Pictured>(call, { task: 'upscale', ...which }, (chosen) =>

@@ -11,7 +11,7 @@ import {
   streamTextScript,
   type Task,
 } from '@gantry/ai';
-import { isObject, type JsonObject, OpenwopError, ownerOf, type RunOwner } from '@gantry/protocol';
+import { invalid, isObject, type JsonObject, OpenwopError, ownerOf, type RunOwner } from '@gantry/protocol';
 import type { ModelFacts } from './providers/provider-table.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Io } from './providers/reach.ts';
@@ -103,9 +103,9 @@ function priceIn({ ai }: JsonObject): Price {
   if (!isObject(price)) return FREE;
   const { input = 0, output = 0 } = price;
   if (![input, output].every((usd) => typeof usd === 'number' && usd >= 0))
-    throw new OpenwopError('validation_error', {
-      message: 'configurable.ai.price must have `input` and `output`, in US dollars for a million tokens.',
-    });
+    throw invalid(
+      'configurable.ai.price must have `input` and `output`, in US dollars for a million tokens.',
+    );
   return { input: Number(input) * NANO_USD_PER_MILLIONTH, output: Number(output) * NANO_USD_PER_MILLIONTH };
 }
 
@@ -126,9 +126,9 @@ const streamText = (config: JsonObject): Script =>
 function scriptIn(read: ReturnType<typeof readScript>, where: string): Script {
   if ('script' in read) return read.script;
   const [first] = read.problems;
-  throw new OpenwopError('validation_error', {
-    message: `${where} is not a script: ${first ? `${first.field || '/'} ${first.problem}` : 'see the docs'}.`,
-  });
+  throw invalid(
+    `${where} is not a script: ${first ? `${first.field || '/'} ${first.problem}` : 'see the docs'}.`,
+  );
 }
 
 export const noProvider = (

@@ -1,5 +1,5 @@
 /** Calls of pack code to models, by way of the call gate. */
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { invalid, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { assertSameCall, MODEL_METHODS, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Ai, Asked, AskingNode } from './ai.ts';
 import { stopOf } from './call-budget.ts';
@@ -79,7 +79,7 @@ function choiceOf(choice: Json | undefined): ChatAsk['toolChoice'] {
   if (typeof name === 'string') return { name };
   if (typeof nested === 'object' && nested !== null) return choiceOf(nested);
   if (typeof type === 'string') return choiceOf(type);
-  throw new OpenwopError('validation_error', { message: 'toolChoice names no tool.' });
+  throw invalid('toolChoice names no tool.');
 }
 
 const outsideOfRuns = (): OpenwopError =>

@@ -5,6 +5,7 @@ import {
   Artifact,
   ArtifactList,
   closedObject,
+  invalid,
   type Json,
   OpenwopError,
   optional,
@@ -103,10 +104,10 @@ function exported(
 }
 
 const unmakable = (format: string, isJson: boolean): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `This artifact cannot be read as ${format}. Ask for ${isJson ? ARTIFACT_FORMATS.join(', ') : 'raw'}.`,
-    details: { key: 'format' },
-  });
+  invalid(
+    `This artifact cannot be read as ${format}. Ask for ${isJson ? ARTIFACT_FORMATS.join(', ') : 'raw'}.`,
+    { key: 'format' },
+  );
 
 function editingRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { workingCopies } = deps.services;

@@ -1,7 +1,13 @@
 /** Workflow chains: fragments with parameters that become workflows. */
 import { type Api, callerOf, type Idempotency } from '@gantry/http';
 import { instantiateChain, type PackedChain, readChain } from '@gantry/packs';
-import { FromChainRequest, FromChainResponse, type JsonObject, OpenwopError } from '@gantry/protocol';
+import {
+  FromChainRequest,
+  FromChainResponse,
+  invalid,
+  type JsonObject,
+  OpenwopError,
+} from '@gantry/protocol';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { chainOptions, sha256 } from '../workflows/chain-options.ts';
 import type { ApiDeps } from './context.ts';
@@ -60,7 +66,7 @@ async function chainsOf(
   { packName, chains }: FromChainRequest,
 ): Promise<PackedChain[]> {
   if ((packName === undefined) === (chains === undefined))
-    throw new OpenwopError('validation_error', { message: 'Give either `packName` or `chains`.' });
+    throw invalid('Give either `packName` or `chains`.');
   if (packName === undefined)
     return (chains ?? []).map((chain) => ({ packName: INLINE, chain: readChain(chain) }));
   const [pack] = await records.versionsOf(tenant, packName);

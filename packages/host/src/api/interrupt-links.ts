@@ -15,6 +15,7 @@ import {
 import {
   InterruptLink,
   InterruptLinkRequest,
+  invalid,
   isoTime,
   OpenInterrupt as OpenInterruptSchema,
   OpenwopError,
@@ -117,8 +118,6 @@ function revokeRoute(app: Api, { runtime, services }: ApiDeps, idempotency: Idem
     return '';
   });
 }
-
-const invalid = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
 
 /** A token is its own credential; one that came with a key as well answers as that key, unless it is for a person. */
 function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {

@@ -18,6 +18,7 @@ import {
   readPayload,
 } from '@gantry/http';
 import {
+  invalid,
   isErrorCode,
   isoTime,
   type Json,
@@ -60,10 +61,10 @@ export function resumeValueIn(body: Record<string, unknown>): Json {
   if (!('resumeValue' in body) && 'action' in body) return body as Json;
   const problem = misfit(ResolveInterruptRequest, body);
   if (problem)
-    throw new OpenwopError('validation_error', {
-      message: `${problem.path || '/'} ${problem.message}. Send { "resumeValue": … }, or an object with \`action\`.`,
-      details: { path: problem.path },
-    });
+    throw invalid(
+      `${problem.path || '/'} ${problem.message}. Send { "resumeValue": … }, or an object with \`action\`.`,
+      { path: problem.path },
+    );
   return body.resumeValue as Json;
 }
 

@@ -5,7 +5,7 @@ import {
   closedObject,
   GrantRequest,
   InstalledPack,
-  OpenwopError,
+  invalid,
   PackDetail,
   PackPlan,
   PackPlanResult,
@@ -142,8 +142,7 @@ function planned({ packs, frozen, grants = {}, ...rest }: PackPlan): Omit<PlanRe
 
 function named(body: unknown): Static<typeof FromRegistry> {
   if (Check(FromRegistry, body)) return body;
-  throw new OpenwopError('validation_error', {
-    message:
-      'Send the archive of the pack as application/gzip, or what to take from a registry as JSON: { "name", "range", "grant" } or { "packs", "lock", "grants" }.',
-  });
+  throw invalid(
+    'Send the archive of the pack as application/gzip, or what to take from a registry as JSON: { "name", "range", "grant" } or { "packs", "lock", "grants" }.',
+  );
 }

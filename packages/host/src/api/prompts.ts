@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { type Api, callerOf, type Idempotency, notModified, readPayload, warn } from '@gantry/http';
 import { PromptTemplate } from '@gantry/packs';
-import { closedObject, OpenwopError } from '@gantry/protocol';
+import { closedObject, invalid, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { composePrompt } from '../prompts/compose.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
@@ -141,10 +141,10 @@ function writeRoutes(app: Api, library: PromptLibrary, idempotency: Idempotency)
     warn(reply, unknownPlaceholders(template));
     const { templateId } = request.params;
     if (template.templateId !== templateId)
-      throw new OpenwopError('validation_error', {
-        message: `The body is of ${template.templateId}, the path of ${templateId}. They must be the same.`,
-        details: { path: '/templateId' },
-      });
+      throw invalid(
+        `The body is of ${template.templateId}, the path of ${templateId}. They must be the same.`,
+        { path: '/templateId' },
+      );
     return changed(request, reply, idempotency, (caller) => library.replace(caller, templateId, template));
   });
 

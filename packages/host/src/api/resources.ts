@@ -1,6 +1,6 @@
 /** The routes of a resource, from its wire. */
 import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload } from '@gantry/http';
-import { closedObject, OpenwopError, type Table, type Wire } from '@gantry/protocol';
+import { closedObject, invalid, type Table, type Wire } from '@gantry/protocol';
 import type { Caller, ResourceService, Shown } from '@gantry/resources';
 import type { EntryFilter } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -49,10 +49,7 @@ function matchingOf({ headers: { 'if-match': wanted } }: FastifyRequest): Matchi
   if (wanted === undefined || wanted === '*') return {};
   const [, version] = /^"(\d{1,16})"$/.exec(wanted) ?? [];
   if (version !== undefined) return { version: Number(version) };
-  throw new OpenwopError('validation_error', {
-    message: 'If-Match must be the ETag of an earlier answer, or *.',
-    details: { header: 'If-Match' },
-  });
+  throw invalid('If-Match must be the ETag of an earlier answer, or *.', { header: 'If-Match' });
 }
 
 /** `items` where they are created, read and deleted, `methods` where their methods are. */

@@ -1,5 +1,5 @@
 /** `X-Dedup: enforce`: at most one active run per tenant and scope. */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { RunReads } from '@gantry/store';
 
 const RETRY_AFTER_SECONDS = 1;
@@ -28,10 +28,7 @@ export function createScopeGuard(runs: Pick<RunReads, 'activeInScope'>): ScopeGu
   return {
     async onlyOne(tenant, scopeId, create) {
       if (scopeId === undefined) {
-        throw new OpenwopError('validation_error', {
-          message: '`X-Dedup: enforce` needs a `scopeId` to compare by.',
-          details: { key: 'scopeId' },
-        });
+        throw invalid('`X-Dedup: enforce` needs a `scopeId` to compare by.', { key: 'scopeId' });
       }
       const id = `${tenant}\n${scopeId}`;
       for (let before = creating.get(id); before !== undefined; before = creating.get(id)) {

@@ -5,6 +5,7 @@ import { type Api, callerOf, readPayload } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import {
   closedObject,
+  invalid,
   isTerminal,
   OpenwopError,
   PollEventsResponse,
@@ -62,9 +63,8 @@ export function lastSequence(
   const text = request.headers['last-event-id'] ?? query.lastEventId;
   if (text === undefined || text === '') return query.lastSequence ?? (query.fromSequence ?? 0) - 1;
   if (typeof text === 'string' && SEQUENCE.test(text)) return Number(text);
-  throw new OpenwopError('validation_error', {
-    message: 'Last-Event-ID must be the id of an event of this stream: its sequence.',
-    details: { key: 'Last-Event-ID' },
+  throw invalid('Last-Event-ID must be the id of an event of this stream: its sequence.', {
+    key: 'Last-Event-ID',
   });
 }
 
@@ -88,7 +88,7 @@ export function openStream(reply: FastifyReply) {
   const { raw } = reply;
   const { socket } = raw;
   if (socket === null) {
-    throw new OpenwopError('validation_error', { message: 'A stream needs a connection of its own.' });
+    throw invalid('A stream needs a connection of its own.');
   }
   reply.hijack();
   raw.removeHeader('transfer-encoding');

@@ -6,6 +6,7 @@ import {
   type CredentialKind,
   type CredentialShare,
   credentialsWire,
+  invalid,
   OpenwopError,
   type RotateCredentialRequest,
 } from '@gantry/protocol';
@@ -48,7 +49,7 @@ export interface CredentialServices extends ValueOptions {
 
 type Facts = Omit<CredentialRecord, 'versions'>;
 
-const wrong = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
+const wrong = (message: string): OpenwopError => invalid(message);
 
 export const credentialResource = resource<
   typeof credentialsWire,

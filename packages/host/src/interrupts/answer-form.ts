@@ -1,6 +1,13 @@
 /** From the fields of the page to the value that resolves an interrupt. */
 import type { FormFields } from '@gantry/http';
-import { type Json, type JsonObject, type OpenInterrupt, OpenwopError, readJsonText } from '@gantry/protocol';
+import {
+  invalid,
+  type Json,
+  type JsonObject,
+  type OpenInterrupt,
+  OpenwopError,
+  readJsonText,
+} from '@gantry/protocol';
 
 export interface Question {
   readonly id: string;
@@ -94,5 +101,3 @@ function json(text: string): Json {
     throw error instanceof OpenwopError ? error : invalid('What you edited is not JSON.');
   }
 }
-
-const invalid = (message: string): OpenwopError => new OpenwopError('validation_error', { message });

@@ -1,5 +1,10 @@
 /** Where a connector sends to, by its type. Pure. */
-import { type ConnectorType, type CreateConnectorRequest, OpenwopError } from '@gantry/protocol';
+import {
+  type ConnectorType,
+  type CreateConnectorRequest,
+  invalid,
+  type OpenwopError,
+} from '@gantry/protocol';
 
 export type Target =
   | {
@@ -26,7 +31,7 @@ const OF_TYPE: Readonly<
   http: { needs: ['url'], takes: ['url', 'credential'] },
 };
 
-export const wrong = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
+export const wrong = (message: string): OpenwopError => invalid(message);
 
 export function targetOf(input: CreateConnectorRequest): Target {
   const { type, from = '', tls, credential } = input;

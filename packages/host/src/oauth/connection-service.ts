@@ -5,6 +5,7 @@ import {
   type ConnectRequest,
   type connectionsWire,
   DEFAULT_WORKSPACE,
+  invalid,
   OpenwopError,
 } from '@gantry/protocol';
 import { type Caller, type Change, ResourceService, readRecord } from '@gantry/resources';
@@ -102,9 +103,9 @@ export class ConnectionService extends ResourceService<
     const holder = { provider, scope, workspace: workspace ?? DEFAULT_WORKSPACE, principal };
     const id = connectionId(holder);
     if (access === 'write' && !(await readRecord(this.#options.entries, connections, tenant, id)))
-      throw new OpenwopError('validation_error', {
-        message: `Write access is asked for separately. Connect ${provider} for reading first, then ask for write access.`,
-      });
+      throw invalid(
+        `Write access is asked for separately. Connect ${provider} for reading first, then ask for write access.`,
+      );
     const scopes = scopesOf(described, access === 'write' ? ['read', 'write'] : ['read']);
     return { ...holder, grant: oauth.flow, access, scopes };
   }

@@ -1,6 +1,6 @@
 /** From what a caller asks for to a plan: which versions, which of them are there already, and what they get. */
 import { type InstalledVersion, type PackManifest, readLock } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid } from '@gantry/protocol';
 import { givenBy } from './grants.ts';
 import type { InstallPlan, Regrant } from './installer.ts';
 import type { Candidate } from './judged-pack.ts';
@@ -83,10 +83,7 @@ export const isSame = (record: StoredPack['record'], { name, version, integrity 
 function refuseStrayGrants(grants: PlanRequest['grants'], packs: readonly { readonly name: string }[]): void {
   const stray = Object.keys(grants).find((name) => !packs.some((pack) => pack.name === name));
   if (stray === undefined) return;
-  throw new OpenwopError('validation_error', {
-    message: `A grant names ${stray}, which is not among the packs to install.`,
-    details: { path: '/grants' },
-  });
+  throw invalid(`A grant names ${stray}, which is not among the packs to install.`, { path: '/grants' });
 }
 
 async function regrantsOf(

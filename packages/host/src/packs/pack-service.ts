@@ -3,6 +3,7 @@ import { limiter } from '@gantry/limiter';
 import { covers, describePermission, readArchive, surfaceGrant } from '@gantry/packs';
 import {
   type InstalledPack,
+  invalid,
   OpenwopError,
   type PackDetail,
   type PackPlanResult,
@@ -179,10 +180,10 @@ export class PackService {
   async grant(address: PackAddress, requires: readonly string[], by: string): Promise<PackDetail> {
     const grantable = givenBy(address.tenant, GRANTABLE);
     if (!requires.every((id) => grantable.includes(id)))
-      throw new OpenwopError('validation_error', {
-        message: `Only these can be granted here: ${grantable.join(', ')}. env.read is the operator's to grant: name the pack in GANTRY_PACK_ENV.`,
-        details: { path: '/requires' },
-      });
+      throw invalid(
+        `Only these can be granted here: ${grantable.join(', ')}. env.read is the operator's to grant: name the pack in GANTRY_PACK_ENV.`,
+        { path: '/requires' },
+      );
     const [current] = await this.#find(address);
     const { tenant, name } = address;
     const before = await this.#records.grant(tenant, name);

@@ -21,7 +21,7 @@ import {
   resolvePacks,
   sameRegistry,
 } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { Settings } from '../settings.ts';
 import { type Candidate, manifestOf } from './judged-pack.ts';
 import type { Offer } from './offer.ts';
@@ -214,9 +214,9 @@ async function fetchAll(
     const { bytes, served, detachedSignature, keys, advisories } = await fetch();
     bytesLeft -= bytes.length;
     if (bytesLeft < 0)
-      throw new OpenwopError('validation_error', {
-        message: `The packs of a plan have at most ${PLAN_BYTES_MAX} bytes together. Install them in several steps.`,
-      });
+      throw invalid(
+        `The packs of a plan have at most ${PLAN_BYTES_MAX} bytes together. Install them in several steps.`,
+      );
     const proof: RegistryProof = {
       url: names.get(registry) ?? registry.url,
       record: served.record,

@@ -1,6 +1,6 @@
 /** The prompts that a tenant can use: its own, those of installed packs, and those of the host. */
 import { compareVersions, type PromptTemplate } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { Caller } from '@gantry/resources';
 import { type DeclaredPack, declaredPacks } from '../packs/binding.ts';
 import type { PackRecords } from '../packs/pack-records.ts';
@@ -184,10 +184,7 @@ const keyOf = (template: PromptTemplate): string =>
 function keyIn(cursor: string): string {
   const key = Buffer.from(cursor, 'base64url').toString('utf8');
   if (/^\S+ \S+ \S+$/.test(key)) return key;
-  throw new OpenwopError('validation_error', {
-    message: 'The cursor is not valid. Start without one.',
-    details: { path: '/cursor' },
-  });
+  throw invalid('The cursor is not valid. Start without one.', { path: '/cursor' });
 }
 
 const suits = (

@@ -1,6 +1,7 @@
 /** Workflow triggers of type `schedule`, as schedules. Pure. */
 import { hash } from 'node:crypto';
 import {
+  invalid,
   type JsonObject,
   lazyValidator,
   MISSED_TICKS_DEFAULT,
@@ -65,8 +66,7 @@ function readTrigger(
   { registeredAt, now }: Times,
 ): ScheduleRecord {
   const wanted = trigger.config ?? {};
-  if (!config.Check(wanted))
-    throw new OpenwopError('validation_error', { message: configProblem(config, wanted) ?? '' });
+  if (!config.Check(wanted)) throw invalid(configProblem(config, wanted) ?? '');
   const { inputs = {}, missedTicks = MISSED_TICKS_DEFAULT } = wanted;
   const timing = timingOf(wanted, registeredAt);
   return {

@@ -1,6 +1,7 @@
 /** What callers may do with trigger subscriptions. */
 import { limiter } from '@gantry/limiter';
 import {
+  invalid,
   OpenwopError,
   type TriggerBinding,
   type TriggerPurpose,
@@ -153,9 +154,8 @@ export class TriggerService extends ResourceService<
     if (!workflow) throw new OpenwopError('not_found', { message: 'There is no such workflow.' });
     const problem = mappingProblem(workflow.definition.variables, inputMapping);
     if (problem !== null)
-      throw new OpenwopError('validation_error', {
-        message: `No event could start the workflow: ${problem}.`,
-        details: { fields: [{ field: 'body/inputMapping', problem }] },
+      throw invalid(`No event could start the workflow: ${problem}.`, {
+        fields: [{ field: 'body/inputMapping', problem }],
       });
   }
 
@@ -195,9 +195,7 @@ function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted 
   const origin = { kind: 'api', keyId } as const;
   if (source === 'queue') return queueRegistration(body, origin);
   if (body.topic !== undefined || body.consumerGroup !== undefined)
-    throw new OpenwopError('validation_error', {
-      message: `\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`,
-    });
+    throw invalid(`\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`);
   return ingestWanted({ source, workflowId, origin }, body);
 }
 

@@ -1,6 +1,6 @@
 /** Whether a run may begin: the same for `POST /v1/runs` and for runs that the host itself starts. */
 import { checkInputs, childWorkflows, type InputIssue } from '@gantry/engine';
-import { checkRunOptions, type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
+import { checkRunOptions, invalid, type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
 import { Contended } from '@gantry/resources';
 import type { NewRun, ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
 import { checkConfigurable } from './configurable.ts';
@@ -45,9 +45,8 @@ export async function checkAdmission(
 function refuseInputs(issues: readonly InputIssue[]): void {
   const [first] = issues;
   if (first === undefined) return;
-  throw new OpenwopError('validation_error', {
-    message: `The inputs do not fit the workflow: ${first.message}`,
-    details: { fields: issues.map(({ path, message }) => ({ field: path, problem: message })) },
+  throw invalid(`The inputs do not fit the workflow: ${first.message}`, {
+    fields: issues.map(({ path, message }) => ({ field: path, problem: message })),
   });
 }
 

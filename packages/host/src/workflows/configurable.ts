@@ -1,5 +1,5 @@
 /** A workflow's own `configurableSchema`: bounded when it is registered, enforced when a run is created. */
-import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
+import { invalid, type JsonObject, type WorkflowDefinition } from '@gantry/protocol';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { compileAjv, inWords, userSchemaIssues } from './user-schema.ts';
 
@@ -24,16 +24,16 @@ export function checkConfigurable(definition: WorkflowDefinition, configurable: 
   const validate = compileSchema(definition);
   if (!validate) return;
   if (JSON.stringify(configurable).length > CONFIGURABLE_BYTES_MAX) {
-    throw new OpenwopError('validation_error', {
-      message: `\`configurable\` is larger than ${CONFIGURABLE_BYTES_MAX} bytes.`,
-      details: { key: 'configurable', maxBytes: CONFIGURABLE_BYTES_MAX },
+    throw invalid(`\`configurable\` is larger than ${CONFIGURABLE_BYTES_MAX} bytes.`, {
+      key: 'configurable',
+      maxBytes: CONFIGURABLE_BYTES_MAX,
     });
   }
   if (validate(configurable)) return;
   const [first] = validate.errors ?? [];
   const key = first?.instancePath.slice(1).replaceAll('/', '.') || 'configurable';
-  throw new OpenwopError('validation_error', {
-    message: `\`configurable\` does not fit the workflow's schema: ${key} ${first ? inWords(first) : 'is not valid'}.`,
-    details: { key, rule: first?.keyword ?? 'schema' },
-  });
+  throw invalid(
+    `\`configurable\` does not fit the workflow's schema: ${key} ${first ? inWords(first) : 'is not valid'}.`,
+    { key, rule: first?.keyword ?? 'schema' },
+  );
 }

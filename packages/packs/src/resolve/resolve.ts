@@ -1,4 +1,4 @@
-import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, invalid, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Registries } from '../registry/registries.ts';
 import { checkAsked, quoted, type VersionManifest } from '../registry/registry.ts';
 import { type Range, readRange } from './range.ts';
@@ -50,8 +50,7 @@ async function resolve(known: KnownPacks, options: ResolveOptions): Promise<Reso
   const { roots, overrides = {}, pins = new Map(), installed = new Map() } = options;
   for (const [name, version] of Object.entries(overrides)) checkAsked(name, version);
   const settling = new Settling(known, { overrides: new Map(Object.entries(overrides)), pins, installed });
-  if (roots.length > ROOTS_MAX)
-    throw new OpenwopError('validation_error', { message: `More than ${ROOTS_MAX} packs are requested.` });
+  if (roots.length > ROOTS_MAX) throw invalid(`More than ${ROOTS_MAX} packs are requested.`);
   for (const root of roots.toSorted(byNameThenRequester))
     settling.request(root.name, { range: rangeOf(root), requestedBy: root.requestedBy });
   const chosen = await settling.run();

@@ -1,4 +1,4 @@
-import { EdgeCondition, lazyValidator, OpenwopError, TriggerRule } from '@gantry/protocol';
+import { EdgeCondition, invalid, lazyValidator, TriggerRule } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { boundsIssue } from '../json.ts';
 import { Data, Label as Id, strict, TypeId, text, Version } from '../manifest/fields.ts';
@@ -67,10 +67,7 @@ const BOUNDS = { depthMax: 32, sizeMax: 1_048_576 } as const;
 const schema = lazyValidator(WorkflowChain);
 
 const refuse = (path: string, message: string): never => {
-  throw new OpenwopError('validation_error', {
-    message: `The chain is not valid: ${path || 'it'} ${message}.`,
-    details: { path },
-  });
+  throw invalid(`The chain is not valid: ${path || 'it'} ${message}.`, { path });
 };
 
 /** A chain as it came from outside; throws `validation_error` unless it is whole and within bounds. */

@@ -1,4 +1,5 @@
 import {
+  invalid,
   type Json,
   type JsonObject,
   OpenwopError,
@@ -31,9 +32,8 @@ function checkNode(chain: WorkflowChain, node: FragmentNode, position: number): 
   if (node.irreversibleEffect === true && node.compensation !== undefined)
     throw new OpenwopError('chain_irreversible_with_compensation', { details });
   if ([node.config, node.inputs, node.compensation].some((data) => hasTokenKey(asJson(data ?? null))))
-    throw new OpenwopError('validation_error', {
-      message: `The node ${node.id} has a placeholder in a key; only values are filled in.`,
-      details: { path: `/dag/nodes/${position}` },
+    throw invalid(`The node ${node.id} has a placeholder in a key; only values are filled in.`, {
+      path: `/dag/nodes/${position}`,
     });
 }
 
@@ -101,10 +101,7 @@ function checkNodeIds(chain: WorkflowChain): void {
   const seen = new Set<string>();
   chain.dag.nodes.forEach(({ id }, position) => {
     if (seen.has(id))
-      throw new OpenwopError('validation_error', {
-        message: `The chain has two nodes with the id ${id}.`,
-        details: { path: `/dag/nodes/${position}/id` },
-      });
+      throw invalid(`The chain has two nodes with the id ${id}.`, { path: `/dag/nodes/${position}/id` });
     seen.add(id);
   });
 }

@@ -1,9 +1,9 @@
 import {
   type EdgeCondition,
+  invalid,
   type Json,
   type JsonObject,
   lazyValidator,
-  OpenwopError,
   PortValue,
   type WorkflowEdge,
   type WorkflowNode,
@@ -172,9 +172,9 @@ function nodeInputs(node: FragmentNode, ids: NodeIds, binding: ParameterBinding)
 
 function boundInput(node: FragmentNode, input: string, port: PortValue): ChainInput {
   if (portSchema.Check(port)) return { port, plain: asJson(port) };
-  throw new OpenwopError('validation_error', {
-    message: `With the parameters filled in, the input ${input} of the node ${node.id} names nothing.`,
-    details: { nodeId: node.id, input },
+  throw invalid(`With the parameters filled in, the input ${input} of the node ${node.id} names nothing.`, {
+    nodeId: node.id,
+    input,
   });
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  invalid,
   type Json,
   type JsonObject,
   OpenwopError,
@@ -66,10 +67,10 @@ function checkEndpoints(nodes: readonly { readonly id: string }[], expansion: Ch
   expansion.edges.forEach(({ sourceNodeId, targetNodeId }, position) => {
     for (const nodeId of [sourceNodeId, targetNodeId])
       if (!ids.has(nodeId))
-        throw new OpenwopError('validation_error', {
-          message: `An edge of the chain names ${nodeId}, which is a node neither of the chain nor of the workflow.`,
-          details: { path: `/dag/edges/${position}`, nodeId },
-        });
+        throw invalid(
+          `An edge of the chain names ${nodeId}, which is a node neither of the chain nor of the workflow.`,
+          { path: `/dag/edges/${position}`, nodeId },
+        );
   });
 }
 

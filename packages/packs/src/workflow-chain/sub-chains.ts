@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
+import { invalid, type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
 import { type ChildIds, subChainsInNodes, unresolved } from './check-chain.ts';
 import {
@@ -69,10 +69,7 @@ function composeSubChains(root: PackedChain, options: SubChainOptions) {
     const height = Math.max(0, ...[...below.values()].map((child) => child.height + 1));
     const child = { id, packName, definition: definitionFromChain(chain, expansion, id), height };
     if (done.set(id, child).size > CHILDREN_MAX)
-      throw new OpenwopError('validation_error', {
-        message: `A chain composes at most ${CHILDREN_MAX} others.`,
-        details: { max: CHILDREN_MAX },
-      });
+      throw invalid(`A chain composes at most ${CHILDREN_MAX} others.`, { max: CHILDREN_MAX });
     return child;
   };
 

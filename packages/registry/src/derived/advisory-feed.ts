@@ -5,7 +5,7 @@
  * I2  The day of first publication never changes; everything else may be corrected.
  * I3  An advisory about a private pack names no other pack, so it is shown as a whole or not at all.
  */
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import type { Entry, EntryKey, Store } from '@gantry/store';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
 import { putEntry, readEntries } from '../catalogue/entries.ts';
@@ -97,9 +97,9 @@ function refusePrivateAmongOthers({ affected }: PublishedAdvisory): void {
   const names = new Set(affected.map(({ packName }) => packName));
   const hidden = [...names].find((name) => !isPublicName(name));
   if (hidden === undefined || names.size === 1) return;
-  throw new OpenwopError('validation_error', {
-    message: `${hidden} is private, and an advisory about it cannot name other packs. Publish one for each pack.`,
-  });
+  throw invalid(
+    `${hidden} is private, and an advisory about it cannot name other packs. Publish one for each pack.`,
+  );
 }
 
 function refuseUnlessYanked(versions: readonly PublishedVersion[]): void {

@@ -1,6 +1,6 @@
 /** An advisory that this registry publishes: stricter than what readers accept. */
 import { exposures, SecurityAdvisory } from '@gantry/packs';
-import { closedObject, OpenwopError } from '@gantry/protocol';
+import { closedObject, invalid, type OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static } from 'typebox';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
@@ -32,10 +32,7 @@ export const PublishedAdvisory = closedObject({
 export type PublishedAdvisory = Static<typeof PublishedAdvisory>;
 
 const refused = (field: string, problem: string): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `body/${field} ${problem}.`,
-    details: { fields: [{ field: `body/${field}`, problem }] },
-  });
+  invalid(`body/${field} ${problem}.`, { fields: [{ field: `body/${field}`, problem }] });
 
 /** The published versions that the advisory affects. Throws if it names an unknown pack or an invalid range. */
 export async function affectedVersions(

@@ -4,7 +4,7 @@
  */
 
 import type { PackKind } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, type OpenwopError } from '@gantry/protocol';
 import type { Catalogue, PackSummary } from '../catalogue/catalogue.ts';
 
 const WHOLE_NAME = 1_000;
@@ -117,9 +117,8 @@ function readCursor(cursor: string): Rank | undefined {
 }
 
 const noCursor = (): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: 'query/cursor is not valid. Start again without it.',
-    details: { fields: [{ field: 'query/cursor', problem: 'is not a cursor of this search' }] },
+  invalid('query/cursor is not valid. Start again without it.', {
+    fields: [{ field: 'query/cursor', problem: 'is not a cursor of this search' }],
   });
 
 const QUERY_CHARS_MAX = 200;

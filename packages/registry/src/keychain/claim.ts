@@ -8,7 +8,7 @@ import {
   readPublicKey,
   type TrustedKey,
 } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { invalid, OpenwopError } from '@gantry/protocol';
 import { checkScope } from '../publish/address.ts';
 
 export interface Claim {
@@ -81,7 +81,7 @@ export function checkKey(key: KeychainKey): void {
         : Number.isNaN(from) || Number.isNaN(until) || from >= until
           ? 'validFrom must be a time before validUntil'
           : undefined;
-  if (problem !== undefined) throw new OpenwopError('validation_error', { message: `${problem}.` });
+  if (problem !== undefined) throw invalid(`${problem}.`);
 }
 
 /** The key, valid until then at the latest. Earlier signatures stay valid. */
@@ -124,9 +124,7 @@ export function rotated(claim: Claim, next: KeychainKey, now: number): Claim {
 function refuseUnfit({ keys }: Claim, old: KeychainKey, next: KeychainKey): void {
   checkKey(next);
   if (Date.parse(next.validFrom) <= Date.parse(old.validFrom))
-    throw new OpenwopError('validation_error', {
-      message: `validFrom must be later than ${old.validFrom}, the validFrom of the key ${old.kid}.`,
-    });
+    throw invalid(`validFrom must be later than ${old.validFrom}, the validFrom of the key ${old.kid}.`);
   if (keys.length >= KEYS_MAX)
     throw new OpenwopError('conflict', { message: `A keychain has at most ${KEYS_MAX} keys.` });
 }

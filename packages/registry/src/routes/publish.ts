@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Api, callerOf, parseBody } from '@gantry/http';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { invalid, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { StoreCatalogue } from '../catalogue/store-catalogue.ts';
 import type { Publisher, PublishRequest } from '../publish/publish.ts';
@@ -92,7 +92,5 @@ function buildOf(text: string | undefined): JsonObject | undefined {
   if (text === undefined) return undefined;
   const value = text.length > BUILD_LENGTH_MAX ? undefined : parseBody(Buffer.from(text, 'latin1'));
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new OpenwopError('validation_error', {
-    message: `X-Pack-Build must be a JSON object of at most ${BUILD_LENGTH_MAX} characters.`,
-  });
+  throw invalid(`X-Pack-Build must be a JSON object of at most ${BUILD_LENGTH_MAX} characters.`);
 }

@@ -1,7 +1,7 @@
 /** Documents about packs: discovery, lists, search, SBOMs, advisories, schemas. Packs themselves: `packs.ts`. */
 import { type AccessRules, type Api, callerOf, HOST_ADMIN } from '@gantry/http';
 import { PACK_KINDS, type PackKind } from '@gantry/packs';
-import { closedObject, given, isoTime, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { closedObject, given, invalid, isoTime, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -227,8 +227,7 @@ function advisoryRoutes(app: Api, { advisories, view }: ReadDeps): void {
     // Advisories are published by the registry, not by one publisher.
     refuseMissingScope(callerOf(request), HOST_ADMIN);
     const { body } = request;
-    if (body.id !== request.params.advisoryId)
-      throw new OpenwopError('validation_error', { message: 'body/id differs from the id in the path.' });
+    if (body.id !== request.params.advisoryId) throw invalid('body/id differs from the id in the path.');
     const outcome = await advisories.publish(body);
     return reply.code(outcome === 'created' ? 201 : 200).send({ outcome, advisory: body });
   });

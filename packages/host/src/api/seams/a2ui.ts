@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { A2UI_KIND, type Outcome } from '@gantry/ai';
 import { type Api, type Caller, callerOf } from '@gantry/http';
-import { closedObject, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
+import { closedObject, invalid, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Drive } from './drive.ts';
 import { type AcceptBody, type Aliases, aliasOf } from './envelopes.ts';
@@ -28,7 +28,7 @@ export function a2uiSeams(app: Api, drive: Drive, aliases: Aliases, inRun: InRun
     const outcome = await inRun(caller, body, { runId, nodeId: 'surface' });
     if (outcome.status === 'accepted') return { surfaceRef };
     const problems = outcome.status === 'invalid' ? outcome.details.map((fault) => ({ ...fault })) : [];
-    throw new OpenwopError('validation_error', { message: outcome.reason, details: { problems } });
+    throw invalid(outcome.reason, { problems });
   });
 
   const schema = { querystring: closedObject({ runId: Name }), response: { 200: Values } };

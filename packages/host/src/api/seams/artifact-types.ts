@@ -1,7 +1,7 @@
 /** Artifact types: installed from a manifest with its schemas; artifacts of them are made by runs. */
 import type { Api, Caller } from '@gantry/http';
 import { isFilePath, normalizePath } from '@gantry/packs';
-import { type Json, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
+import { invalid, type Json, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import Type, { type Static } from 'typebox';
 import { findArtifactType } from '../../packs/artifact-types/artifact-types.ts';
@@ -88,9 +88,8 @@ export function artifactTypeSeams(
     if (artifactTypeId === NOTE && !(await known())) await installed(caller, NOTES);
     const type = await known();
     if (!type)
-      throw new OpenwopError('validation_error', {
-        message: `No installed pack registers the artifact type ${artifactTypeId}.`,
-        details: { key: 'artifactTypeId' },
+      throw invalid(`No installed pack registers the artifact type ${artifactTypeId}.`, {
+        key: 'artifactTypeId',
       });
     const schema: JsonObject = JSON.parse(type.schemaText);
     const { runId } = await produce(drive, caller, artifactTypeId, sampleOf(schema));

@@ -1,10 +1,10 @@
 /** What a child reports is attested and merged, or not, by a real parent. */
 import type { Api } from '@gantry/http';
 import {
+  invalid,
   isObject,
   type Json,
   type JsonObject,
-  OpenwopError,
   Values,
   type WorkflowVariable,
 } from '@gantry/protocol';
@@ -30,9 +30,8 @@ function typeOf(name: string, value: Json): WorkflowVariable['type'] {
   const type = typeof value;
   if (value !== null && (type === 'string' || type === 'number' || type === 'boolean' || type === 'object'))
     return type;
-  throw new OpenwopError('validation_error', {
-    message: `\`childOutputs.${name}\` is null: a variable without a value is not reported.`,
-    details: { key: `childOutputs.${name}` },
+  throw invalid(`\`childOutputs.${name}\` is null: a variable without a value is not reported.`, {
+    key: `childOutputs.${name}`,
   });
 }
 

@@ -10,7 +10,7 @@ import {
   UNIVERSAL_KINDS,
 } from '@gantry/ai';
 import type { Api, Caller } from '@gantry/http';
-import { closedObject, OpenwopError, optional, Values } from '@gantry/protocol';
+import { closedObject, invalid, optional, Values } from '@gantry/protocol';
 import { createRedactor } from '@gantry/protocol/redaction';
 import type { RunKey } from '@gantry/store';
 import Type, { type Static } from 'typebox';
@@ -130,7 +130,7 @@ function resetSeams(
     // The suite asks by it whether there is such a seam
     else if (body.value === null) overlay.delete(body.name);
     else if (body.name === SUPPORTED) overlay.set(body.name, body.value);
-    else throw new OpenwopError('validation_error', { message: `Only ${SUPPORTED} can be toggled here.` });
+    else throw invalid(`Only ${SUPPORTED} can be toggled here.`);
     return { overlay: Object.fromEntries(overlay) };
   });
 

@@ -4,7 +4,7 @@
  */
 import type { Egress } from '@gantry/egress';
 import type { Api, Caller } from '@gantry/http';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { invalid, type JsonObject } from '@gantry/protocol';
 import type { Caller as Changing } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import Type, { type Static } from 'typebox';
@@ -76,7 +76,7 @@ async function authorized(oauth: OAuth, caller: Caller, asked: Static<typeof Rou
   const callback = new URLSearchParams({ code: asked.authorizationCode, state });
   const finished = await connections.finish(provider, callback, () => cookie);
   if ('problem' in finished) throw new Error(`the callback was refused: ${finished.problem}`);
-  if (finished.kind === 'failed') throw new OpenwopError('validation_error', { message: finished.message });
+  if (finished.kind === 'failed') throw invalid(finished.message);
   return finished.connectionId;
 }
 

@@ -1,7 +1,7 @@
 /** Workflows as the public scenarios and examples write them: a list of nodes, and what is missing filled in. */
 import { CONFORMANCE_MARK } from '@gantry/engine';
 import { type Api, callerOf } from '@gantry/http';
-import { OpenwopError, optional, Values, type WorkflowDefinition, type WorkflowNode } from '@gantry/protocol';
+import { invalid, optional, Values, type WorkflowDefinition, type WorkflowNode } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { ApiDeps } from '../context.ts';
 import { definition, edge, node } from './definition.ts';
@@ -68,7 +68,6 @@ function wholeOf({ workflowId, nodes, edges }: Static<typeof Small>): WorkflowDe
 /** A port may follow the node: `first.output`. */
 function nodeOf(nodes: Static<typeof Small>['nodes'], end: string): string {
   const found = [end, end.split('.')[0]!].find((id) => nodes.some(({ nodeId }) => nodeId === id));
-  if (found === undefined)
-    throw new OpenwopError('validation_error', { message: `An edge names ${end}, which is no node.` });
+  if (found === undefined) throw invalid(`An edge names ${end}, which is no node.`);
   return found;
 }

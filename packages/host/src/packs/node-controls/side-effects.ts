@@ -1,6 +1,6 @@
 /** `ctx.sideEffects`: pack code claims an effect before it acts, and says how it ended. */
 import { hash } from 'node:crypto';
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { invalid, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Data } from '@gantry/sandbox';
 import type { InvocationLog } from '../../runtime/invocation-log.ts';
 import { toJson, toObject } from '../data.ts';
@@ -82,8 +82,7 @@ function keyOf({ idempotencyKey = '', effectType = 'effect' }: JsonObject): stri
 
 function text(field: string, value: Json, lengthMax: number): string {
   if (typeof value === 'string' && value.length <= lengthMax) return value;
-  throw new OpenwopError('validation_error', {
-    message: `ctx.sideEffects.tryAcquire: ${field} must be a text of at most ${lengthMax} characters.`,
-    details: { field },
+  throw invalid(`ctx.sideEffects.tryAcquire: ${field} must be a text of at most ${lengthMax} characters.`, {
+    field,
   });
 }

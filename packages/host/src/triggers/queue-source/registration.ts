@@ -1,8 +1,9 @@
 /** Subscriptions to queues as callers and workflow definitions ask for them. Pure. */
 import {
   given,
+  invalid,
   lazyValidator,
-  OpenwopError,
+  type OpenwopError,
   QueueTriggerConfig,
   type TriggerSubscriptionRegistration,
   type WorkflowDefinition,
@@ -79,7 +80,4 @@ const wantedOf = (workflowId: string, asked: QueueTriggerConfig, origin: Origin)
 });
 
 const refused = (field: string, problem: string): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `body/${field} ${problem}.`,
-    details: { fields: [{ field: `body/${field}`, problem }] },
-  });
+  invalid(`body/${field} ${problem}.`, { fields: [{ field: `body/${field}`, problem }] });

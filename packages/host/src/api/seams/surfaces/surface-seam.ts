@@ -5,7 +5,15 @@
  */
 
 import { type Api, type Caller, callerOf } from '@gantry/http';
-import { ERRORS, ErrorEnvelope, errorEnvelope, OpenwopError, optional, Values } from '@gantry/protocol';
+import {
+  ERRORS,
+  ErrorEnvelope,
+  errorEnvelope,
+  invalid,
+  OpenwopError,
+  optional,
+  Values,
+} from '@gantry/protocol';
 import type { Data, DataObject } from '@gantry/surfaces';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -66,9 +74,7 @@ const answered = (reply: FastifyReply, asked: Answer): unknown =>
   asked.kind === 'answer' ? asked.answer : reply.code(400).send(errorEnvelope(asked.error));
 
 const unknownSurface = (surface: string): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `There is no surface "${surface}" here. Use one of ${[...SEAM_SURFACES, WEBHOOKS].join(', ')}.`,
-  });
+  invalid(`There is no surface "${surface}" here. Use one of ${[...SEAM_SURFACES, WEBHOOKS].join(', ')}.`);
 
 function asking(surfaces: SeamSurfaces, outside: MembersOutside): Ask {
   return async (caller, tenantId, { path, takes, gives, absent }, args) => {

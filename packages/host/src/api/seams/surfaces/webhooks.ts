@@ -1,5 +1,5 @@
 /** Webhooks as the suite asks for them: like a surface, for tenants of its own. */
-import { misfit, OpenwopError, RegisterWebhookRequest, WEBHOOKS_PER_TENANT_MAX } from '@gantry/protocol';
+import { invalid, misfit, RegisterWebhookRequest, WEBHOOKS_PER_TENANT_MAX } from '@gantry/protocol';
 import type { Caller } from '@gantry/resources';
 import type { WebhookService } from '../../../webhooks/webhook-service.ts';
 
@@ -28,5 +28,3 @@ export const webhookOperations =
         throw invalid(`Webhooks have no ${op}. Use register, list or unregister.`);
     }
   };
-
-const invalid = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
