@@ -5,8 +5,8 @@ import path from 'node:path';
 import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
 import { normalizePath } from '@gantry/packs';
 import { createSandbox } from '@gantry/sandbox';
-import { readSchemaText } from '../packages/host/src/packs/artifact-types/schema-text.ts';
-import { outputMisfit } from '../packages/host/src/packs/output-schema.ts';
+import { readSchemaText } from '../packages/host/src/packs/artifact-types/artifact-type-record.ts';
+import { compileUserSchema } from '../packages/host/src/workflows/user-schema.ts';
 import { sampleFor } from './sweep-sample.ts';
 
 const LIMITS = { memoryBytes: 128 * 1024 * 1024, wallClockMs: 10_000, outputBytes: 1024 * 1024 };
@@ -93,6 +93,6 @@ async function run(sandbox, code, { manifest, archive }, typeId) {
 function misfitOf({ outputSchemaRef: ref }, { files }, outputs) {
   if (ref === undefined) return;
   const reading = readSchemaText(Buffer.from(files.get(normalizePath(ref))).toString('utf8'));
-  const misfit = reading.usable ? outputMisfit(reading.schema, outputs) : undefined;
-  return misfit && `${misfit.path} ${misfit.message}`;
+  const misfit = reading.usable ? compileUserSchema(reading.schema)(outputs) : undefined;
+  return misfit && `${misfit.path || '/'} ${misfit.message}`;
 }

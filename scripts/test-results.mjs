@@ -66,6 +66,9 @@ export default async function* testResults(events) {
 function endWatch() {
   let underWay = 0;
   let timer;
+  // Between tests nothing is reported as failed, but the process ends with 1
+  for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection'])
+    process.on(event, (error) => underWay === 0 && console.error(`Between tests: ${inspect(error)}`));
   const onPassed = () => {
     console.error(`Still open ${END_MS / 1_000} s after the last test:`);
     for (const handle of process._getActiveHandles()) console.error(`  ${described(handle)}`);
