@@ -134,7 +134,7 @@ describe('what settles', () => {
       }),
       { numRuns: 700 },
     );
-    assert.ok(found > 100, `only ${found} of the samples had a solution`);
+    assert.ok(found > 50, `only ${found} of the samples had a solution`);
   });
 
   test('a pack gives way to those who ask for it, not the other way round', async () => {
