@@ -79,6 +79,8 @@ export interface Host {
   stop(): Promise<void>;
   /** A new admin key was shown. */
   greeted(): Promise<void>;
+  /** Why it can no longer work, once that is so; it has to be stopped then. */
+  readonly failed: Promise<Error>;
 }
 
 /** A start that fails leaves nothing open behind. */
@@ -152,6 +154,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
   const adminKey = await ensureAdminKey(store, { ...settings, now, randomBytes });
   const retentionMs = settings.retentionDays * SECONDS_PER_DAY * 1_000;
+  const failed = Promise.withResolvers<Error>();
   const services: Services = await createServices({
     ...base,
     masterKey,
@@ -160,11 +163,11 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     surfaces,
     retentionMs,
     randomBytes,
-    runtime: runtimeOptions(base, () => void host.stop()),
+    runtime: runtimeOptions(base, failed.resolve),
   });
   models.use(services);
   const host = await serve(base, { services, workflows, masterKey, served, retentionMs });
-  return { ...host, services, adminKey, greeted: adminKey.shown, served };
+  return { ...host, services, adminKey, greeted: adminKey.shown, served, failed: failed.promise };
 }
 
 const cacheMsOf = (settings: Settings): number =>
@@ -219,14 +222,13 @@ function budgetLimits({ budgetMaxTokens, budgetMaxCostUsd, budgetEnforce }: Sett
   };
 }
 
-const runtimeOptions = ({ lease, log, settings }: Base, stop: () => void): ServicesOptions['runtime'] => ({
+const runtimeOptions = (
+  { lease, settings }: Base,
+  fail: (why: Error) => void,
+): ServicesOptions['runtime'] => ({
   limits: { ...RUN_LIMITS, ...budgetLimits(settings) },
   lease,
-  onLeaseLost: () => {
-    log.fatal('the lease of this process is no longer in the database; stopping');
-    process.exitCode = 1;
-    stop();
-  },
+  onLeaseLost: () => fail(new Error('the lease of this process is no longer in the database')),
 });
 
 interface Wired extends Pick<ApiDeps, 'workflows' | 'masterKey'> {
@@ -292,7 +294,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       if (isShared(settings)) told = tellWarnings(services.surfaces, log);
       return url;
     },
-    // A lost lease and a signal may both ask for it
+    // A failure and a signal may both ask for it
     stop: () => (stopping ??= stop()),
   };
 }

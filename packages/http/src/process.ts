@@ -7,6 +7,8 @@ export interface ServedProcess {
   stop(): Promise<void>;
   /** Its greeting was printed. */
   greeted?(): Promise<void>;
+  /** Why it can no longer work, once that is so: the process stops then. */
+  readonly failed?: Promise<Error>;
 }
 
 /** Counted since the process started. */
@@ -31,7 +33,7 @@ export interface ServerProcess<Server extends ServedProcess> {
   readonly greet: (server: Server, url: string) => readonly string[];
 }
 
-/** Exit codes: 1 it could not start, 2 a setting is wrong. */
+/** Exit codes: 1 it could not start or go on, 2 a setting is wrong. */
 export async function runServerProcess<Server extends ServedProcess>({
   name,
   usage,
@@ -46,8 +48,9 @@ export async function runServerProcess<Server extends ServedProcess>({
   if (process.argv.includes('--help')) return print([usage()]);
   try {
     const server = await create();
-    // A signal to the group comes twice where a launcher passes it on; without a listener the second would kill
-    let onSignal = (): void => {
+    let onSignal = (): void => stop(() => process.exit(0));
+    const stop = (end: () => never): void => {
+      // A signal to the group comes twice where a launcher passes it on; without a listener the second would kill
       onSignal = () => {};
       setTimeout(() => {
         onSignal = () => fail(new Error('ended by a second signal before everything was stopped'));
@@ -58,8 +61,12 @@ export async function runServerProcess<Server extends ServedProcess>({
         STOP_MS_MAX,
         new Error(`did not stop within ${STOP_MS_MAX / 1_000} s; ending now`),
       ).unref();
-      void server.stop().then(() => process.exit(0), fail);
+      void server.stop().then(end, fail);
     };
+    void server.failed?.then((why) => {
+      process.stderr.write(`${name}: ${why.message}; stopping\n`);
+      stop(() => process.exit(1));
+    });
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal());
     await print(greet(server, await server.start()));
     await server.greeted?.();

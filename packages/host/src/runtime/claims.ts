@@ -123,10 +123,10 @@ export class Claims {
   async #renew(): Promise<void> {
     const { leases, epoch, now, terms, log, onLeaseLost } = this.#options;
     try {
-      if (!(await leases.renew(epoch, now(), terms.ttlMs))) {
-        onLeaseLost();
-        return;
-      }
+      const isRenewed = await leases.renew(epoch, now(), terms.ttlMs);
+      // A stop gives the lease up, perhaps before a renewal that is under way
+      if (this.#stopped) return;
+      if (!isRenewed) return onLeaseLost();
       await this.#adoptOwned();
       await this.#recover();
       await this.#armClock();
