@@ -232,7 +232,7 @@ describe('wording', () => {
     assert.match(textProblems('README.md', 'from https://registry.npmjs.org/x').join(), /registry/);
   });
 
-  test('any, double casts, skips and prints are caught', () => {
+  test('any, double casts, skips, prints and ends of the process are caught', () => {
     const bad = [
       'const a: any = 1;',
       'const a = b as unknown as C;',
@@ -240,6 +240,8 @@ describe('wording', () => {
       `describe.only('a', () => {});`,
       't.skip();',
       'console.log(1);',
+      'process.exitCode = 1;',
+      'process.exit(1);',
       'const a = { ...{ b: 1 }, c };',
       'const a = [...[1], b];',
     ];
@@ -249,6 +251,7 @@ describe('wording', () => {
       [],
     );
     assert.deepEqual(checkSyntax(treesOf({ 'packages/cli/src/a.ts': 'console.log(1);' })), []);
+    assert.deepEqual(checkSyntax(treesOf({ 'packages/low/src/main.ts': 'process.exit(1);' })), []);
   });
 
   test('a package the page does not name is caught', () => {

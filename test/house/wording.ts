@@ -48,6 +48,13 @@ export function checkText(files: Files): string[] {
 const mayPrint = (file: string): boolean =>
   /^(packages\/cli\/|bench\/|scripts\/|packages\/host\/src\/main\.ts$)/.test(file);
 
+/** The main files of processes. Other code of packages may be in a process of somebody else. */
+const mayExit = (file: string): boolean =>
+  !file.startsWith('packages/') ||
+  /\/bin\/|\/src\/(main\.ts|process\.ts|runner\/.+|jobs\/serve-jobs\.ts)$/.test(file);
+
+const EXITS = /^process\.(exit|exitCode|abort)$/;
+
 const SKIPS = /^(test|it|describe|suite)\.(skip|only|todo)$/;
 
 const isSpreadLiteral = (node: ast.Node): boolean =>
@@ -63,6 +70,7 @@ function syntaxProblem(file: string, node: ast.Node): string | undefined {
   const member = node.getText();
   if (SKIPS.test(member)) return `uses ${member}; skip inside the test, with the reason: t.skip('...')`;
   if (member === 'console.log' && !mayPrint(file) && !isTestCode(file)) return 'prints; use the log';
+  if (EXITS.test(member) && !mayExit(file) && !isTestCode(file)) return `uses ${member}; throw, or answer it`;
   return undefined;
 }
 

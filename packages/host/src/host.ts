@@ -142,11 +142,8 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   });
   opened.push(surfaces.close);
   const models = modelPeers(settings);
-  const secrets = nodeSecrets({
-    credentials,
-    connections: () => services.oauth.nodes,
-    aiProviders: AI_PROVIDERS,
-  });
+  const connections = () => services.oauth.nodes;
+  const secrets = nodeSecrets({ credentials, connections, aiProviders: AI_PROVIDERS });
   const packs = createPacks({ ...base, surfaces, secrets, facts: familyFacts(settings), ...models.forPacks });
   // Workflows that are loaded next may use what the settings name.
   await packs.prepare();
@@ -166,8 +163,8 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     runtime: runtimeOptions(base, failed.resolve),
   });
   models.use(services);
-  const host = await serve(base, { services, workflows, masterKey, served, retentionMs });
-  return { ...host, services, adminKey, greeted: adminKey.shown, served, failed: failed.promise };
+  const face = await serve(base, { services, workflows, masterKey, served, retentionMs });
+  return { ...face, services, adminKey, greeted: adminKey.shown, served, failed: failed.promise };
 }
 
 const cacheMsOf = (settings: Settings): number =>
