@@ -36,13 +36,18 @@ export function pipelineContract(current: CurrentStore): void {
     test('large groups are committed alone, one at a time, while small ones go on', async () => {
       const { store } = current();
       const batches: string[][] = [];
+      const smallSent = Promise.withResolvers<void>();
       let large = 0;
       const pipeline = new CommitPipeline({
         async commit(groups) {
           const ids = groups.map(([write]) => idOf(write));
           batches.push(ids);
-          if (!ids[0]?.startsWith('large')) return store.commit(groups);
+          if (!ids[0]?.startsWith('large')) {
+            smallSent.resolve();
+            return store.commit(groups);
+          }
           assert.equal(++large, 1);
+          await smallSent.promise;
           const results = await store.commit(groups);
           large--;
           return results;
