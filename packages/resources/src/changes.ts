@@ -4,7 +4,8 @@
  * I1  The function of a change has no effect but through its `Change`, and may run again.
  * I2  What it read and did not write must still be so when it commits, also when it refuses and that is recorded.
  * I3  The record of its caller is the first of its writes, so a lost commit shows whether the call was repeated or an id was taken.
- * I4  A change that loses is decided again, from the second time on in line with others, for at most `AGAIN_MS_MAX`.
+ * I4  A change that loses is decided again, from the second time on in line with others, for `AGAIN_MS_MAX` and at
+ *     least `TRIES_MIN` times: on a slow machine or database a single try may take that long.
  */
 import { hash } from 'node:crypto';
 import { type EmittedEvent, isKeptRefusal, OpenwopError } from '@gantry/protocol';
@@ -23,6 +24,7 @@ import { Lines } from './lines.ts';
 import { Reads, State } from './state.ts';
 
 const AGAIN_MS_MAX = 2_000;
+const TRIES_MIN = 8;
 /** A commit whose outcome is unknown is repeated with its record; each repetition may take as long to find out. */
 const DOUBTS_MAX = 2;
 
@@ -34,8 +36,9 @@ export interface ChangesOptions extends Chance {
 interface Job {
   readonly caller: Caller;
   readonly work: (change: Change) => Promise<unknown>;
-  /** No longer decided again after this. */
+  /** I4. */
   readonly until: number;
+  tries: number;
   /** A record that it found absent was there at the commit: the second time it is another that is in its way. */
   hasRaced?: boolean;
 }
@@ -60,7 +63,7 @@ interface Decided {
 export class Contended extends OpenwopError {
   constructor() {
     super('conflict', {
-      message: `Others kept changing the same records for ${AGAIN_MS_MAX / 1_000} s; nothing was changed. Send it again.`,
+      message: 'Other requests kept changing the same records; nothing was changed. Try again.',
     });
   }
 }
@@ -85,7 +88,8 @@ export class Changes {
     this.#reads = new Reads(options.store.entries);
     this.#lines = new Lines({
       decide: (jobs) => this.#attempt(jobs, new State(this.#reads)),
-      isAgain: (attempt, { until }) => attempt.kind === 'again' && !attempt.doubt && options.now() <= until,
+      isAgain: (attempt, { until, tries }) =>
+        attempt.kind === 'again' && !attempt.doubt && (options.now() <= until || tries < TRIES_MIN),
     });
   }
 
@@ -98,7 +102,7 @@ export class Changes {
    * });
    */
   async run<T>(caller: Caller, work: (change: Change) => Promise<T>): Promise<T> {
-    const job: Job = { caller, work, until: this.#options.now() + AGAIN_MS_MAX };
+    const job: Job = { caller, work, until: this.#options.now() + AGAIN_MS_MAX, tries: 0 };
     let attempt = await this.#first(job);
     for (let doubts = 0; attempt.kind === 'again'; doubts++) {
       if (doubts > DOUBTS_MAX) throw attempt.doubt ?? new Contended();
@@ -152,6 +156,7 @@ export class Changes {
 
   async #decide(job: Job, state: State): Promise<Decided | Attempt> {
     const { caller, work } = job;
+    job.tries++;
     const change = new Change(caller, state, this.#options);
     const outcome = await work(change).then(
       (answer): Outcome => ({ answer }),
