@@ -285,6 +285,8 @@ export class PackProcess {
 
   /** With neighbours, a process that does not even answer a ping may be held up by any of them. */
   async #timeOut(job: Job): Promise<void> {
+    // The reason to report is the memory, where the process has taken too much since it was last measured
+    this.#measure();
     const error = timedOut(job.invocation.limits.wallClockMs);
     const isSure = this.#jobs.size === 1 || (await this.#heartbeat.isAlive());
     if (this.#jobs.has(job.id)) this.#fail(error, isSure ? job : undefined);
