@@ -29,7 +29,7 @@ export const INDEX = 'i';
 export const OBJECT_BYTES = 4_096;
 export const TEXT = 'x'.repeat(100);
 
-/** Another one each time: SQLite does not write what is there already. */
+/** Another one each time: SQLite does not write what is already there. */
 export const textOf = (turn: number): string => `${turn} of ${TEXT}`;
 
 export const PLACES_IN_LANE = 8;

@@ -40,13 +40,13 @@ export async function runAction(command: string, actions: Actions, call: Call): 
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action) {
     const hint = didYouMean(name, names) || ` It can: ${names.join(', ')}.`;
-    throw new UsageError(`gantry ${command} cannot "${name}".${hint}`);
+    throw new UsageError(`Unknown action "${name}" of gantry ${command}.${hint}`);
   }
   const takes = action.takes ?? '';
   const { min, max } = wordCount(takes);
   const usage = `Usage: gantry ${command} ${name} ${takes}`.trimEnd();
   if (words.length < min) throw new UsageError(usage);
-  if (words.length > max) throw new UsageError(`"${words[max]}" is too much. ${usage}`);
+  if (words.length > max) throw new UsageError(`Unexpected argument "${words[max]}". ${usage}`);
   const code = await action.act(call, ...words);
   return typeof code === 'number' ? code : EXIT.ok;
 }

@@ -22,7 +22,7 @@ function clarified({ data }: Interrupt, pairs: readonly string[]): JsonObject {
   const missing = asked.filter(({ id }) => !texts.has(id));
   if (missing.length > 0) {
     const lines = missing.map(({ id, question }) => `  ${id}: ${oneLine(question)}`);
-    throw new UsageError(`These questions have no answer yet:\n${lines.join('\n')}`);
+    throw new UsageError(`Questions without an answer:\n${lines.join('\n')}`);
   }
   const answers = [...texts].map(([id, text]): [string, Json] => [
     id,
@@ -39,7 +39,7 @@ function conversationAnswer({ content, outcome }: JsonObject): JsonObject {
   const turn: JsonObject = content === undefined ? {} : { turn: { content } };
   if (outcome !== undefined) return { operation: 'close', outcome, ...turn };
   if (content === undefined)
-    throw new UsageError('Say something with content=TEXT, or end it with outcome=JSON.');
+    throw new UsageError('Send a turn with content=TEXT, or close the conversation with outcome=JSON.');
   return { operation: 'exchange', ...turn };
 }
 
@@ -89,7 +89,7 @@ export async function sendAnswer(
 ): Promise<void> {
   const { status, changed, votes } = await client.interrupts.resolve(runId, nodeId, resumeValue);
   const progress = votes ? `, ${votes.granted} of ${votes.required} approvals` : '';
-  const nothing = changed === false ? '\nNothing changed: this answer was counted before.' : '';
+  const nothing = changed === false ? '\nNothing changed: this answer was already counted.' : '';
   const open = status.startsWith('waiting-') ? `\nStill open: gantry approvals ${runId}` : '';
   io.stdout.write(`${runId} ${status}${progress}${nothing}${open}\n`);
 }

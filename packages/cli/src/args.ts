@@ -38,7 +38,8 @@ export function readArgs(command: Command, rest: readonly string[]): Args {
   const { min, max } = command.words ?? wordCount(command.usage);
   const count = parsed.positionals.length;
   if (count < min || count > max) {
-    const problem = count < min ? 'Something is missing' : `"${parsed.positionals[max]}" is too much`;
+    const problem =
+      count < min ? 'An argument is missing' : `Unexpected argument "${parsed.positionals[max]}"`;
     throw new UsageError(`${problem}. Usage: gantry ${command.usage}`);
   }
   return argsOf(parsed.positionals, parsed.values);

@@ -33,7 +33,7 @@ test('help of each command: usage, every option, examples that start with the co
 
 test('help of cancel, whole', async () => {
   const expected = [
-    'End a run for good.',
+    'Cancel a run.',
     '',
     'Usage: gantry cancel <runId> [--reason TEXT]',
     '',
@@ -71,16 +71,16 @@ test('a failure of a --json command is one object on stderr, with its code', asy
 
 test('usage errors exit 2, name the nearest, and leave stdout empty', async () => {
   const cases: [string[], RegExp][] = [
-    [['rnus'], /no command "rnus"\. Did you mean runs\?/],
-    [['--ulr', 'http://x', 'runs'], /no flag --ulr before a command\. Did you mean --url\?/],
-    [['frobnicate'], /no command "frobnicate"\. See `gantry help`/],
+    [['rnus'], /Unknown command "rnus"\. Did you mean runs\?/],
+    [['--ulr', 'http://x', 'runs'], /Unknown option --ulr\. Did you mean --url\?/],
+    [['frobnicate'], /Unknown command "frobnicate"\. See `gantry help`/],
     [['runs', '--limt', '5'], /no option --limt\. Did you mean --limit\?/],
     [['runs', '--limit', 'many'], /--limit must be a whole number from 1 to 100, not "many"/],
     [['runs', '--limit'], /--limit needs a value: --limit N/],
     [['runs', '--json=yes'], /--json takes no value/],
     [['runs', '--status', 'faild'], /no status "faild"\. Did you mean failed\?/],
     [['events'], /missing\. Usage: gantry events <runId>/],
-    [['events', 'a', 'b'], /"b" is too much/],
+    [['events', 'a', 'b'], /Unexpected argument "b"/],
     [['run', 'hello', '--input', 'nonsense'], /--input takes name=value/],
     [['run', 'hello', '--timeout', '3'], /use it with --watch/],
     [['keys', 'crate', 'x'], /Did you mean create\?/],
@@ -218,7 +218,7 @@ test('a new key goes to stdout alone', async (t) => {
     '--test',
   );
   assert.equal(done.stdout, 'hk_new\n');
-  assert.match(done.stderr, /shown this once/);
+  assert.match(done.stderr, /shown only once/);
   assert.deepEqual(host.seen[0]?.body, {
     name: 'ci',
     scopes: ['runs:read'],
@@ -242,7 +242,7 @@ test('explain says what the run waits for, why and where it failed, and what to 
     waitingFor: [{ kind: 'retry', text: 'a is tried again.', since: '2026-01-01T00:00:00.000Z' }],
     cause: { nodeId: 'a', sequence: 4, error: { code: 'node_failed', message: 'no luck', details } },
     actions: [
-      { action: 'read-events', method: 'GET', path: '/x', text: 'Read what happened.' },
+      { action: 'read-events', method: 'GET', path: '/x', text: 'Read the events.' },
       { action: 'rewind', method: 'POST', path: '/v1/rewind', text: 'Try the future.' },
     ],
   };
@@ -255,7 +255,7 @@ test('explain says what the run waits for, why and where it failed, and what to 
     '    at order.mjs:2:22',
     '    at index.mjs:195:22',
     'You can:',
-    '  gantry events run-1  Read what happened.',
+    '  gantry events run-1  Read the events.',
     '  POST /v1/rewind  Try the future.',
     '',
   ].join('\n');
@@ -303,7 +303,7 @@ test('doctor: storage that cannot be used says whether to start a server or to m
     /^fail +storage +kvStorage \(postgres\): PostgreSQL cannot be reached.*\n +Next: Start the server/m,
   );
   assert.match(stdout, /PostgreSQL is old.*\n +Next: Correct what the line names/);
-  assert.match(stdout, /The thread ended.*\n +Next: Look at the disk/);
+  assert.match(stdout, /The thread ended.*\n +Next: Check the disk/);
   assert.match(stdout, /^warn +storage +sql "crm" \(postgres\): Its user is a superuser/m);
   assert.doesNotMatch(stdout, /^ok +storage/m);
 });
@@ -326,7 +326,10 @@ test('doctor: a look at storage that fails is told', async (t) => {
   const forbidden = storage({ error: 'forbidden', message: 'Not with this key.' }, 403);
   const barred = await cli(await startTestHost(t, forbidden), 'doctor', '--data', tmpdir());
   assert.equal(barred.code, 0, barred.stdout);
-  assert.match(barred.stdout, /^warn +storage +this key may not look at storage; use one with audit:read/m);
+  assert.match(
+    barred.stdout,
+    /^warn +storage +this key may not read the state of storage; use one with audit:read/m,
+  );
   const broken = storage({ error: 'internal_error', message: 'It broke.' }, 500);
   const ill = await cli(await startTestHost(t, broken), 'doctor', '--data', tmpdir());
   assert.equal(ill.code, 1);

@@ -84,10 +84,10 @@ function commandNamed(name: string, first = ''): Command {
   const [, flag = 'help'] = /^--?([^=]+)/.exec(first) ?? [];
   if (!Object.hasOwn(COMMON_OPTIONS, flag))
     throw new UsageError(
-      `There is no flag ${first} before a command.${didYouMean(flag, Object.keys(COMMON_OPTIONS), '--') || ' See `gantry help`.'}`,
+      `Unknown option ${first}.${didYouMean(flag, Object.keys(COMMON_OPTIONS), '--') || ' See `gantry help`.'}`,
     );
   const names = [...COMMANDS.map((command) => command.name), 'help'];
-  throw new UsageError(`There is no command "${name}".${didYouMean(name, names) || ' See `gantry help`.'}`);
+  throw new UsageError(`Unknown command "${name}".${didYouMean(name, names) || ' See `gantry help`.'}`);
 }
 
 /** `--json` is a flag of most commands; of others it takes a value. */

@@ -20,7 +20,7 @@ test('connectors: added, checked, listed and removed, and the doctor looks at ea
   const slack = ['--type', 'slack', '--credential', 'hook', '--rate', '1/1'];
   assert.match(
     (await gantry('add', 'ops', ...slack)).out,
-    /^ops added\. Look whether it works: gantry connectors check ops/,
+    /^ops added\. Check it: gantry connectors check ops/,
   );
   const relay = ['--type', 'smtp', '--to', mail.url, '--from', 'ops@example.com', '--tls', 'none'];
   const relayed = await gantry('add', 'relay', ...relay);

@@ -44,7 +44,7 @@ test('fork --at --set branches off; diff shows where they part', async (t) => {
   await host.client.runs.cancel(fork, { reason: 'enough' });
   await host.client.runs.wait(fork);
   const { out } = await host.gantry('diff', runId, fork);
-  assert.match(out, /^The runs part at event \d+\.\n~ A +\d+ .*\n~ B +\d+ /);
+  assert.match(out, /^The runs differ from event \d+ on\.\n~ A +\d+ .*\n~ B +\d+ /);
 });
 
 test('fork: what does not go together is said before the host is asked', async (t) => {
@@ -89,19 +89,19 @@ test('a difference is shown with its sign, the state with both values, and the r
   assert.equal(
     renderDiff(found, 2, plain),
     [
-      'The runs part at event 3.',
+      'The runs differ from event 3 on.',
       '~ A     3  00:00:00.000  variable.changed    {"value":1}',
       '~ B     3  00:00:00.000  variable.changed    {"value":2}',
       '-     4  00:00:00.000  variable.changed    {"value":1}',
       'and 1 more: use --all',
-      'In the end:',
+      'Final state:',
       '  /variables/total',
       '    A 1',
       '    B {"long":true}',
       '  /outputs',
       '    A nothing',
       '    B 2',
-      'There may be more: a run is under way, or there is more than is listed.',
+      'There may be more: a run is still active, or the list was cut.',
       '',
     ].join('\n'),
   );
@@ -123,7 +123,7 @@ test('an ended run and a workflow are deleted by name', async (t) => {
   const runId = await ended(host, 'parent');
   const deleted = await host.gantry('runs', 'delete', runId);
   assert.deepEqual([deleted.code, deleted.out.split('\n').slice(1)], [0, [runId, '2 runs deleted', '']]);
-  assert.match((await host.gantry('runs', 'delete', runId)).err, /nothing here/);
+  assert.match((await host.gantry('runs', 'delete', runId)).err, /Not found/);
   const gone = await host.gantry('workflows', 'delete', 'parent');
   assert.deepEqual(
     [gone.code, gone.out],

@@ -26,7 +26,7 @@ test('each kind says what is asked and what to type', () => {
     [interrupt('conversation.exchange', { prompt: 'And now?' }), /^And now\?/, /content=TEXT.*outcome=JSON/s],
     [
       interrupt('low-confidence', { agentId: 'bot', observed: 0.4, threshold: 0.7, decision: 'go' }),
-      /^bot is too unsure: 0\.4 of 0\.7\n.*decided go/,
+      /^bot is not confident enough: 0\.4 of 0\.7\n.*decided go/,
       /approve.*reject/s,
     ],
     [interrupt('custom', { customKind: 'colour', payload: ['red'] }), /^colour\n.*\["red"\]/, /--json JSON/],
@@ -45,7 +45,7 @@ test('approvers are named with what they are; control characters of a question a
   const nasty = interrupt('approval', { title: 'no\u001b[2J\u0007ise', actions: ['accept'] });
   assert.match(shown(nasty), /^noise|^no ise/);
   const late = interrupt('custom', { customKind: 'x' }, { deadline: new Date(61_000).toISOString() });
-  assert.match(shown(late), /Rejected by itself in 1m 1s/);
+  assert.match(shown(late), /Rejected automatically in 1m 1s/);
 });
 
 test('a turn of a conversation, its end, and neither', () => {

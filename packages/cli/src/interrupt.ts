@@ -53,7 +53,7 @@ const ASKED: Readonly<Record<string, (data: JsonObject) => string[]>> = {
   ],
   'conversation.exchange': (data) => [textAt(data, 'prompt') ?? 'A conversation'],
   'low-confidence': (data) => [
-    `${textAt(data, 'agentId') ?? 'An agent'} is too unsure: ${data.observed} of ${data.threshold}`,
+    `${textAt(data, 'agentId') ?? 'An agent'} is not confident enough: ${data.observed} of ${data.threshold}`,
     `It decided ${oneLine(data.decision)}`,
   ],
   custom: (data) => [
@@ -113,7 +113,7 @@ function votesLine(votes: NonNullable<Interrupt['votes']>, required: number): st
 
 function deadlineLine(deadline: string, now: number): string {
   const leftMs = Date.parse(deadline) - now;
-  return leftMs > 0 ? `Rejected by itself in ${duration(leftMs)}` : 'Its time is over';
+  return leftMs > 0 ? `Rejected automatically in ${duration(leftMs)}` : 'It has expired';
 }
 
 /** How each action of an approval is typed; TEXT and JSON stand for what to fill in. */

@@ -96,11 +96,11 @@ test('a quorum shows its votes and stays open until it is met', async (t) => {
   const open = `Still open: gantry approvals ${runId}\n`;
   assert.equal(first.out, `${runId} waiting-approval, 1 of 2 approvals\n${open}`);
   const again = await host.gantry('answer', runId, 'action=accept', 'voter=ada');
-  const nothing = 'Nothing changed: this answer was counted before.';
+  const nothing = 'Nothing changed: this answer was already counted.';
   assert.equal(again.out, `${runId} waiting-approval, 1 of 2 approvals\n${nothing}\n${open}`);
   const { out } = await host.gantry('approvals', runId);
   assert.match(out, /1 of 2 approvals: \S+ada approves\n/);
-  assert.match(out, /Rejected by itself in (59m|1h)/);
+  assert.match(out, /Rejected automatically in (59m|1h)/);
   assert.equal((await host.gantry('answer', runId, 'board', 'action=accept', 'voter=bob')).code, 0);
   assert.equal(await statusOf(host, runId), 'completed');
 });
@@ -127,7 +127,7 @@ test('answer: clarifications are read as their questions want them, and what is 
   const runId = await waitingRun(host, 'form');
   const partial = await host.gantry('answer', runId, 'city=8000');
   assert.equal(partial.code, 2);
-  assert.match(partial.err, /no answer yet:\n {2}days: How many days\?/);
+  assert.match(partial.err, /without an answer:\n {2}days: How many days\?/);
   const empty = await host.gantry('answer', runId);
   assert.match(empty.err, new RegExp(`gantry answer ${runId} details city=TEXT days=TEXT`));
   const wrong = await host.gantry('approve', runId);

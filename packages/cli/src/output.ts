@@ -46,5 +46,5 @@ export function printSecret({ args, io }: Call, made: object, secret: string, ab
     return;
   }
   io.stdout.write(`${secret}\n`);
-  io.stderr.write(`${about} It is shown this once: keep it now.\n`);
+  io.stderr.write(`${about} It is shown only once: store it now.\n`);
 }

@@ -56,7 +56,7 @@ test('a message of the topic starts a run; the trigger is listed, shown, paused 
   const [run] = (await host.client.runs.list({ workflowId: 'ship' })).runs;
   assert.match(
     shown,
-    new RegExp(`^${purpose}${id} queue active\nStarted no run: 1\\. .*gantry dead-letters\nDELIVERY `),
+    new RegExp(`^${purpose}${id} queue active\nFailed to start a run: 1\\. .*gantry dead-letters\nDELIVERY `),
   );
   assert.match(shown, new RegExp(` delivered +1 .* ${run?.runId} `));
   assert.match(shown, / dead-lettered +1 .* validation_error\n/);
@@ -117,7 +117,7 @@ test('what cannot be listened to is refused, with what to do', async (t) => {
     [['ship', '--source', 'queue'], /needs --topic NAME/],
     [['ship', '--source', 'webhook', '--topic', 'orders'], /--topic is for queues: use --source queue/],
     [['ship', '--group', 'workers'], /--group is for queues/],
-    [['ship', '--topic', 'orders', '--verify', 'none'], /--verify is not for queues/],
+    [['ship', '--topic', 'orders', '--verify', 'none'], /--verify does not apply to queues/],
     [['ship', '--source', 'queues'], /Did you mean queue\?/],
     [['ship', '--topic', 'orders'], /No event could start the workflow: .*order/],
     [['nobody', '--topic', 'orders'], /There is no such workflow/],

@@ -69,7 +69,7 @@ export function resourceCommand<V, Verb extends string = never, D = never>(
 
 const paging = (action: string, listed: number): OptionSpecs => ({
   limit: option('N', `${action}: how many, 1 to ${LIST_MAX} (${listed})`),
-  before: option('CURSOR', `${action}: go on where an earlier page ended`),
+  before: option('CURSOR', `${action}: continue after an earlier page`),
 });
 
 function actionsOf<V, Verb extends string, D>(name: string, of: ResourceCommand<V, Verb, D>): Actions {

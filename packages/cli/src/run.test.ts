@@ -193,7 +193,7 @@ test('a value that reading would change is refused before anything is sent', asy
   for (const input of ['n=12345678901234567890', 'o={"a":1,"a":2}']) {
     const { code, stderr } = await cli(host, 'run', 'hello', '--input', input);
     assert.equal(code, 2);
-    assert.match(stderr, /send it as text|comes twice/);
+    assert.match(stderr, /send it as text|duplicate member/);
   }
   assert.deepEqual(host.seen, []);
 });

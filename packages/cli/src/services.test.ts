@@ -30,7 +30,7 @@ test('webhooks: the secret is printed once and alone; events arrive signed, are 
   const added = await host.gantry('webhooks', 'add', target.url, '--event', 'run.completed');
   const secret = ok(added).trimEnd();
   assert.match(secret, /^[0-9a-f]{64}$/);
-  const id = /^Webhook (\S+)\..*It is shown this once: keep it now\.\n$/.exec(added.err)?.[1];
+  const id = /^Webhook (\S+)\..*It is shown only once: store it now\.\n$/.exec(added.err)?.[1];
   assert.ok(id, added.err);
   const listed = ok(await host.gantry('webhooks', 'ls'));
   assert.match(listed, new RegExp(`\n${id} +active +no +run\\.completed +${target.url}\n`));
@@ -79,14 +79,14 @@ test('schedules: added, previewed, paused, resumed, removed', async (t) => {
 test('schedules: what cannot be is said, by us or by the host', async (t) => {
   const host = await realHost(t, [HELLO]);
   const cases: [string[], RegExp][] = [
-    [['add', 'hello'], /Say when, in one way/],
-    [['add', 'hello', '* * * * *', '--in', '5m'], /Say when, in one way/],
+    [['add', 'hello'], /Give exactly one time/],
+    [['add', 'hello', '* * * * *', '--in', '5m'], /Give exactly one time/],
     [['add', 'hello', '--in', 'soon'], /30s, 15m, 2h or 3d, not "soon"/],
     [['add', 'hello', '* * * * *', '--missed', 'skp'], /no policy "skp"\. Did you mean skip\?/],
     [['add', 'hello', '99 * * * *'], /minute|cron/i],
     [['pause'], /Usage: gantry schedules pause <scheduleId>/],
-    [['ls', 'x'], /"x" is too much/],
-    [['lst'], /cannot "lst"\. Did you mean ls\?/],
+    [['ls', 'x'], /Unexpected argument "x"/],
+    [['lst'], /Unknown action "lst" of gantry schedules\. Did you mean ls\?/],
   ];
   for (const [args, message] of cases) {
     const done = await host.gantry('schedules', ...args);
@@ -101,7 +101,7 @@ test('triggers: an event sent with the printed secret starts a run', async (t) =
   const added = await host.gantry('triggers', 'add', 'hello');
   const secret = ok(added).trimEnd();
   const [, id = '', url = ''] =
-    /^Trigger (\S+) takes events at (\S+)\n.*It is shown this once: keep it now\.\n$/.exec(added.err) ??
+    /^Trigger (\S+) takes events at (\S+)\n.*It is shown only once: store it now\.\n$/.exec(added.err) ??
     assert.fail(added.err);
   assert.match(ok(await host.gantry('triggers')), new RegExp(`${id} +webhook +active +hello +- +- +\\S+\n`));
   const shown = ok(await host.gantry('triggers', 'show', id));

@@ -49,9 +49,9 @@ function nextStep({ subscriptionId, state }: TriggerSubscription): string[] {
       return [];
     case 'paused':
     case 'failed':
-      return [`Take events again: gantry triggers resume ${subscriptionId}`];
+      return [`Accept events again: gantry triggers resume ${subscriptionId}`];
     case 'dead-lettered':
-      return [`Its workflow is gone. Take it off: gantry triggers rm ${subscriptionId}`];
+      return [`Its workflow was deleted. Remove it: gantry triggers rm ${subscriptionId}`];
   }
 }
 
@@ -64,7 +64,7 @@ function countLines({ deliveries, nextCursor }: Page): string[] {
   const dead = count('dead-lettered');
   return [
     ...(waiting > 0 ? [`Waiting for a run: ${waiting}${among}`] : []),
-    ...(dead > 0 ? [`Started no run: ${dead}${among}. What can be tried again: gantry dead-letters`] : []),
+    ...(dead > 0 ? [`Failed to start a run: ${dead}${among}. To retry: gantry dead-letters`] : []),
   ];
 }
 

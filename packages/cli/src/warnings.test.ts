@@ -13,7 +13,7 @@ test('what the host ignored, and where a run stopped, is printed', async (t) => 
   const { code, out, err } = await gantry('run', 'stuck', '--input', 'ctiy=Bern', '--watch');
   assert.equal(code, 0, err);
   assert.match(err, /^Warning: Unknown input "ctiy" \(ignored\)\. Did you mean city\?$/m);
-  assert.match(err, /^No edge out of a was taken: no condition held, so b did not follow it\.$/m);
+  assert.match(err, /^No edge out of a was taken: no condition held, so b did not run after it\.$/m);
   const [runId = ''] = /run_\w+|[0-9a-z-]{20,}/i.exec(out) ?? [];
   const again = await gantry('rerun', runId, '--input', 'ctiy=Bern');
   assert.match(again.err, /^Warning: Unknown input "ctiy" \(ignored\)\. Did you mean city\?$/m);

@@ -71,7 +71,7 @@ export interface Triggers extends Omit<TriggerApi, 'list'> {
   unregister: TriggerApi['remove'];
 }
 
-/** Runs and events that could not be done, kept for people to look at. A retry forks a run, or delivers an event again. */
+/** Runs and events that failed for good, kept for people to look at. A retry forks a run, or delivers an event again. */
 export interface DeadLetters extends DeadLetterApi {
   /** Takes it off the list. */
   acknowledge: DeadLetterApi['remove'];

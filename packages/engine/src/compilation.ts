@@ -128,7 +128,7 @@ export class Compilation {
 
   expression(path: string, text: Json | undefined, roots: readonly string[]): Expression | undefined {
     if (typeof text !== 'string' || text === '') {
-      this.issue(path, 'An expression must be a text');
+      this.issue(path, 'An expression must be a string');
       return;
     }
     const key = `${roots.length} ${text}`;
@@ -160,7 +160,7 @@ export class Compilation {
       return expression && { type, expression };
     }
     if (!CONDITION_TYPES.includes(type)) {
-      this.issue(`${path}/type`, `A condition is of type expression, ${CONDITION_TYPES.join(', ')}`);
+      this.issue(`${path}/type`, `The type of a condition must be expression, ${CONDITION_TYPES.join(', ')}`);
       return;
     }
     if (typeof spec.left !== 'string' || spec.left === '') {
@@ -179,7 +179,7 @@ export class Compilation {
 
   #regexCondition(path: string, left: Path, pattern: unknown): Condition | undefined {
     if (typeof pattern !== 'string') {
-      this.issue(`${path}/right`, 'A pattern must be a text');
+      this.issue(`${path}/right`, 'A pattern must be a string');
       return;
     }
     const regex = this.#attempt(`${path}/right`, () => this.#regex(pattern));

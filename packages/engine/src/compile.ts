@@ -57,7 +57,7 @@ export function compile(definition: WorkflowDefinition, options: CompileOptions 
     })),
   );
   if (graph.loops.length > LOOPS_MAX)
-    compilation.issue('/edges', `A workflow has at most ${LOOPS_MAX} loops`);
+    compilation.issue('/edges', `A workflow can have at most ${LOOPS_MAX} loops`);
   const nodes = buildNodes(compilation, parts, graph);
   const edges = buildEdges(compilation, nodes, conditions, graph);
   compilation.throwIfWrong();

@@ -40,7 +40,7 @@ export function decide(plan: Plan, run: Run, command: Command): Decision {
   else if (command.type === 'resolve')
     step.refusal = {
       code: 'run_terminal',
-      message: 'The run has exceeded its time limit and takes no answer.',
+      message: 'The run has exceeded its time limit and accepts no answer.',
     };
   const { events, artifacts, refusal } = step;
   const result: Decision = events.length > 0 ? { events, run: step.run } : { events, run };

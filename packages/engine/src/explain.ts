@@ -72,7 +72,7 @@ const deadEnds = (plan: Plan, run: Run): string[] =>
     .slice(0, NOTES_MAX)
     .map(({ id, outgoing, loopbacksOut }) => {
       const targets = [...outgoing, ...loopbacksOut].map(({ target }) => target.id);
-      return `No edge out of ${id} was taken: no condition held, so ${[...new Set(targets)].slice(0, NOTES_MAX).join(', ')} did not follow it.`;
+      return `No edge out of ${id} was taken: no condition held, so ${[...new Set(targets)].slice(0, NOTES_MAX).join(', ')} did not run after it.`;
     });
 
 const causeOf = (run: Run, error: RunError): NonNullable<Explanation['cause']> =>
@@ -117,8 +117,8 @@ function nodeWait(node: PlanNode, state: NodeState, now: number): Wait[] {
     const text = `${node.id} is a delay that ends ${inTime(dueAt, now)}.`;
     return [{ kind: 'timer', nodeId: node.id, since, wakesAt: Math.min(dueAt, timeoutAt ?? dueAt), text }];
   }
-  const limit = timeoutAt === undefined ? '' : `; its time is over ${inTime(timeoutAt, now)}`;
-  const text = `${node.id} is at work outside the engine, attempt ${state.attempt + 1}${limit}.`;
+  const limit = timeoutAt === undefined ? '' : `; it times out ${inTime(timeoutAt, now)}`;
+  const text = `${node.id} is running outside the engine, attempt ${state.attempt + 1}${limit}.`;
   return [given({ kind: 'invocation' as const, nodeId: node.id, since, wakesAt: timeoutAt, text })];
 }
 
@@ -134,7 +134,7 @@ function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): s
     }
     case 'running': {
       const deadline = deadlineOf(plan, run);
-      const limit = Number.isFinite(deadline) ? ` The time of the run is over ${inTime(deadline, now)}.` : '';
+      const limit = Number.isFinite(deadline) ? ` The run times out ${inTime(deadline, now)}.` : '';
       return `${waits.map((wait) => wait.text).join(' ')}${limit}`;
     }
     default:
@@ -152,9 +152,9 @@ export const post = (action: Action['action'], path: string, text: string): Acti
 function actionsOf(plan: Plan, run: Run): Action[] {
   const path = `/v1/runs/${run.facts.runId}`;
   const events = { action: 'read-events', method: 'GET', path: `${path}/events` } as const;
-  const read = { ...events, text: 'Read what happened.' };
-  const cancel = post('cancel', `${path}/cancel`, 'End the run now.');
-  const pause = post('pause', `${path}:pause`, 'Hold the run.');
+  const read = { ...events, text: 'Read the events.' };
+  const cancel = post('cancel', `${path}/cancel`, 'Cancel the run.');
+  const pause = post('pause', `${path}:pause`, 'Pause the run.');
   const resume = post('resume', `${path}:resume`, 'Resume the run.');
   const anew = `Run ${run.facts.workflowId} again from the start${changesOf(plan)}.`;
   const again = post('run-again', `/v1/host/gantry${path.slice('/v1'.length)}:again`, anew);
@@ -172,7 +172,7 @@ function changesOf({ variables }: Plan): string {
 /** A node that failed may go on in a new run, under the definition that is current then. */
 function repairActions({ status, facts, failedNodeId }: Run): Action[] {
   if (status !== 'failed' || failedNodeId === undefined) return [];
-  const text = `Go on in a new run from ${failedNodeId}, with the current version of ${facts.workflowId}: register a corrected one first, or remove what was in the way.`;
+  const text = `Continue in a new run from ${failedNodeId}, with the current version of ${facts.workflowId}: register a corrected version or remove the cause first.`;
   return [post('repair', `/v1/host/gantry/runs/${facts.runId}:repair`, text)];
 }
 

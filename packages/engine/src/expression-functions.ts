@@ -34,7 +34,7 @@ export const fail = (message: string): never => {
 
 export function pay({ meter }: { readonly meter: Meter }, steps: number): void {
   meter.stepsLeft -= steps;
-  if (meter.stepsLeft < 0) throw new ExpressionError('The expression takes too many steps.', true);
+  if (meter.stepsLeft < 0) throw new ExpressionError('The expression exceeds the limit of steps.', true);
 }
 
 /** A step is worth about ten nanoseconds; so are sixteen characters moved or compared. */
@@ -49,7 +49,7 @@ export function truth(frame: Frame, value: Json): boolean {
 }
 
 const text = (value: Json | undefined): string =>
-  typeof value === 'string' ? value : fail('This works on text only.');
+  typeof value === 'string' ? value : fail('This operation requires text.');
 
 const finite = (value: number): number =>
   Number.isFinite(value) ? value : fail('The result is not a number.');
@@ -86,12 +86,12 @@ function add(frame: Frame, left: Json, right: Json): Json {
     pay(frame, 1 + left.length + right.length);
     return [...left, ...right];
   }
-  return fail('`+` joins two numbers, two texts or two lists.');
+  return fail('`+` requires two numbers, two texts or two lists.');
 }
 
 function contains(frame: Frame, item: Json, collection: Json): boolean {
   if (Array.isArray(collection)) return collection.some((member) => equal(frame, member, item));
-  if (!isObject(collection)) return fail('`in` looks into a list or a map.');
+  if (!isObject(collection)) return fail('`in` requires a list or a map.');
   pay(frame, 1);
   return typeof item === 'string' && Object.hasOwn(collection, item);
 }
@@ -112,7 +112,8 @@ const arithmetic =
   (apply: (left: number, right: number) => number) =>
   (frame: Frame, left: Json, right: Json): Json => {
     pay(frame, 1);
-    if (typeof left !== 'number' || typeof right !== 'number') return fail('Arithmetic needs two numbers.');
+    if (typeof left !== 'number' || typeof right !== 'number')
+      return fail('Arithmetic requires two numbers.');
     return finite(apply(left, right));
   };
 
@@ -165,7 +166,7 @@ function toInteger(frame: Frame, value: Json): number {
 }
 
 function toText(frame: Frame, value: Json): string {
-  if (typeof value === 'object') return fail('Only text, numbers, true and false can become text.');
+  if (typeof value === 'object') return fail('Only text, numbers and booleans can be converted to text.');
   const string = String(value);
   payText(frame, string.length);
   return string;
@@ -175,7 +176,7 @@ function toBoolean(frame: Frame, value: Json): boolean {
   pay(frame, 1);
   if (typeof value === 'boolean') return value;
   if (value === 'true' || value === 'false') return value === 'true';
-  return fail('Only true, false and their texts can become true or false.');
+  return fail('Only booleans and the texts true and false can be converted to a boolean.');
 }
 
 export const FUNCTIONS: ReadonlyMap<string, Native> = new Map<string, Native>([
@@ -206,7 +207,7 @@ function trim(frame: Frame, value: Json): string {
 function split(frame: Frame, value: Json, separator: string): string[] {
   const string = text(value);
   payText(frame, 4 * (string.length + separator.length));
-  if (separator === '') return fail('split() needs a separator.');
+  if (separator === '') return fail('split() requires a separator.');
   const parts: string[] = [];
   let from = 0;
   for (let at = indexOfText(string, separator, 0); at !== -1; at = indexOfText(string, separator, from)) {
@@ -219,7 +220,7 @@ function split(frame: Frame, value: Json, separator: string): string[] {
 }
 
 function join(frame: Frame, value: Json, separator: string): string {
-  if (!Array.isArray(value)) return fail('join() works on a list of texts.');
+  if (!Array.isArray(value)) return fail('join() requires a list of texts.');
   for (const part of value) payText(frame, text(part).length + separator.length);
   return value.join(separator);
 }
@@ -291,7 +292,7 @@ export function channelValue({ roots }: Frame, name: string, initial: Json | und
 
 export function itemsOf(frame: Frame, value: Json): readonly Json[] {
   if (Array.isArray(value)) return value;
-  if (!isObject(value)) return fail('Only lists and maps can be gone through.');
+  if (!isObject(value)) return fail('Only lists and maps can be iterated.');
   const keys = Object.keys(value);
   payKeys(frame, keys.length);
   return keys;
@@ -305,7 +306,7 @@ export function member(frame: Frame, target: Json, key: Json): Json {
   }
   if (Array.isArray(target) && typeof key === 'number') {
     const item = target[key];
-    return item === undefined ? fail('The list has no such place.') : item;
+    return item === undefined ? fail('The index is outside the list.') : item;
   }
   return fail(`\`${String(key).slice(0, 100)}\` cannot be read: this is neither a map nor a list.`);
 }

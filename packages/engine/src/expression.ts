@@ -75,7 +75,7 @@ export function compileExpression(
     evaluate(roots, meter = openMeter()) {
       const result = run({ roots, locals: [], meter });
       if (compiler.builds && jsonSize(result, EXPRESSION_LIMITS.resultMax) > EXPRESSION_LIMITS.resultMax)
-        throw new ExpressionError('The expression makes a value of more than 1 MiB.');
+        throw new ExpressionError('The value of the expression is larger than 1 MiB.');
       return result;
     },
   };
@@ -246,11 +246,11 @@ class Compiler {
   #matches(target: Evaluate, args: readonly ASTNode[]): Evaluate {
     const [pattern] = args;
     if (args.length !== 1 || pattern?.op !== 'value' || typeof pattern.args !== 'string')
-      throw new Error('matches() takes a pattern in quotes');
+      throw new Error('matches() requires a string literal');
     const regex = this.#toRegex(pattern.args);
     return (frame) => {
       const text = target(frame);
-      if (typeof text !== 'string') return fail('matches() works on text.');
+      if (typeof text !== 'string') return fail('matches() requires text.');
       pay(frame, regex.work(text.length));
       return regex.test(text);
     };
@@ -269,7 +269,7 @@ class Compiler {
     this.builds = true;
     const compiled = entries.map(([key, value]) => {
       if (key.op !== 'value' || typeof key.args !== 'string' || isReservedName(key.args))
-        throw new Error('Keys of a map are texts in quotes');
+        throw new Error('Keys of a map must be string literals');
       return [key.args, this.compile(value, depth)] as const;
     });
     if (new Set(compiled.map(([key]) => key)).size < compiled.length)

@@ -50,30 +50,31 @@ const KEYS: { readonly [Kind in OrchestratorDecision['kind']]: readonly string[]
 
 /** Reads a decision; answers a text when it is not valid. */
 export function decisionOf(value: Json | undefined): OrchestratorDecision | string {
-  if (!isObject(value)) return 'A decision is an object';
+  if (!isObject(value)) return 'A decision must be an object';
   const kind = value.kind;
   if (kind !== 'next-worker' && kind !== 'ask-user' && kind !== 'terminate')
-    return 'The `kind` of a decision is next-worker, ask-user or terminate';
+    return 'The `kind` of a decision must be next-worker, ask-user or terminate';
   const stranger = Object.keys(value).find((key) => !KEYS[kind].includes(key));
   if (stranger !== undefined) return `A decision of kind ${kind} has no ${stranger}`;
   const { confidence } = value;
-  if (confidence !== undefined && !isConfidence(confidence)) return '`confidence` is a number from 0 to 1';
+  if (confidence !== undefined && !isConfidence(confidence))
+    return '`confidence` must be a number from 0 to 1';
   switch (kind) {
     case 'next-worker':
       return isWorkers(value.nextWorkerIds)
         ? { kind, nextWorkerIds: value.nextWorkerIds, ...stated(confidence) }
-        : `\`nextWorkerIds\` lists 1 to ${WORKERS_MAX} workflow ids`;
+        : `\`nextWorkerIds\` must list 1 to ${WORKERS_MAX} workflow ids`;
     case 'ask-user':
-      return isText(value.prompt) ? { kind, prompt: value.prompt } : '`prompt` is a text';
+      return isText(value.prompt) ? { kind, prompt: value.prompt } : '`prompt` must be a string';
     case 'terminate':
       return terminateOf(value);
   }
 }
 
 function terminateOf({ reason, confidence, successCriteria }: JsonObject): OrchestratorDecision | string {
-  if (reason !== undefined && !isText(reason)) return '`reason` is a text';
+  if (reason !== undefined && !isText(reason)) return '`reason` must be a string';
   if (successCriteria !== undefined && !isCriteria(successCriteria))
-    return '`successCriteria` lists objects of `key` and `met`';
+    return '`successCriteria` must list objects of `key` and `met`';
   return { kind: 'terminate', ...stated(confidence), ...given({ reason, successCriteria }) };
 }
 

@@ -48,7 +48,7 @@ function checkEdgeRead(
   if (isResult && !RESULT.includes(root))
     compilation.warn(
       path,
-      `A path begins with ${RESULT.join(', ')}: ${read.join('.')} is never there.${didYouMean(root, RESULT)}`,
+      `A path begins with ${RESULT.join(', ')}: ${read.join('.')} does not exist.${didYouMean(root, RESULT)}`,
     );
   if (name === undefined || (root !== 'outputs' && root !== 'output')) return;
   // `output` is that output where there is one of this name, else all of them

@@ -26,7 +26,7 @@ export function compileRegex(pattern: string): Regex {
   };
 }
 
-const TOO_LARGE = `The pattern repeats so much that it needs more than ${REGEX_LIMITS.programMax} steps`;
+const TOO_LARGE = `The pattern has too many repetitions: it needs more than ${REGEX_LIMITS.programMax} steps`;
 
 /** Counts the characters and classes that a pattern stands for once its repetitions are written out. */
 class Estimate {

@@ -28,7 +28,7 @@ export async function keyFromFile(dataDir: string): Promise<string> {
   }
   await syncFolder(dataDir);
   const made = await readKey(file);
-  if (made === null) throw new Error(`${file} vanished while it was being made`);
+  if (made === null) throw new Error(`${file} disappeared while it was created`);
   return made;
 }
 

@@ -44,7 +44,7 @@ export const toolRulesOf = named('GANTRY_TOOLS', (...given) => {
   const texts = read.list()(...given);
   const entries = texts.map((entry) => readToolRule(entry, TOOL_NAMES));
   const twice = twiceIn(entries.map(({ tool, tenant }) => withTenant(tool, tenant)));
-  if (twice !== undefined) throw new Error(`${twice} has two rules.`);
+  if (twice !== undefined) throw new Error(`${twice} has more than one rule.`);
   return entries;
 });
 
@@ -52,7 +52,7 @@ export const quotasOf = named('GANTRY_QUOTAS', (...given) => {
   const texts = read.list()(...given);
   const entries = texts.map(readQuota);
   const twice = twiceIn(entries.map(({ name, tenant }) => withTenant(name, tenant)));
-  if (twice !== undefined) throw new Error(`${twice} has two sizes.`);
+  if (twice !== undefined) throw new Error(`${twice} has more than one size.`);
   return entries;
 });
 
@@ -65,7 +65,7 @@ export const bucketsOf: Read<readonly string[]> = (...given) => {
   const wrong = buckets.find((name) => !BUCKET.test(name));
   if (wrong !== undefined)
     throw new SettingsError(
-      `GANTRY_BUCKETS: "${wrong}" is no name of a bucket. Use 1 to 63 small letters, digits, dots, hyphens and ` +
+      `GANTRY_BUCKETS: "${wrong}" is not a valid bucket name. Use 1 to 63 lower-case letters, digits, dots, hyphens and ` +
         'underscores, with a letter or digit at both ends.',
     );
   const twice = twiceIn(buckets);

@@ -158,6 +158,6 @@ test('quotas: a wrong entry is refused with its cause, and so is one that is the
     { name: 'kv', bytes: 2 ** 20 },
     { name: 'kv', tenant: 'acme', bytes: 2 ** 21 },
   ]);
-  assert.throws(() => quotas('kvv=1MiB'), /GANTRY_QUOTAS: "kvv=1MiB" names no quota\. Did you mean kv\?/);
-  assert.throws(() => quotas('kv@a=1MiB,kv@a=2MiB'), /GANTRY_QUOTAS: kv@a has two sizes/);
+  assert.throws(() => quotas('kvv=1MiB'), /GANTRY_QUOTAS: "kvv=1MiB" is not a quota\. Did you mean kv\?/);
+  assert.throws(() => quotas('kv@a=1MiB,kv@a=2MiB'), /GANTRY_QUOTAS: kv@a has more than one size/);
 });

@@ -37,7 +37,7 @@ export function nestingDepth(json: Uint8Array, limit: number): number {
 function problemIn(value: Json): string | null {
   if (typeof value === 'string')
     return value.includes('\0') || !value.isWellFormed()
-      ? 'has text with NUL or half a surrogate pair'
+      ? 'has text with a NUL character or a lone surrogate'
       : null;
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'has a number that is too large';
   if (value === null || typeof value !== 'object') return null;

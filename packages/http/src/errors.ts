@@ -36,7 +36,7 @@ function expectedError(error: unknown): OpenwopError | null {
   if (error instanceof OpenwopError) return error;
   if (error instanceof StoreError) {
     if (error.code === 'invalid_text') {
-      return invalid('Text must not hold NUL or half a surrogate pair.');
+      return invalid('Text must not contain NUL characters or lone surrogates.');
     }
     const isUnknown = error.outcome === 'unknown';
     return new OpenwopError('storage_unavailable', {
@@ -97,7 +97,7 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket): v
     status: '400 Bad Request',
     problem: 'It is not valid HTTP.',
   };
-  const body = JSON.stringify(errorEnvelope(invalid(`The request was not read. ${problem}`)));
+  const body = JSON.stringify(errorEnvelope(invalid(`The request could not be read. ${problem}`)));
   const head = `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`;
   // Its client may never end its own side, and the requests of the socket wait for more until it is closed
   socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());

@@ -106,7 +106,7 @@ export class KeyService {
     const old = await this.#find(address);
     const at = this.#options.now();
     if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= at)) {
-      throw new OpenwopError('conflict', { message: 'This key no longer works. Make a new one.' });
+      throw new OpenwopError('conflict', { message: 'This key is no longer valid. Create a new one.' });
     }
     const { tenant, name, scopes } = old;
     const lifetimeMs = old.expiresAt === null ? null : old.expiresAt - old.createdAt;

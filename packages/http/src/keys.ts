@@ -28,7 +28,7 @@ const CREATE = {
   response: { 201: NewKey },
 };
 const ROTATE = {
-  summary: 'Make a new key in place of an old one, which works on for the grace time',
+  summary: 'Replace a key; the old one stays valid for the grace period',
   params: KeyParams,
   querystring: TenantQuery,
   body: RotateKeyRequest,

@@ -181,5 +181,5 @@ function noRoute(options: ServerOptions, routes: Routes, request: FastifyRequest
     return new OpenwopError('method_not_allowed', { headers: { allow: methods.join(', ') } });
   }
   if (path.startsWith('/v1/')) return new OpenwopError('not_found');
-  return invalid('Every operation is under `/v1/`; the host describes itself at `/.well-known/openwop`.');
+  return invalid('All operations are under `/v1/`; the discovery document is at `/.well-known/openwop`.');
 }

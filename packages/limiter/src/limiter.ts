@@ -64,7 +64,7 @@ export type LimiterReason = 'timeout' | 'queue-full' | 'too-heavy' | 'closed';
 const MESSAGES: Record<LimiterReason, string> = {
   timeout: 'No slot became free in time; try again later.',
   'queue-full': 'Too many requests of this tenant are waiting already; try again later.',
-  'too-heavy': 'This needs more than the limit allows at all.',
+  'too-heavy': 'This call needs more than the limit.',
   closed: 'The limiter is closed.',
 };
 

@@ -47,14 +47,14 @@ export function isLostConnection(error: unknown): boolean {
   return code !== null && !isOfServer(error) && !BUGS.test(code);
 }
 
-const WRONG_LOGIN = 'refuses the user or the password. Correct them in';
+const WRONG_LOGIN = 'rejected the user or the password. Correct them in';
 
 /** `setting`: where the URL is written, such as `the setting`. */
 const REFUSALS: Readonly<Record<string, (setting: string) => string>> = {
   '28P01': (setting) => `${WRONG_LOGIN} ${setting}.`,
   SASL_SIGNATURE_MISMATCH: (setting) => `${WRONG_LOGIN} ${setting}.`,
   '28000': (setting) =>
-    `refuses the user, or connections from here (pg_hba.conf). Correct ${setting}, or the server.`,
+    `rejected the user, or connections from this address (pg_hba.conf). Correct ${setting}, or the server.`,
   AUTH_TYPE_NOT_IMPLEMENTED: () =>
     'asks for a way to log in that is not supported. Let the user log in with a password (scram-sha-256 in pg_hba.conf).',
   '3D000': (setting) => `has no database of that name. Create it, or correct ${setting}.`,
@@ -65,7 +65,7 @@ const REFUSALS: Readonly<Record<string, (setting: string) => string>> = {
 /** As versions before 14 say it, too. */
 const NO_ENCRYPTION = /\b(?:no encryption|SSL off)\b/;
 const NOT_ENCRYPTED = (setting: string): string =>
-  'refuses the user, or connections from here that are not encrypted. Add ?sslmode=verify-full (or require) to the ' +
+  'rejected the user, or connections from this address that are not encrypted. Add ?sslmode=verify-full (or require) to the ' +
   `URL in ${setting}.`;
 const NO_CONNECT =
   'does not let the user connect to the database. Grant it CONNECT: grant connect on database ... to ...';

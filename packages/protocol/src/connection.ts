@@ -91,7 +91,7 @@ export const Connection = Type.Object({
 });
 export type Connection = Static<typeof Connection>;
 
-/** A connection that is there already, or the page on which a person authorizes it. */
+/** A connection that is already there, or the page on which a person authorizes it. */
 export const Connecting = Type.Object({
   provider: Type.String(),
   connection: optional(Connection),

@@ -94,13 +94,13 @@ export const connectorsWire = wire(CONNECTORS, {
   view: Connector,
   methods: {
     check: {
-      about: 'Whether it could send now; no message is sent',
+      about: 'Check whether it can send; no message is sent',
       in: closedObject({}),
       out: ConnectorCheck,
     },
-    reconnect: { about: 'Take messages again after its credential was put right', in: closedObject({}) },
+    reconnect: { about: 'Accept messages again after its credential was corrected', in: closedObject({}) },
     resend: {
-      about: 'Send a message again that was given up',
+      about: 'Resend a message that was cancelled',
       in: closedObject({ deliveryId: Type.String({ minLength: 1, maxLength: 128 }) }),
       out: MessageDelivery,
       accepted: true,

@@ -120,7 +120,7 @@ export const credentialsWire = wire(CREDENTIALS, {
     },
     share: { about: 'Let another workspace or principal use it; nothing is copied', in: CredentialShare },
     unshare: { about: 'End the access that share gave', in: CredentialShare },
-    revoke: { about: 'End the use of all its values for good', in: closedObject({}) },
+    revoke: { about: 'Revoke all its values permanently', in: closedObject({}) },
   },
 });
 

@@ -51,7 +51,7 @@ export const DeadLetterRetry = Type.Union([
 export type DeadLetterRetry = Static<typeof DeadLetterRetry>;
 
 export const deadLettersWire = wire(DEAD_LETTERS, {
-  about: 'Runs and events that could not be done',
+  about: 'Runs and events that failed for good',
   scopes: { read: ['runs:read'], write: ['runs:cancel'] },
   input: Type.Never(),
   view: DeadLetter,

@@ -48,7 +48,7 @@ class Scan {
         const end = this.#endOfText(at);
         if (level?.kind === 'object' && level.expectsName) {
           const name = this.#nameAt(at, end);
-          if (!enter(level, name)) return this.#found('this member comes twice');
+          if (!enter(level, name)) return this.#found('duplicate member');
         }
         at = end;
       } else if (code === SIGN.minus || isDigit(code)) {

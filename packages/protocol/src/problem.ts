@@ -34,7 +34,7 @@ export function problemsIn(validator: AnyValidator, value: unknown): Problem[] {
     else if (choices) addTo(reported, field, 'choices', choices);
     else reported.set(`${field} ${message}`, { field, problem: message + slips(schema, error, value) });
   }
-  if (reported.size === 0) return [{ field: '', problem: 'has too many items, or one that does not fit' }];
+  if (reported.size === 0) return [{ field: '', problem: 'has too many items, or one that is not valid' }];
   return [...reported.values()].map(({ field, problem }) => ({
     field,
     problem: typeof problem === 'string' ? problem : inWords(problem),

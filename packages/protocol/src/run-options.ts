@@ -79,7 +79,7 @@ function checkObject(key: keyof typeof CONFIGURABLE_OBJECTS, value: unknown): vo
   const [first] = problemsIn(validator, value);
   const known = Object.keys(schema.properties).join(', ');
   throw new OpenwopError('validation_error', {
-    message: `configurable.${key} does not fit: ${first!.field || 'it'} ${first!.problem}. It takes ${known}.`,
+    message: `configurable.${key} is not valid: ${first!.field || 'it'} ${first!.problem}. It takes ${known}.`,
     details: { key: `configurable.${key}` },
   });
 }

@@ -125,7 +125,7 @@ export const schedulesWire = wire(SCHEDULES, {
   input: CreateScheduleRequest,
   view: Schedule,
   methods: {
-    pause: { about: 'Let a schedule pass over its ticks', in: closedObject({}) },
+    pause: { about: 'Skip the ticks of a schedule until it is resumed', in: closedObject({}) },
     resume: { about: 'Let a paused schedule fire again', in: closedObject({}) },
     next: {
       about: 'The next fire times of a schedule',

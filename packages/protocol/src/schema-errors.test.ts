@@ -23,7 +23,7 @@ test('what is wrong in a large value is found where it is', () => {
   ]);
   assert.deepEqual(problems(Table, { rows: rows(4_000) }), [' must have required properties name']);
   assert.deepEqual(problems(Table, { name: 't', rows: rows(5_001) }), [
-    ' has too many items, or one that does not fit',
+    ' has too many items, or one that is not valid',
   ]);
 });
 

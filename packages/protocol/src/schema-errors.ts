@@ -98,7 +98,7 @@ function partOf(whole: unknown, from: number): Part {
 
 const pointerStep = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Something is missing there only since it was left out. */
+/** A member is missing there only because it was omitted. */
 const isOfCut = ({ keyword, instancePath }: SchemaError, cut: ReadonlySet<string>): boolean =>
   cut.has(instancePath) && keyword !== 'additionalProperties' && keyword !== 'type';
 

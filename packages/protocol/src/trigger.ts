@@ -259,8 +259,8 @@ export const triggerSubscriptionsWire = wire(TRIGGER_SUBSCRIPTIONS, {
   gone: true,
   own: ['create', 'remove', 'rotate-secret'],
   methods: {
-    pause: { about: 'Take no more events', in: closedObject({}) },
-    resume: { about: 'Take events again, also after a failure', in: closedObject({}) },
+    pause: { about: 'Stop accepting events', in: closedObject({}) },
+    resume: { about: 'Accept events again, also after a failure', in: closedObject({}) },
     'rotate-secret': {
       about: 'Replace the secret; the new one is shown once',
       in: closedObject({}),

@@ -110,7 +110,7 @@ test('what goes wrong in the host is in its log and nowhere else', async (t) => 
     return { told };`);
   const asked = { refuse: 'unary', ask: 'unary', block: 'sync' } as const;
   const { result } = await sandbox.invoke(invocationOf(code, { surfaces: asked, call: failing }));
-  const untold = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };
+  const untold = { code: 'internal_error', message: 'The host failed to carry out this call. See its log.' };
   const refused = { code: 'not_found', message: 'There is none.' };
   const told = [refused, untold, untold].map((one) => ({ ...one, retryable: false }));
   assert.deepEqual(outputsOf(result), { told });

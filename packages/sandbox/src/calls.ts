@@ -89,7 +89,7 @@ export function failureForPack(method: string, error: unknown, fault: CallContex
   return toNodeError(shown ?? HIDDEN);
 }
 
-const HIDDEN = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };
+const HIDDEN = { code: 'internal_error', message: 'The host failed to carry out this call. See its log.' };
 
 const of = ({ message, code, details }: ErrorForPack | OpenwopError, retryable: boolean) => ({
   message,

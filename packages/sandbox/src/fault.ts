@@ -32,16 +32,20 @@ export const failed = (error: NodeError | Fault, otherwise: ErrorOrigin): NodeRe
 });
 
 export const escapeAttempt = (reason: string, escapeKind = 'host-process-escape'): Fault =>
-  fault('host', 'sandbox_escape_attempt', `The pack tried to leave its sandbox: ${reason}`, { escapeKind });
+  fault('host', 'sandbox_escape_attempt', `The pack tried to escape its sandbox: ${reason}`, { escapeKind });
 
 export const timedOut = (limitMs: number): Fault =>
   fault('host', 'sandbox_timeout', `The pack did not answer within ${limitMs} ms.`);
 
 export const notLoaded = (): Fault =>
-  fault('host', 'sandbox_timeout', 'The pack did not load in time; see what its module does when it loads.');
+  fault(
+    'host',
+    'sandbox_timeout',
+    'The pack did not load in time; check what its module does when it loads.',
+  );
 
 export const tooMuchMemory = (limit: number, observed: number): Fault =>
-  fault('host', 'sandbox_memory_exceeded', 'The pack used more memory than it may.', { limit, observed });
+  fault('host', 'sandbox_memory_exceeded', 'The pack exceeded its memory limit.', { limit, observed });
 
 /** The node had ended when its result was seen. */
 export const tooLarge = (limit: number, observed: number): Fault =>
@@ -54,7 +58,7 @@ export const tooLarge = (limit: number, observed: number): Fault =>
 /** A process that ended by itself. */
 export function endedAlone(end: ChildEnd): Fault {
   if (end.kind === 'heap-exhausted')
-    return fault('host', 'sandbox_memory_exceeded', 'The pack used up the heap it may have.');
+    return fault('host', 'sandbox_memory_exceeded', 'The pack exceeded its heap limit.');
   if (end.kind === 'bad-frame') return escapeAttempt(end.reason);
   const reason = end.kind === 'exited' ? end.reason : 'it was stopped';
   return failure('process', `The process of the pack ended: ${reason}`);
@@ -67,7 +71,7 @@ export const endedForAnother = (): Fault =>
 export const neverStarted = (dispatches: number): Fault =>
   failure(
     'pack',
-    `The process of the pack went down ${dispatches} times before the node could run; see what its module does when it loads.`,
+    `The process of the pack ended ${dispatches} times before the node could run; check what its module does when it loads.`,
   );
 
 /** Of a remote pack, after the call was sent: how far it got is not known. */

@@ -74,7 +74,7 @@ describe('ctx', () => {
         throw new Error('PostgreSQL at 10.0.0.1:5432 is away');
       },
     });
-    assert.deepEqual(said, ['An event was dropped: The host could not do that. Its log says why.']);
+    assert.deepEqual(said, ['An event was dropped: The host failed to carry out this call. See its log.']);
   });
 
   test('suspends the first time, in both dialects, and returns the stored answer when run again', async () => {

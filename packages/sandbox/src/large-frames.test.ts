@@ -61,7 +61,7 @@ test('a call that no frame can carry fails alone: later calls, neighbours and th
   assert.deepEqual(others.map(outputsOf), [{ heard: 200 }, { heard: 200 }]);
   assert.match(
     logs.join(),
-    /An event was dropped: A log entry or event may have 66560 bytes; this one has more\./,
+    /An event was dropped: A log entry or event can have at most 66560 bytes; this one has more\./,
   );
   assert.deepEqual([sandbox.stats().started, sandbox.stats().displaced], [1, 0]);
 });
@@ -167,7 +167,7 @@ test('a log entry or an event of more than 64 KiB is dropped and says so', async
     return { refused: await ctx.emit(large).catch(({ message }) => message) };`);
   const notes = noted();
   const { refused } = outputsOf(await sandbox.invoke(invocationOf(code, { ...echo, ...notes })));
-  const reason = /A log entry or event may have 66560 bytes; this one has 70\d\d\d\./;
+  const reason = /A log entry or event can have at most 66560 bytes; this one has 70\d\d\d\./;
   assert.match(String(refused), reason);
   assert.deepEqual([notes.heard.length, notes.said[0]], [1, 'data']);
   assert.match(notes.said[1] ?? '', reason);
@@ -197,11 +197,11 @@ return {'codes': codes}`.trim(),
   const notes = noted();
   const { codes } = outputsOf(await sandbox.invoke(invocationOf(code, { ...echo, ...notes })));
   const refused = 'kv_value_too_large';
-  assert.deepEqual(codes, [refused, refused, 'done', 'done', 'A log entry or event may have 66560 byte']);
+  assert.deepEqual(codes, [refused, refused, 'done', 'done', 'A log entry or event can have at most 66']);
   assert.deepEqual([notes.heard.length, notes.said[0]], [1, 'data']);
   assert.match(
     notes.said[1] ?? '',
-    /^said \(Its data was dropped: A log entry or event may have 66560 bytes; this one has 70/,
+    /^said \(Its data was dropped: A log entry or event can have at most 66560 bytes; this one has 70/,
   );
 });
 

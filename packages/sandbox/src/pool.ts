@@ -195,7 +195,7 @@ export class Pool<P extends Pooled> {
     const tenants = [...this.#waiting].map(([tenant, waiters]) => ({ waiters, busy: this.#busy(tenant) }));
     for (const { waiters } of tenants.sort((a, b) => a.busy - b.busy)) {
       const [first] = waiters;
-      // What the first of a tenant could not have, those behind it can only have if it is there already
+      // What the first of a tenant could not have, those behind it can only have if it is already there
       for (const waiter of waiters)
         if ((waiter === first || keys.has(waiter.wanted.key)) && this.#serveOne(waiter)) return true;
     }

@@ -183,7 +183,7 @@ class PackSandbox implements Sandbox {
     if (code.language !== 'python') return this.#isolation;
     const python = await this.#findPython();
     if (python.kind === 'found') return python.launcher;
-    const message = `${code.name}@${code.version} needs Python, which this host does not run; its log says why.`;
+    const message = `${code.name}@${code.version} needs Python, which this host does not support; see its log.`;
     return nodeError('unsupported_runtime', message);
   }
 
@@ -296,7 +296,7 @@ function faultLog({ log, now }: Pick<SandboxOptions, 'log' | 'now'>): (fault: Ho
     const suppressed = seldom.ask(`${what.tenant}\0${what.pack}`);
     if (suppressed === null) return;
     const data = { ...what, reason: reasonOf(error), ...(suppressed > 0 && { suppressed }) };
-    log('warn', 'The host could not do what a pack asked for.', data);
+    log('warn', 'A call of a pack failed in the host.', data);
   };
 }
 
@@ -323,7 +323,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   mkdirSync(options.workDir, { recursive: true, mode: 0o700 });
   const isolation = await chooseIsolation(options);
   if (isolation.kind === 'permission-only')
-    options.log('warn', 'Packs run without an OS sandbox: only code that you trust may be installed.');
+    options.log('warn', 'Packs run without an OS sandbox: install only code that you trust.');
   else if (!isolation.isFiltered)
     options.log('warn', `System calls of packs are not filtered. ${FILTER_HINT}`);
   return new PackSandbox(options, isolation);

@@ -33,7 +33,7 @@ test('what is no data is named by method and argument', async (t) => {
     "ctx.kv.put({ key: 'a', value: ctx.send({ value: 1 }) })":
       'kv.put: value is a Promise; is an `await` missing?',
     "ctx.kv.put({ key: 'a', value: round })":
-      'kv.put: value.a.b refers back to what it is part of; JSON cannot say that.',
+      'kv.put: value.a.b refers back to what it is part of; JSON cannot represent that.',
     'ctx.send(1, 2n)': 'send: argument 2 is a BigInt; send a string.',
     'ctx.send(3n)': 'send: the argument is a BigInt; send a string.',
     'ctx.look({ key: 4n })': 'look: key is a BigInt; send a string.',
@@ -44,14 +44,15 @@ test('what is no data is named by method and argument', async (t) => {
     "ctx.kv.put({ key: 'a', value: 1, onProgress: () => {} })": 'done',
     'ctx.emit({ data: 5n })': 'event.data is a BigInt; send a string.',
     'ctx.send({ value: [1, Number.NaN] })':
-      'send: value[1] is NaN, which JSON cannot say; send null or a string.',
+      'send: value[1] is NaN, which JSON cannot represent; send null or a string.',
     'ctx.send({ value: -Infinity })':
-      'send: value is -Infinity, which JSON cannot say; send null or a string.',
+      'send: value is -Infinity, which JSON cannot represent; send null or a string.',
     'ctx.send({ value: new Map([[1, 2]]) })':
-      'send: value is a Map, which JSON cannot say; send an object or a list.',
+      'send: value is a Map, which JSON cannot represent; send an object or a list.',
     'ctx.send({ value: new Set() })':
-      'send: value is a Set, which JSON cannot say; send an object or a list.',
-    'ctx.send({ value: /a/ })': 'send: value is a RegExp, which JSON cannot say; send an object or a list.',
+      'send: value is a Set, which JSON cannot represent; send an object or a list.',
+    'ctx.send({ value: /a/ })':
+      'send: value is a RegExp, which JSON cannot represent; send an object or a list.',
     'ctx.send(JSON.parse(\'{"value":{"__proto__":1}}\'))':
       'send: value has a member named __proto__, which is not taken.',
   };
@@ -85,7 +86,7 @@ test('so is what a node cannot return', async (t) => {
   const cases = {
     'return { total: 10n };': 'The result cannot be sent: outputs.total is a BigInt; send a string.',
     'return { total: 0 / 0 };':
-      'The result cannot be sent: outputs.total is NaN, which JSON cannot say; send null or a string.',
+      'The result cannot be sent: outputs.total is NaN, which JSON cannot represent; send null or a string.',
     'return { outputs: { total: 10n } };':
       'The result cannot be sent: outputs.total is a BigInt; send a string.',
     "ctx.variables.set('n', 10n); return {};":

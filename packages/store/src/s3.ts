@@ -24,14 +24,14 @@ const REGION = /^[a-z0-9-]{1,64}$/;
 export function readS3Address(url: URL): S3Address {
   const { hostname: bucket, searchParams } = url;
   const [endpoint, region] = [searchParams.get('endpoint'), searchParams.get('region')];
-  if (!BUCKET.test(bucket)) throw wrong('The bucket is not a name that S3 knows for one');
+  if (!BUCKET.test(bucket)) throw wrong('The bucket is not a valid S3 bucket name');
   if (url.username !== '' || url.password !== '')
     throw new Error(
-      'Credentials for S3 belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not into the URL.',
+      'Put credentials for S3 into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not into the URL.',
     );
   if ([...searchParams.keys()].some((name) => name !== 'endpoint' && name !== 'region'))
-    throw wrong('Only `endpoint` and `region` may stand behind the question mark');
-  if (region !== null && !REGION.test(region)) throw wrong('The `region` is not the name of one');
+    throw wrong('Only the query parameters `endpoint` and `region` are supported');
+  if (region !== null && !REGION.test(region)) throw wrong('The `region` is not valid');
   const path = prefixOf(url);
   return {
     bucket,
@@ -48,10 +48,10 @@ function prefixOf({ pathname }: URL): string {
   try {
     path = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '');
   } catch {
-    throw wrong('The prefix has a % that is no escape; a % itself is %25');
+    throw wrong('The prefix has an invalid % escape; write a % as %25');
   }
   if (Buffer.byteLength(path) > PREFIX_BYTES_MAX)
-    throw new Error(`The prefix of an S3 bucket may have ${PREFIX_BYTES_MAX} bytes at most.`);
+    throw new Error(`The prefix of an S3 bucket can have at most ${PREFIX_BYTES_MAX} bytes.`);
   return path;
 }
 

@@ -91,7 +91,7 @@ test('a server that comes back refusing is the problem, and the answer to each c
   assert.equal(told.length, 2, 'one line for each server');
   await Promise.all(servers.map((each) => each.appear()));
   const cases = [
-    ['kvStorage', increment, /refuses the user or the password/],
+    ['kvStorage', increment, /rejected the user or the password/],
     ['cache', cached, /has no database of that name/],
   ] as const;
   for (const [capability, call, problem] of cases) {
@@ -109,7 +109,7 @@ test('a data source that refuses stops no start, and health says that someone ha
   const url = new URL(await postgresUrl());
   url.password = 'open-sesame';
   const { told, opened, world } = await openWorld(t, { datasources: datasourcesFile(url.href) });
-  const line = /^GANTRY_DATASOURCES: Data source "crm": PostgreSQL refuses the user or the password/;
+  const line = /^GANTRY_DATASOURCES: Data source "crm": PostgreSQL rejected the user or the password/;
   assert.match(String(told), line);
   const health = (await opened.health()).find(({ state }) => state !== 'up');
   assert.ok(health?.state === 'rejected', JSON.stringify(health));
@@ -117,7 +117,7 @@ test('a data source that refuses stops no start, and health says that someone ha
   const calls = { 'db.sql.query': 'select 1 as n', 'db.sql.execute': 'delete from t' };
   for (const [path, sql] of Object.entries(calls)) {
     const asked = nodeOf(world)(path, { datasourceId: 'crm', sql, params: [] });
-    await assert.rejects(asked, { code: 'storage_unavailable', message: /^PostgreSQL refuses/ });
+    await assert.rejects(asked, { code: 'storage_unavailable', message: /^PostgreSQL rejected/ });
     const { server, fault } = world.reports.at(-1) ?? {};
     assert.deepEqual([server, fault instanceof Error], ['rejected', true], 'the log has the cause');
   }
@@ -137,7 +137,7 @@ test('a server that refuses for good stops the start, with the setting and witho
   missing.pathname = '/none-of-that-name';
   await stops(
     { documents: wrong.href },
-    /^GANTRY_DOCUMENTS: PostgreSQL at .* refuses the user or the password/,
+    /^GANTRY_DOCUMENTS: PostgreSQL at .* rejected the user or the password/,
   );
   await stops({ queue: missing.href }, /^GANTRY_QUEUE: PostgreSQL at .* has no database/);
   const endpoint = await s3Url(t);
@@ -145,7 +145,10 @@ test('a server that refuses for good stops the start, with the setting and witho
 });
 
 test('a setting that can never work is told by its name', async (t) => {
-  await assert.rejects(openWorld(t, { blobs: 's3://key:open-sesame@objects' }), /^Error: GANTRY_BLOBS: Cred/);
+  await assert.rejects(
+    openWorld(t, { blobs: 's3://key:open-sesame@objects' }),
+    /^Error: GANTRY_BLOBS: Put cred/,
+  );
   await assert.rejects(
     openWorld(t, { datasources: join(folder.path, 'none') }),
     /^Error: GANTRY_DATASOURCES: /,

@@ -93,7 +93,7 @@ export const refused = (server: string, why: string, cause?: unknown): ServerErr
 
 /** While a call was under way that is safe to repeat. */
 export const lost = (server: string, reason: string, cause: unknown): ServerError =>
-  new ServerError('storage_unavailable', server, `cannot be used for now (${reason}). Try again later.`, {
+  new ServerError('storage_unavailable', server, `is not available (${reason}). Try again later.`, {
     toWriter: 'Whether the last write was kept is not known; asking again is safe.',
     cause,
   });
@@ -112,9 +112,9 @@ export const unavailable = (reason: string, kept = 'Nothing was changed.'): Open
   new OpenwopError('storage_unavailable', { message: `${reason} ${kept && `${kept} `}Try again later.` });
 
 const TURN_REFUSALS: Readonly<Record<LimiterReason, string>> = {
-  timeout: 'Other calls kept this one waiting for too long.',
+  timeout: 'The call waited too long for others to finish.',
   'queue-full': 'Too many calls of this tenant are waiting already.',
-  'too-heavy': 'This needs more than the limit allows at all.',
+  'too-heavy': 'This call needs more than the limit.',
   closed: 'The host is stopping.',
 };
 
@@ -148,12 +148,12 @@ const TLS_FAULTS: readonly TlsFault[] = [
   {
     codes: /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w*(CERT|SIGNATURE)\w*)$/,
     says: /^(self-signed certificate|unable to (verify the first|get (local )?issuer) certificate)/,
-    why: 'has a certificate of an authority that this host does not know (#). Put the file of your CA (PEM) into NODE_EXTRA_CA_CERTS, and start the host again.',
+    why: 'has a certificate of an unknown authority (#). Set NODE_EXTRA_CA_CERTS to the file of your CA (PEM), and restart the host.',
   },
   {
     codes: /^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
     says: /^Hostname\/IP does not match/,
-    why: 'has a certificate for another name than that in the address (#). Write a name that the certificate has, or give the server a certificate for this one.',
+    why: 'has a certificate for another host name (#). Use a name of the certificate in the address, or install a certificate for this name.',
   },
   {
     codes: /^CERT_HAS_EXPIRED$/,
@@ -168,7 +168,7 @@ const TLS_FAULTS: readonly TlsFault[] = [
   {
     codes: /CERTIFICATE_REQUIRED$/,
     says: /certificate required/,
-    why: 'asks for a certificate of the client (#), which is not supported. Let it take a user with a password.',
+    why: 'requires a client certificate (#), which is not supported. Use a user with a password.',
   },
   {
     codes: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO|HANDSHAKE_NO_SSL_SUPPORT)$/,

@@ -75,7 +75,7 @@ const warningOf = async ({ warning }: Backend): Promise<string | null> =>
   warning ? inTime(LOOK_MS, warning(), silent).catch(() => null) : null;
 
 const SHARED_BY: Readonly<Record<string, string>> = {
-  fs: 'Let packs keep what they share as objects (host.blobStorage).',
+  fs: 'Packs should keep shared files as objects (host.blobStorage).',
   sql: 'Name a server as "primary" in the file of GANTRY_DATASOURCES.',
 };
 

@@ -71,7 +71,7 @@ test('S3', async (t) => {
     t,
     { host, port },
     {
-      server: /^S3 at http:\/\/127\.0\.0\.1:\d+\/objects cannot be used for now \(ECONNREFUSED\)/,
+      server: /^S3 at http:\/\/127\.0\.0\.1:\d+\/objects is not available \(ECONNREFUSED\)/,
       capability: 'blobStorage',
       leavesDoubt: true,
       settings: (address) => ({ blobs: `s3://objects?endpoint=http://${address}` }),
@@ -87,7 +87,7 @@ test('PostgreSQL, for a surface and as a data source', { skip: postgresSkip }, a
   const folder = freshFolder();
   t.after(folder.remove);
   await lose(t, targetOf(url), {
-    server: /^PostgreSQL at 127\.0\.0\.1:\d+ cannot be used for now \([A-Z_]+\)/,
+    server: /^PostgreSQL at 127\.0\.0\.1:\d+ is not available \([A-Z_]+\)/,
     capability: 'nosql',
     leavesDoubt: true,
     settings: (address) => ({ documents: through(url, address) }),
@@ -95,7 +95,7 @@ test('PostgreSQL, for a surface and as a data source', { skip: postgresSkip }, a
     write: (call) => call('db.nosql.insert', { collection: 'c', doc: {} }),
   });
   await lose(t, targetOf(url), {
-    server: /^PostgreSQL at data source "crm" cannot be used for now \([A-Z_]+\)/,
+    server: /^PostgreSQL at data source "crm" is not available \([A-Z_]+\)/,
     capability: 'sql',
     leavesDoubt: false,
     settings(address) {

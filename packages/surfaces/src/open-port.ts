@@ -61,7 +61,7 @@ export type OpenSurface = (deps: OpenDeps, capability: string) => Promise<Opened
 export interface OpenedPort<Port> {
   readonly kind: string;
   readonly port: Port;
-  /** Rejects when the backend cannot be used for now. */
+  /** Rejects when the backend is not available. */
   health(): Promise<void>;
   /** What the operator should correct, although the backend can be used. */
   warning?(): Promise<string | null>;

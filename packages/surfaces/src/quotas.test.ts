@@ -13,11 +13,11 @@ test('an entry names a quota, a tenant if not all, and a size', () => {
   assert.deepEqual(readQuota('kv=512MiB'), { name: 'kv', bytes: 512 * 2 ** 20 });
   assert.deepEqual(readQuota('blobs@acme=2TiB'), { name: 'blobs', tenant: 'acme', bytes: 2 * 2 ** 40 });
   for (const [text, said] of [
-    ['blob=1GiB', /names no quota\. Did you mean blobs\?/],
-    ['kv', /names no quota/],
+    ['blob=1GiB', /is not a quota\. Did you mean blobs\?/],
+    ['kv', /is not a quota/],
     ['kv=lots', /has no size\. Sizes are such as 512MiB/],
     ['kv=0KiB', /has no size/],
-    ['kv@=1KiB', /names no quota/],
+    ['kv@=1KiB', /is not a quota/],
   ] as const)
     assert.throws(() => readQuota(text), said);
 });

@@ -22,7 +22,7 @@ export function readQuota(text: string): QuotaEntry {
   const name = NAMES.find((each) => each === word);
   if (!name)
     throw new Error(
-      `"${text}" names no quota.${didYouMean(word, [...NAMES])} Quotas are ${NAMES.join(', ')}; an entry is such as kv=512MiB or kv@acme=1GiB.`,
+      `"${text}" is not a quota.${didYouMean(word, [...NAMES])} Quotas are ${NAMES.join(', ')}; an entry is such as kv=512MiB or kv@acme=1GiB.`,
     );
   const [, digits, unit = ''] = SIZE.exec(sizeText) ?? [];
   const bytes = Number(digits) * (UNITS[unit] ?? 0);

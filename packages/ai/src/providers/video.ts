@@ -78,7 +78,7 @@ async function endOf({ error, response }: Operation, reach: Reach): Promise<Vide
   if (uri === undefined)
     return raiMediaFilteredCount > 0
       ? { state: 'filtered' }
-      : { state: 'failed', message: 'The provider made no video.' };
+      : { state: 'failed', message: 'The provider returned no video.' };
   // The key goes to the provider's own origin alone, and so does this request
   if (URL.parse(uri)?.origin !== URL.parse(reach.baseUrl)?.origin)
     return { state: 'failed', message: 'The video is not at the provider.' };

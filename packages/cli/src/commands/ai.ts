@@ -138,10 +138,10 @@ function summaryOf(usage: JsonObject | undefined, runId: string): string {
 
 export const ai = actionCommand({
   name: 'ai',
-  summary: 'see which models can be asked, and try one',
+  summary: 'list model providers, and try a model',
   details:
-    'Without --provider the host chooses among those with a key. `scripted` needs none and repeats the prompt.\n' +
-    'What is tried is a run like any other, with its events and its cost.',
+    'Without --provider the host chooses one that has a key. `scripted` needs no key and repeats the prompt.\n' +
+    'A try is a run like any other, with its events and its cost.',
   actions,
   options: {
     provider: option('P', 'try: which provider'),

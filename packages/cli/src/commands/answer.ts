@@ -8,7 +8,7 @@ const PAIRS_MAX = 100;
 
 export const answer: Command = {
   name: 'answer',
-  summary: 'answer what a run asks',
+  summary: 'answer an open interrupt of a run',
   usage: 'answer <runId> [node] name=value ... | --json VALUE',
   details:
     'The node may be left out when the run has only one open interrupt. A value is read as JSON when it is\n' +

@@ -8,18 +8,18 @@ import { duration, printable, type Style } from '../style.ts';
 
 export const approvals: Command = {
   name: 'approvals',
-  summary: 'show what runs wait for people to answer',
+  summary: 'list open interrupts, and make links to answer them',
   usage:
     'approvals [runId] [--limit N] [--before CURSOR] | link <runId> [node] --for NAME ... [--revoke] [--json]',
   details:
-    'Approvals, clarifications and every other open interrupt, with what to type to answer it. `link` prints an\n' +
-    'address for each person, who answers there without a key, in that name; with --revoke it takes back those that the\n' +
-    'person has. It needs the scope approvals:link.',
+    'Approvals, clarifications and every other open interrupt, with the command that answers it. `link` prints an\n' +
+    'address for each person, who can answer there without a key, in that name; --revoke withdraws the links of that\n' +
+    'person. It needs the scope approvals:link.',
   options: {
     limit: option('N', 'interrupts of how many runs, 1 to 200 (20)'),
-    before: option('CURSOR', 'go on where an earlier page ended'),
-    for: option('NAME', 'link: the person who is to answer', { multiple: true }),
-    revoke: flag('link: take back the links of the person'),
+    before: option('CURSOR', 'continue after an earlier page'),
+    for: option('NAME', 'link: the person who will answer', { multiple: true }),
+    revoke: flag('link: withdraw the links of the person'),
     json: flag('print JSON'),
   },
   examples: [
@@ -52,7 +52,7 @@ async function link(call: Call, [runId, node]: readonly string[]): Promise<void>
   const { args, client, style } = call;
   const people = args.list('for');
   if (runId === undefined || people.length === 0)
-    throw new UsageError('Say which run and for whom: gantry approvals link RUN --for NAME');
+    throw new UsageError('Name the run and the person: gantry approvals link RUN --for NAME');
   const { nodeId } = await openInterrupt(client, runId, node);
   if (args.flag('revoke')) {
     for (const person of people) await client.interrupts.revokeLinks(runId, nodeId, person);

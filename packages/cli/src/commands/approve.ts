@@ -3,7 +3,7 @@ import { type Command, option } from '../command.ts';
 
 export const approve: Command = {
   name: 'approve',
-  summary: 'say yes to what a run asks',
+  summary: 'approve an open interrupt of a run',
   usage: 'approve <runId> [node] [--comment TEXT]',
   details: 'The node may be left out when the run has only one open interrupt.',
   options: { comment: option('TEXT', 'kept in the log of the run') },

@@ -2,7 +2,7 @@ import { type Command, option } from '../command.ts';
 
 export const cancel: Command = {
   name: 'cancel',
-  summary: 'end a run for good',
+  summary: 'cancel a run',
   usage: 'cancel <runId> [--reason TEXT]',
   options: { reason: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry cancel RUN --reason "wrong input"'],

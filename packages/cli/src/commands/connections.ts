@@ -95,7 +95,7 @@ export const connections = resourceCommand<Connection>({
   },
   options: {
     write: flag('connect: ask for write access too, once reading was authorized'),
-    scope: option('S', 'connect: who may use it: user (you), workspace'),
+    scope: option('S', 'connect: who may use it: user (you) or workspace'),
     ...SECRET_OPTIONS,
     public: flag('configure: the client has no secret'),
     'client-id': option('ID', 'configure: the client id that the provider gave you'),

@@ -45,7 +45,7 @@ export const connectors = resourceCommand<Connector, 'reconnect', MessageDeliver
   of: (client) => client.connectors,
   summary: 'send messages of runs by mail, Slack or HTTP',
   details:
-    'Nodes name a connector as connectorInstanceId. What they hand over is kept on disk and sent with retries.\n' +
+    'Nodes name a connector as connectorInstanceId. Messages are stored durably and sent with retries.\n' +
     'A credential of a mail server is of the kind basic (user:password); that of slack is the address of the webhook.',
   listed: 50,
   columns: {
@@ -62,11 +62,7 @@ export const connectors = resourceCommand<Connector, 'reconnect', MessageDeliver
     takes: '<connectorId>',
     async act(call, connectorId = '') {
       const made = await call.client.connectors.create(wanted(call, connectorId));
-      print(
-        call,
-        made,
-        `${made.connectorId} added. Look whether it works: gantry connectors check ${made.connectorId}\n`,
-      );
+      print(call, made, `${made.connectorId} added. Check it: gantry connectors check ${made.connectorId}\n`);
     },
   },
   verbs: ['reconnect'],

@@ -43,14 +43,14 @@ async function rekey(call: Call): Promise<void> {
     resealed += step.resealed;
     unreadable += step.unreadable;
     if (step.state === 'waiting') {
-      io.stderr.write(`Other processes learn of the new key ${step.keyId} first ...\n`);
+      io.stderr.write(`Distributing the new key ${step.keyId} to other processes ...\n`);
       await setTimeout(step.waitMs ?? 0, undefined, { signal: io.signal });
     }
     after = step.next;
     if (step.state !== 'done') continue;
     if (unreadable > 0)
       io.stderr.write(
-        `Warning: ${unreadable} records open with no key. gantry doctor names credentials among them.\n`,
+        `Warning: ${unreadable} records cannot be opened with any key. gantry doctor lists affected credentials.\n`,
       );
     const text = `${resealed} records are sealed with the root key ${step.keyId}. Those before are deleted after ${step.endsAt}.\n`;
     return print(call, { ...step, resealed, unreadable }, text);
@@ -60,10 +60,10 @@ async function rekey(call: Call): Promise<void> {
 export const credentials = resourceCommand<Credential, 'revoke'>({
   table: CREDENTIALS,
   of: (client) => client.credentials,
-  summary: 'keep API keys and tokens that nodes use without seeing them',
+  summary: 'manage API keys and tokens for nodes',
   details:
     'The value is piped in, typed unseen, or read from a file or variable; it is never shown again.\n' +
-    'It is sent to its audiences alone: a host (api.example.com) or all below a domain (*.example.com).',
+    'It is sent only to its audiences: a host (api.example.com) or all below a domain (*.example.com).',
   listed: 50,
   columns: {
     REF: 'ref',
@@ -117,7 +117,7 @@ export const credentials = resourceCommand<Credential, 'revoke'>({
     unshare: {
       takes: '<ref>',
       act: async (call, ref = '') =>
-        said(call, await call.client.credentials.unshare(ref, shareOf(call)), 'no longer shared there'),
+        said(call, await call.client.credentials.unshare(ref, shareOf(call)), 'is no longer shared there'),
     },
   },
   options: {
@@ -127,10 +127,10 @@ export const credentials = resourceCommand<Credential, 'revoke'>({
     scope: option('S', `add: ${SCOPES.join(', ')} (tenant)`),
     run: option('ID', 'add: the run, with --scope run'),
     header: option('NAME', 'add: the header it is sent in (authorization; x-api-key for api_key)'),
-    prefix: option('TEXT', 'add: what stands before the value there'),
+    prefix: option('TEXT', 'add: text before the value in that header'),
     expires: option('TIME', 'add, rotate: when it ends, such as 2030-01-31T00:00:00Z'),
     source: option('STORE:NAME', 'add, rotate: env:NAME or files:NAME, which the operator opened'),
-    overlap: option('SECONDS', 'rotate: how long the old value works too (86400)'),
+    overlap: option('SECONDS', 'rotate: seconds that the old value stays valid (86400)'),
     workspace: option('NAME', 'share, unshare: with whom'),
     principal: option('ID', 'share, unshare: with whom'),
     ...SECRET_OPTIONS,

@@ -9,10 +9,10 @@ const whatOf = (letter: DeadLetter): string =>
 export const deadLetters = resourceCommand<DeadLetter>({
   table: DEAD_LETTERS,
   of: (client) => client.deadLetters,
-  summary: 'show and retry what could not be done',
+  summary: 'show and retry dead letters',
   details:
     'Runs whose retries are used up, and events that started no run. `retry` branches a run off before the step\n' +
-    'that failed, or delivers the event again; `rm` takes it off the list and changes nothing else.',
+    'that failed, or delivers the event again; `rm` removes it from the list and changes nothing else.',
   listed: 20,
   columns: {
     'DEAD LETTER': 'deadLetterId',
@@ -22,7 +22,7 @@ export const deadLetters = resourceCommand<DeadLetter>({
     WHAT: whatOf,
     REASON: 'reason',
   },
-  none: 'No dead letters: everything could be done.',
+  none: 'No dead letters.',
   actions: {
     retry: {
       takes: '<deadLetterId>',

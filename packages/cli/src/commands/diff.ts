@@ -9,7 +9,7 @@ const EVENTS_SHOWN = 20;
 
 export const diff: Command = {
   name: 'diff',
-  summary: 'show where two runs part and what differs',
+  summary: 'compare two runs',
   usage: 'diff <runA> <runB> [--all] [--json]',
   details: `Shows the first ${EVENTS_SHOWN} events that differ; - is only in A, + only in B, ~ in both.`,
   options: {
@@ -34,13 +34,13 @@ export function renderDiff(found: RunDiffResponse, shownMax: number, style: Styl
     style('bold', headline(divergedAtSeq, isSame)),
     ...eventDiffs.slice(0, shownMax).flatMap((each) => renderEventDiff(each, style)),
     ...(hidden > 0 ? [`and ${hidden} more: use --all`] : []),
-    ...(states.length > 0 ? ['In the end:'] : []),
+    ...(states.length > 0 ? ['Final state:'] : []),
     ...states.flatMap(([pointer, { a, b }]) => [
       `  ${printable(pointer)}`,
       `    A ${oneLine(a)}`,
       `    B ${oneLine(b)}`,
     ]),
-    ...(truncated ? ['There may be more: a run is under way, or there is more than is listed.'] : []),
+    ...(truncated ? ['There may be more: a run is still active, or the list was cut.'] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -48,7 +48,7 @@ export function renderDiff(found: RunDiffResponse, shownMax: number, style: Styl
 function headline(divergedAtSeq: number | null, isSame: boolean): string {
   if (isSame) return 'The runs are the same.';
   if (divergedAtSeq === null) return 'The events are the same.';
-  return `The runs part at event ${divergedAtSeq}.`;
+  return `The runs differ from event ${divergedAtSeq} on.`;
 }
 
 function renderEventDiff({ op, aEvent, bEvent }: EventDiff, style: Style): string[] {

@@ -63,7 +63,7 @@ async function checkReady(url: string): Promise<Finding[]> {
   const ready = await probe(url, '/readyz');
   if (ready.kind === 'answer' && ready.ok) return [ok('ready', 'serving'), ...checkDatabaseClock(ready.body)];
   const detail = ready.kind === 'answer' ? `answered ${ready.status}` : ready.reason;
-  return [fail('ready', detail, 'It may still be recovering: wait a moment, then look at the host log.')];
+  return [fail('ready', detail, 'It may still be recovering: wait a moment, then check the host log.')];
 }
 
 async function checkDiscovery({ client }: Call): Promise<Finding> {
@@ -86,7 +86,7 @@ async function checkKey({ client, settings }: Call): Promise<Finding> {
     return ok('key', detail);
   } catch (error) {
     if (isForbidden(error)) {
-      const next = 'Fine if it only starts runs; else create one with runs:read.';
+      const next = 'This is fine for a key that only starts runs; otherwise create one with runs:read.';
       return warn('key', `${detail}: valid, but may not read runs`, next);
     }
     return fail('key', `${detail}: ${messageOf(error)}`, 'Set GANTRY_API_KEY to a key of this host.');
@@ -162,14 +162,15 @@ function findingOf(health: BackendHealth): Finding | null {
   }
 }
 
-const CONNECTORS_FORBIDDEN = 'this key may not look at connectors; use one with credentials:manage';
-const STORAGE_FORBIDDEN = 'this key may not look at storage; use one with audit:read';
-const SANDBOX_FORBIDDEN = 'this key may not look at the sandbox; use one of the operator with audit:read';
-const CREDENTIALS_FORBIDDEN = 'this key may not look at credentials; use one with credentials:manage';
-const PACKS_FORBIDDEN = 'this key may not look at packs; use one with packs:read';
-const CONNECTIONS_FORBIDDEN = 'this key may not look at connections; use one with credentials:manage';
-const START = 'Start the server that the setting names, or look at its log; the host reconnects by itself.';
-const LOOK = 'Look at the disk of the data folder and at the log of the host; it tries again by itself.';
+const CONNECTORS_FORBIDDEN = 'this key may not read connectors; use one with credentials:manage';
+const STORAGE_FORBIDDEN = 'this key may not read the state of storage; use one with audit:read';
+const SANDBOX_FORBIDDEN =
+  'this key may not read the state of the sandbox; use one of the operator with audit:read';
+const CREDENTIALS_FORBIDDEN = 'this key may not read credentials; use one with credentials:manage';
+const PACKS_FORBIDDEN = 'this key may not read packs; use one with packs:read';
+const CONNECTIONS_FORBIDDEN = 'this key may not read connections; use one with credentials:manage';
+const START = 'Start the server that the setting names, or check its log; the host reconnects automatically.';
+const LOOK = 'Check the disk of the data folder and the log of the host; it retries automatically.';
 const CORRECT =
   'Correct what the line names. Changes at the server take effect at once; a setting or a file that the host reads ' +
   'takes effect when the host is started again.';

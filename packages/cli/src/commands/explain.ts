@@ -6,7 +6,7 @@ import { duration, printable, type Style } from '../style.ts';
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'say why a run is where it is, and what to do',
+  summary: 'explain the state of a run and what to do next',
   usage: 'explain <runId> [--json]',
   options: { json: flag('print JSON') },
   examples: ['gantry explain RUN'],

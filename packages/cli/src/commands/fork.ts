@@ -7,16 +7,16 @@ import { readPairs } from '../values.ts';
 
 export const fork: Command = {
   name: 'fork',
-  summary: 'make a new run from the events of another',
+  summary: 'replay or branch a run',
   usage: 'fork <runId> [--at N] [--replay | --branch] [--set k=v]... [--json]',
   details:
-    'A replay repeats what is recorded and touches nothing outside: it shows whether the run would go the same way.\n' +
-    'A branch keeps the first N events and goes on anew from there, effects included.\n' +
+    'A replay repeats recorded results without external effects: it shows whether the run takes the same path.\n' +
+    'A branch keeps the first N events and continues from there, with new effects.\n' +
     'Without --replay or --branch: a branch if --at or --set is given, else a replay of the whole run.',
   options: {
     at: option('N', 'keep the first N events; `gantry events` numbers them from 0'),
-    replay: flag('repeat what is recorded'),
-    branch: flag('go on anew; needs --at'),
+    replay: flag('repeat recorded results'),
+    branch: flag('continue from an event; needs --at'),
     set: option('K=V', 'branch: another value of `configurable`; may be repeated', { multiple: true }),
     json: flag('print JSON'),
   },

@@ -2,10 +2,10 @@ import { type Command, flag, option } from '../command.ts';
 
 export const pause: Command = {
   name: 'pause',
-  summary: 'hold a run until it is resumed',
+  summary: 'pause a run until it is resumed',
   usage: 'pause <runId> [--now] [--reason TEXT]',
   options: {
-    now: flag('do not wait for the steps under way'),
+    now: flag('do not wait for running steps'),
     reason: option('TEXT', 'kept in the log of the run'),
   },
   examples: ['gantry pause RUN', 'gantry pause RUN --now --reason "looking into it"'],

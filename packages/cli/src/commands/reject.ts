@@ -4,7 +4,7 @@ import { UsageError } from '../io.ts';
 
 export const reject: Command = {
   name: 'reject',
-  summary: 'say no to what a run asks',
+  summary: 'reject an open interrupt of a run',
   usage: 'reject <runId> [node] --reason TEXT',
   details: 'The node may be left out when the run has only one open interrupt.',
   options: { reason: option('TEXT', 'why; kept in the log of the run') },

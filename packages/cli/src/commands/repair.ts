@@ -10,12 +10,12 @@ const OPTIONS = {
 
 export const repair: Command = {
   name: 'repair',
-  summary: 'go on with a failed run, from the node that failed',
+  summary: 'continue a failed run in a new run, from the node that failed',
   usage: 'repair <runId> [--watch] [--json]',
   details:
-    'Makes a new run that keeps what happened before the node that failed, and goes on with the current version of the\n' +
-    'workflow. Register a corrected one first, or remove what was in the way. Refused where the new version does not\n' +
-    'fit what has happened.',
+    'Creates a new run that keeps the events before the failed node, and continues with the current version of the\n' +
+    'workflow. Register a corrected version or remove the cause first. It is refused where the new version does not\n' +
+    'match the events.',
   options: OPTIONS,
   examples: ['gantry repair RUN --watch'],
   async run(call) {

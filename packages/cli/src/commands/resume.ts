@@ -2,7 +2,7 @@ import { type Command, option } from '../command.ts';
 
 export const resume: Command = {
   name: 'resume',
-  summary: 'let a paused run go on',
+  summary: 'resume a paused run',
   usage: 'resume <runId> [--reason TEXT]',
   options: { reason: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry resume RUN'],

@@ -19,7 +19,7 @@ export const run: Command = {
     'input-file': option('FILE', 'a JSON object of inputs; --input wins over it'),
     watch: flag('show the steps until the run ends', { short: 'w' }),
     json: flag('print JSON; with --watch one event per line'),
-    replace: flag('a definition takes the place of the registered one of its version'),
+    replace: flag('replace the registered definition of the same version'),
     timeout: option('S', 'with --watch: stop watching after S seconds; the run goes on'),
   },
   examples: [

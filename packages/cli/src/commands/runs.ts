@@ -13,7 +13,7 @@ export const runs = actionCommand({
     status: option('S', RUN_STATUSES.join(', ')),
     workflow: option('ID', 'only runs of this workflow'),
     limit: option('N', 'how many, 1 to 100 (20)'),
-    before: option('CURSOR', 'go on where an earlier page ended'),
+    before: option('CURSOR', 'continue after an earlier page'),
     json: flag('print JSON'),
   },
   examples: ['gantry runs', 'gantry runs --status failed --limit 5', 'gantry runs delete RUN'],

@@ -24,7 +24,7 @@ function readRequest(args: Args, workflowId: string, cron: string | undefined): 
   const delayMs = delay === undefined ? undefined : readDuration(delay, '--in');
   if ([cron, at, delayMs].filter((way) => way !== undefined).length !== 1) {
     throw new UsageError(
-      'Say when, in one way: a cron expression ("0 9 * * 1-5"), --at TIME or --in DURATION.',
+      'Give exactly one time: a cron expression ("0 9 * * 1-5"), --at TIME or --in DURATION.',
     );
   }
   const missedTicks = readChoice(args.text('missed'), { known: MISSED, noun: 'policy' });
@@ -45,7 +45,11 @@ async function next(call: Call, word = ''): Promise<void> {
   const times = /\s/.test(word.trim())
     ? await client.schedules.preview({ cron: word, count, ...args.given('timezone') })
     : await client.schedules.next(word, { count });
-  print(call, times, times.length === 0 ? 'It fires no more.\n' : times.map((time) => `${time}\n`).join(''));
+  print(
+    call,
+    times,
+    times.length === 0 ? 'It will not fire again.\n' : times.map((time) => `${time}\n`).join(''),
+  );
 }
 
 const line = ({ scheduleId, status, nextFireAt }: Schedule): string =>
@@ -54,7 +58,7 @@ const line = ({ scheduleId, status, nextFireAt }: Schedule): string =>
 export const schedules = resourceCommand<Schedule, 'pause' | 'resume'>({
   table: SCHEDULES,
   of: (client) => client.schedules,
-  summary: 'start runs by the clock',
+  summary: 'start runs at set times',
   details:
     '`add` takes a cron expression of 5 or 6 fields, --at or --in. `next` also takes a cron expression that no\n' +
     'schedule has yet, to see when it would fire.',
@@ -82,8 +86,8 @@ export const schedules = resourceCommand<Schedule, 'pause' | 'resume'>({
     at: option('TIME', 'add: once, at 2030-01-31T09:00:00Z or +01:00 in place of Z'),
     in: option('D', 'add: once, after 30s, 15m, 2h or 3d'),
     timezone: option('ZONE', 'add, next: such as Europe/Berlin (UTC)'),
-    until: option('TIME', 'add: fire no more after this time'),
-    missed: option('P', `add: ticks while no host was there: ${MISSED.join(', ')}`),
+    until: option('TIME', 'add: do not fire after this time'),
+    missed: option('P', `add: ticks missed while no host was running: ${MISSED.join(', ')}`),
     input: option('K=V', 'add: one input; may be repeated', { multiple: true, short: 'i' }),
     tag: option('TAG', 'add: of the runs; may be repeated', { multiple: true }),
     count: option('N', 'next: how many times, 1 to 100 (5)'),

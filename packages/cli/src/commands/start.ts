@@ -15,7 +15,7 @@ function hostMain(): string {
     return fileURLToPath(new URL('../bin/start.mjs', import.meta.resolve('@gantry/host')));
   } catch {
     throw new UsageError(
-      'The host is not installed here. Install Gantry whole, or use --url with another host.',
+      'The host is not installed here. Install the complete Gantry package, or use --url with another host.',
     );
   }
 }
@@ -28,7 +28,7 @@ export const start: Command = {
   options: {
     host: option('ADDRESS', 'address to listen on (GANTRY_HOST; 127.0.0.1)'),
     port: option('N', 'port, 0 for any free one (GANTRY_PORT; 7070)'),
-    data: option('DIR', 'where everything durable lives (GANTRY_DATA_DIR; ./.gantry)'),
+    data: option('DIR', 'data folder (GANTRY_DATA_DIR; ./.gantry)'),
     database: option('URL', 'postgres://... instead of SQLite (GANTRY_DATABASE_URL)'),
     workflows: option('DIR', 'definitions loaded at start (GANTRY_WORKFLOWS_DIR; ./workflows)'),
     log: option('LEVEL', 'debug, info, warn, error or silent (GANTRY_LOG; info)'),

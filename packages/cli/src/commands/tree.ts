@@ -8,7 +8,7 @@ const DEPTH_MAX = 32;
 
 export const tree: Command = {
   name: 'tree',
-  summary: 'show which runs a run started, and which started it',
+  summary: 'show the parents and children of a run',
   usage: 'tree <runId>',
   options: {},
   examples: ['gantry tree RUN'],

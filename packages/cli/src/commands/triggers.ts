@@ -52,10 +52,12 @@ async function addIngest(call: Call, workflowId: string, source: TriggerSource):
 
 async function addQueue(call: Call, workflowId: string, topic: string | undefined): Promise<void> {
   const { args, client } = call;
-  if (topic === undefined) throw new UsageError('A queue needs --topic NAME: what to listen to.');
+  if (topic === undefined) throw new UsageError('A queue trigger needs --topic NAME.');
   for (const name of ['verify', 'scheme'])
     if (args.text(name) !== undefined)
-      throw new UsageError(`--${name} is not for queues: their messages come from this host. Leave it out.`);
+      throw new UsageError(
+        `--${name} does not apply to queues: their messages come from this host. Remove it.`,
+      );
   const consumerGroup = args.text('group');
   const made = await client.triggers.registerQueue({
     workflowId,
@@ -89,7 +91,7 @@ export const triggers = resourceCommand<Trigger, 'pause' | 'resume', TriggerDeli
   id: 'triggerId',
   table: TRIGGER_SUBSCRIPTIONS,
   of: (client) => client.triggers,
-  summary: 'start runs from events of the outside world, or from messages of a topic',
+  summary: 'start runs from external events, or from messages of a topic',
   details:
     'Senders sign each event with the secret that `add` prints once; docs/triggers.md says how.\n' +
     'With --topic nothing is sent: every message of the topic starts a run. Paths of --map then begin with payload.',

@@ -5,10 +5,10 @@ import { printable } from '../style.ts';
 
 export const usage: Command = {
   name: 'usage',
-  summary: 'what models were used for and what it cost, by workflow or of one run',
+  summary: 'model usage and its cost, by workflow or for one run',
   usage: 'usage [<runId>] [--days N] [--json]',
   options: {
-    days: option('N', 'so many days up to today (30)'),
+    days: option('N', 'the last N days (30)'),
     json: flag('print JSON'),
   },
   examples: ['gantry usage', 'gantry usage --days 7', 'gantry usage RUN'],

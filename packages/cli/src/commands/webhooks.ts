@@ -81,8 +81,8 @@ export const webhooks = resourceCommand<WebhookSubscription, 'resume', WebhookDe
   options: {
     event: option('TYPE', 'add: which events; may be repeated', { multiple: true }),
     tag: option('TAG', 'add: only runs with this tag; may be repeated', { multiple: true }),
-    durable: flag('add: try again for about a day when the receiver fails'),
-    overlap: option('SECONDS', 'rotate-secret: how long the old secret signs too (86400)'),
+    durable: flag('add: retry for about a day when the receiver fails'),
+    overlap: option('SECONDS', 'rotate-secret: seconds that the old secret also signs (86400)'),
   },
   examples: [
     'gantry webhooks',

@@ -55,7 +55,7 @@ export function schemaBreak(channel: PlanChannel, run: Run): Refusal | undefined
   if (vouched && writesOf(channel, state).every((value) => !channel.check?.(value))) return;
   return {
     code: 'channel_schema_breaking_change',
-    message: `The channel ${name} holds values of schema version ${state.schemaVersion} that version ${current} cannot read.`,
+    message: `The channel ${name} has values of schema version ${state.schemaVersion} that version ${current} cannot read.`,
     details: {
       channel: name,
       currentSchemaVersion: current,

@@ -25,7 +25,7 @@ export function compileChannels(compilation: Compilation): void {
   });
   checkTriggers(compilation);
   if (channels.size > CHANNELS_MAX)
-    compilation.issue('/channels', `A workflow has at most ${CHANNELS_MAX} channels`);
+    compilation.issue('/channels', `A workflow can have at most ${CHANNELS_MAX} channels`);
 }
 
 /**
@@ -47,7 +47,7 @@ function checkVariableNames(compilation: Compilation): void {
 
 function checkName(compilation: Compilation, path: string, name: string): void {
   if (name === '' || name.length > NAME_LENGTH_MAX)
-    compilation.issue(path, `The name of a channel has 1 to ${NAME_LENGTH_MAX} characters`);
+    compilation.issue(path, `The name of a channel must have 1 to ${NAME_LENGTH_MAX} characters`);
   if (isReservedName(name)) compilation.issue(path, `${name} is a reserved name`);
   if (compilation.variables.has(name))
     compilation.issue(path, `${name} is a variable; a channel needs a name of its own`);
@@ -63,7 +63,7 @@ function checkDeclaration(compilation: Compilation, name: string, declaration: C
   const value = asJson(initial);
   if (isList(reducer)) {
     if (!Array.isArray(value))
-      compilation.issue(`${path}/default`, 'The default of a list channel is a list');
+      compilation.issue(`${path}/default`, 'The default of a list channel must be a list');
     return;
   }
   const misfit = misfitOf(reducer, undefined, value);

@@ -124,7 +124,7 @@ export function misfitOf(reducer: string, current: Json | undefined, write: Json
     case 'counter': {
       if (typeof write !== 'number') return 'takes numbers only';
       const sum = (typeof current === 'number' ? current : 0) + write;
-      return Number.isFinite(sum) ? undefined : 'cannot count that far';
+      return Number.isFinite(sum) ? undefined : 'would exceed the largest exact number';
     }
     case 'votes':
       return voterOf(write) === undefined ? 'takes votes: objects with a `userId`' : undefined;

@@ -63,7 +63,7 @@ function refusalOf(step: Step, channel: PlanChannel, value: Json): Refusal | und
   if (misfit) return invalid(name, `The channel ${name} ${misfit}.`);
   const wrong = check?.(value);
   if (wrong)
-    return invalid(name, `The channel ${name} does not take the value: ${wrong.message}`, wrong.path);
+    return invalid(name, `The channel ${name} does not accept the value: ${wrong.message}`, wrong.path);
   const bounds = boundsOf(declaration);
   return sizeRefusal(channel, reduce(reducer, current, entryOf(channel, value, step.now), step.now, bounds));
 }
@@ -78,7 +78,7 @@ function sizeRefusal({ name, declaration }: PlanChannel, next: Json): Refusal | 
   const { reducer, maxSize } = declaration;
   const size = sizeOf(next);
   if (maxSize !== undefined && size > maxSize)
-    return invalid(name, `The channel ${name} would grow beyond its size of ${maxSize}.`);
+    return invalid(name, `The channel ${name} would exceed its size of ${maxSize}.`);
   if (isList(reducer) && size > ENTRIES_MAX)
     return invalid(name, `The channel ${name} is full: it keeps ${ENTRIES_MAX} entries.`);
   return isTooLarge({ next }) ? tooLarge(`The values of the channel ${name}`) : undefined;

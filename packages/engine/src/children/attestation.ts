@@ -22,14 +22,14 @@ export function attestationOf(preparation: Preparation): Attestation {
 }
 
 function problemOf(value: Json): string | undefined {
-  if (!isObject(value)) return '`outputAttestation` is an object';
+  if (!isObject(value)) return '`outputAttestation` must be an object';
   const { checksum, algorithm, requireApproval, principalScope } = value;
   for (const flag of [checksum, requireApproval])
     if (flag !== undefined && typeof flag !== 'boolean')
-      return '`checksum` and `requireApproval` are booleans';
-  if (algorithm !== undefined && algorithm !== 'sha256') return 'The only `algorithm` is sha256';
+      return '`checksum` and `requireApproval` must be booleans';
+  if (algorithm !== undefined && algorithm !== 'sha256') return '`algorithm` must be sha256';
   const isScopes = Array.isArray(principalScope) && principalScope.every((item) => typeof item === 'string');
-  return principalScope === undefined || isScopes ? undefined : '`principalScope` lists scopes';
+  return principalScope === undefined || isScopes ? undefined : '`principalScope` must be a list of scopes';
 }
 
 /** Whether compiling the node needs a hash function. */
@@ -80,7 +80,7 @@ export function mergeVerdict(plan: Plan, child: EndedChild, answer: Answer): Mer
   if (value.action === 'accept') return { kind: 'merge', variables: child.variables ?? {} };
   if (value.action === 'edit-accept' && isObject(value.editedArtifactData))
     return { kind: 'merge', variables: edited(plan, child, value.editedArtifactData) };
-  return { kind: 'closed', message: 'The answer neither accepts nor rejects.' };
+  return { kind: 'closed', message: 'The answer must accept or reject.' };
 }
 
 /** A masked value that comes back as it was shown stands for the value behind it. */

@@ -29,15 +29,15 @@ const NAMES_MAX = 256;
 export function nameMap(preparation: Preparation, key: string, value: Json | undefined): NameMap {
   if (value === undefined) return {};
   if (!isObject(value)) {
-    preparation.issue(key, 'A mapping is an object from names to names');
+    preparation.issue(key, 'A mapping must be an object from names to names');
     return {};
   }
   const names = Object.keys(value);
-  if (names.length > NAMES_MAX) preparation.issue(key, `A mapping has at most ${NAMES_MAX} names`);
+  if (names.length > NAMES_MAX) preparation.issue(key, `A mapping can have at most ${NAMES_MAX} names`);
   for (const name of names) {
     const from = own(value, name);
     if (typeof from !== 'string' || from === '')
-      preparation.issue(`${key}/${name}`, 'A mapping leads to the name of a variable');
+      preparation.issue(`${key}/${name}`, 'The target of a mapping must be the name of a variable');
     else if (isReservedName(name) || isReservedName(from))
       preparation.issue(`${key}/${name}`, `${isReservedName(name) ? name : from} is a reserved name`);
   }
@@ -114,6 +114,6 @@ function exposure(plan: Plan, { sensitive = [] }: EndedChild, outputs: NameMap):
     (to) => sensitive.includes(outputs[to]!) && plan.variables.get(to)?.sensitive !== true,
   );
   if (name === undefined) return;
-  const message = `The child keeps ${outputs[name]} from readers; declare the variable ${name} as sensitive too.`;
+  const message = `The child declares ${outputs[name]} as sensitive; declare the variable ${name} as sensitive too.`;
   return { code: 'validation_error', message };
 }

@@ -57,7 +57,7 @@ export function exposedInput(parent: Plan, child: Plan, request: ChildRequest): 
     (to) => parent.variables.get(inputs[to]!)?.sensitive && child.variables.get(to)?.sensitive !== true,
   );
   if (name === undefined) return;
-  const message = `The parent keeps ${inputs[name]} from readers; declare the variable ${name} of ${request.workflowId} as sensitive too.`;
+  const message = `The parent declares ${inputs[name]} as sensitive; declare the variable ${name} of ${request.workflowId} as sensitive too.`;
   return { code: 'validation_error', message, details: { path: `/inputs/${name}` } };
 }
 

@@ -37,6 +37,6 @@ export function childEnded(step: Step, command: Extract<Command, { type: 'childE
 function bounded(report: ChildReport): ChildReport {
   const { variables, outputs = {}, ...rest } = report;
   if (!isTooLarge({ variables, outputs })) return report;
-  const error = tooLarge('What the child reports');
+  const error = tooLarge('The result of the child');
   return { ...rest, status: 'failed', variables: {}, sensitive: [], error };
 }

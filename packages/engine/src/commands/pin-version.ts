@@ -29,9 +29,9 @@ function rangeIssue({ changeId, min, max }: PinVersion): Refusal | undefined {
     details: { changeId, min, max },
   });
   if (changeId === '' || changeId.length > CHANGE_ID_LENGTH_MAX || isReservedName(changeId))
-    return refused(`The id of a change has 1 to ${CHANGE_ID_LENGTH_MAX} characters.`);
+    return refused(`The id of a change must have 1 to ${CHANGE_ID_LENGTH_MAX} characters.`);
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 0 || min > max)
-    return refused('Versions are whole numbers from 0, and min is not above max.');
+    return refused('Versions must be whole numbers from 0, and min must not exceed max.');
   return;
 }
 
@@ -52,5 +52,5 @@ function pinRefusal({ run }: Step): Refusal | undefined {
       details: { runStatus: run.status },
     };
   if (Object.keys(run.versions).length < PINS_MAX) return;
-  return { code: 'validation_error', message: `A run pins at most ${PINS_MAX} versions.` };
+  return { code: 'validation_error', message: `A run can pin at most ${PINS_MAX} versions.` };
 }

@@ -8,7 +8,7 @@ export function setVariables(step: Step, { variables }: Extract<Command, { type:
   const refusal =
     status === 'running'
       ? refusalOf(step.plan, variables)
-      : { code: 'conflict', message: `The run is ${status}; its variables stay as they are.` };
+      : { code: 'conflict', message: `The run is ${status}; its variables cannot be changed.` };
   if (refusal) step.refusal = refusal;
   else changeVariables(step, undefined, variables);
 }

@@ -20,7 +20,7 @@ export function writeChannel(step: Step, command: WriteChannel): void {
 function statusRefusal({ run: { status } }: Step): Refusal | undefined {
   if (status === 'running') return;
   if (isTerminal(status))
-    return { code: 'run_terminal', message: 'The run has ended, and takes no more writes.' };
+    return { code: 'run_terminal', message: 'The run has ended and accepts no more writes.' };
   return {
     code: 'conflict',
     message: `The run is ${status}; write again when it runs.`,
@@ -46,7 +46,7 @@ function sharingRefusal({ name, declaration }: PlanChannel, source: JsonObject):
   if (SHARED_REDUCERS.has(reducer) || Object.keys(source).length === 0) return;
   return {
     code: 'channel_cross_engine_write_forbidden',
-    message: `The channel ${name} is a ${reducer} channel, and takes writes from its own run only.`,
+    message: `The channel ${name} is a ${reducer} channel, and accepts writes from its own run only.`,
     details: { channel: name, reducer, ...source },
   };
 }

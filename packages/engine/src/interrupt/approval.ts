@@ -62,7 +62,7 @@ function vote(ballot: Ballot): Refusal | undefined {
 
 const turnedRound = (approved: boolean): Refusal => ({
   code: 'conflict',
-  message: `You have ${approved ? 'approved' : 'rejected'} already, and a vote stands.`,
+  message: `You have already ${approved ? 'approved' : 'rejected'}; a vote cannot be changed.`,
 });
 
 function record({ step, node, interrupt, answer: { action, fields }, voter: principal }: Ballot): void {

@@ -21,13 +21,15 @@ export function accessRefusal(
   if (asksOverride && rules.overrideRole !== undefined)
     return by.roles.includes(rules.overrideRole)
       ? undefined
-      : forbidden('Overriding needs another role.', { roleRequired: rules.overrideRole });
+      : forbidden('An override requires another role.', { roleRequired: rules.overrideRole });
   if (rules.requiredScope !== undefined && !by.scopes.includes(rules.requiredScope))
-    return forbidden(`Answering needs the scope ${rules.requiredScope}.`, {
+    return forbidden(`Answering requires the scope ${rules.requiredScope}.`, {
       scopeRequired: rules.requiredScope,
     });
   if (rules.requiredRole !== undefined && !by.roles.includes(rules.requiredRole))
-    return forbidden(`Answering needs the role ${rules.requiredRole}.`, { roleRequired: rules.requiredRole });
+    return forbidden(`Answering requires the role ${rules.requiredRole}.`, {
+      roleRequired: rules.requiredRole,
+    });
   if (kind === 'approval' && namesApprovers(data) && !isApprover(data, by))
     return forbidden('You are not among the approvers of this interrupt.');
   return;

@@ -85,7 +85,7 @@ export const answerConversation: TakeAnswer = (step, node, interrupt, { by, resu
   }
   if (!answer.turn) return invalid('/turn', 'an exchange needs a `turn`.');
   if (turns > numberAt(interrupt.memo ?? {}, 'turnsMax', TURNS_MAX))
-    return invalid('/operation', 'the conversation has had all its turns; close it.');
+    return invalid('/operation', 'the conversation has reached its limit of turns; close it.');
   return exchange(step, node, answer.turn, outcome);
 };
 
@@ -122,7 +122,7 @@ export function endConversation(
 ): Refusal | undefined {
   const { conversationId, turns: turnIndex } = stateOf(interrupt);
   const { turn, outcome, by, timedOut } = ending;
-  const closing = timedOut ? 'The time for this conversation is over.' : 'The conversation was closed.';
+  const closing = timedOut ? 'The conversation has expired.' : 'The conversation was closed.';
   const finalTurn = turn
     ? turnOf(step, conversationId, turnIndex, turn, turn.role ?? 'user')
     : turnOf(step, conversationId, turnIndex, { content: closing, from: 'system' }, 'system');

@@ -38,7 +38,7 @@ function checkApproval({ issue }: Preparation, key: string, data: JsonObject): v
   if (electorate < required)
     issue(key, `${required} approvals are required, but only ${electorate} approvers are named`);
   if (required > 1 && textsAt(data, 'actions').includes('edit-accept'))
-    issue(key, 'An edited artifact is not what the others approved: edit-accept needs a single approval');
+    issue(key, 'edit-accept requires a single approval: others would have approved another version');
 }
 
 function checkQuestions({ issue, schema }: Preparation, key: string, data: JsonObject): void {

@@ -50,7 +50,11 @@ export const mockAi: NodeType = {
   prepare(preparation) {
     checkAsk(preparation);
     if (!isConformance(preparation.definition))
-      preparation.issue('', 'Models are only played so in conformance workflows', 'conformance.mockAgent');
+      preparation.issue(
+        '',
+        'Scripted models are available in conformance workflows only',
+        'conformance.mockAgent',
+      );
     return DISPATCHED;
   },
 };

@@ -36,6 +36,6 @@ export const channelWrite: NodeType = {
 function readerOf({ node, config, issue }: Preparation): (visit: Visit) => Json | undefined {
   if (Object.hasOwn(node.inputs, 'value')) return ({ inputs }) => inputs.value;
   if (Object.hasOwn(config, 'value')) return () => config.value;
-  issue('', 'Writing to a channel needs `value` in its config, or an input `value`');
+  issue('', 'Writing to a channel requires `value` in its config, or an input `value`');
   return () => undefined;
 }

@@ -28,7 +28,7 @@ export const secretEcho: NodeType = {
   leavesProcess: true,
   prepare({ config, definition, issue }) {
     if (!isConformance(definition))
-      issue('', 'Secrets are only echoed in conformance workflows', 'conformance.mockAgent');
+      issue('', 'Secrets can be echoed in conformance workflows only', 'conformance.mockAgent');
     if (typeof config.secretId !== 'string' || !SECRET_ID.test(config.secretId))
       issue('secretId', 'secretId must begin with conformance- or openwop-conformance-');
     return () => ({ kind: 'dispatched' });
@@ -72,7 +72,7 @@ export const envelope: NodeType = {
   leavesProcess: true,
   prepare({ definition, issue }) {
     if (!definition.id.startsWith('conformance-'))
-      issue('', 'Envelopes are only received so in conformance workflows', 'conformance.mockAgent');
+      issue('', 'Envelopes can be received this way in conformance workflows only', 'conformance.mockAgent');
     return { execute: () => ({ kind: 'dispatched' }), answered: () => {} };
   },
 };

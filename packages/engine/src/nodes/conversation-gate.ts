@@ -48,7 +48,7 @@ export const conversationGate: NodeType = {
 function mockedTurns(preparation: Preparation): number | undefined {
   const { flag, whole } = settingsOf(preparation);
   if (!flag('mockAutoResume')) return;
-  const message = 'Conversations play alone in conformance workflows only';
+  const message = 'Conversations can run without a person in conformance workflows only';
   if (!isConformance(preparation.definition))
     preparation.issue('mockAutoResume', message, 'conformance.mockAgent');
   return whole('turnCount', 1, 100) ?? 1;

@@ -14,7 +14,7 @@ export const delay: NodeType = {
     const key = KEYS.find((name) => Object.hasOwn(config, name));
     if (key && !isDelay(config[key])) issue(key, `${key} ${RANGE}`);
     if (!key && !Object.hasOwn(node.inputs, 'delayMs'))
-      issue('', 'A delay needs an input `delayMs`, or `delayMs`, `ms` or `durationMs` in its config');
+      issue('', 'A delay requires an input `delayMs`, or `delayMs`, `ms` or `durationMs` in its config');
     return ({ inputs }) => {
       const ms = delayOf(inputs, key ? config[key] : undefined);
       return isDelay(ms)

@@ -24,7 +24,7 @@ export function dispatchConfig(preparation: Preparation): Dispatch {
   const { definition, issue } = preparation;
   const { choice, whole } = settingsOf(preparation);
   if (!definition.nodes.some(({ typeId }) => typeId === 'core.orchestrator.supervisor'))
-    issue('', 'A dispatch node needs a supervisor whose decisions it carries out');
+    issue('', 'A dispatch node requires a supervisor whose decisions it carries out');
   choice('workerDispatchModel', ['child-run']);
   const routing = choice('askUserRouting', ['auto', 'clarification', 'conversation']);
   return {
@@ -51,7 +51,7 @@ function fanOutOf(preparation: Preparation): Dispatch['fanOut'] {
 
 function joinOf(preparation: Preparation, value: Json): JoinPolicy {
   const { issue } = preparation;
-  if (!isObject(value)) issue('joinPolicy', 'A join policy is an object');
+  if (!isObject(value)) issue('joinPolicy', 'A join policy must be an object');
   const policy = isObject(value) ? value : {};
   for (const key of Object.keys(policy))
     if (!JOIN_KEYS.includes(key))
@@ -59,7 +59,7 @@ function joinOf(preparation: Preparation, value: Json): JoinPolicy {
   const { choice, whole } = settingsOf(preparation, policy, 'joinPolicy/');
   const mode = choice('mode', JOIN_MODES) ?? 'wait-all';
   if (mode === 'quorum' && policy.quorum === undefined)
-    issue('joinPolicy/quorum', 'A quorum says how many children have to complete');
+    issue('joinPolicy/quorum', 'A quorum must say how many children have to complete');
   const onChildFailure = choice('onChildFailure', FAILURE_MODES) ?? 'collect';
   return { mode, quorum: whole('quorum', 1) ?? 1, onChildFailure };
 }
@@ -84,7 +84,7 @@ const WORKERS_MAX = 256;
 function workerMaps(preparation: Preparation, key: string): Map<string, NameMap> {
   const value = preparation.config[key] ?? {};
   if (!isObject(value) || Object.keys(value).length > WORKERS_MAX) {
-    preparation.issue(key, `It holds the mappings of at most ${WORKERS_MAX} workers, by workflow id`);
+    preparation.issue(key, `It can hold the mappings of at most ${WORKERS_MAX} workers, by workflow id`);
     return new Map();
   }
   return new Map(

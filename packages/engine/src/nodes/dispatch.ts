@@ -36,7 +36,7 @@ function carryOut(run: Run, config: Dispatch): Result {
   const latest = run.orchestrator?.latest;
   const decision = latest?.takenBy === undefined ? decisionOf(latest?.decision) : 'taken';
   if (!latest || typeof decision === 'string')
-    return failed('no_pending_decision', 'There is no decision that waits to be carried out.');
+    return failed('no_pending_decision', 'There is no pending decision.');
   const { sequence } = latest;
   switch (decision.kind) {
     case 'terminate':

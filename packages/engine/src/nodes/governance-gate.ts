@@ -41,7 +41,7 @@ function rulesOf(preparation: Preparation): AnswerRules {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       issue(key, `${key} must be a text`);
   if (requiredRole === undefined && requiredScope === undefined)
-    issue('', 'The gate needs `requiredRole` or `requiredScope`');
+    issue('', 'The gate requires `requiredRole` or `requiredScope`');
   const bypasses = settingsOf(preparation).flag('overrideBypassesQuorum') ?? false;
   const overrideRole = override === undefined ? undefined : overrideRoleOf(override, issue);
   return {
@@ -56,9 +56,9 @@ function rulesOf(preparation: Preparation): AnswerRules {
 
 function overrideRoleOf(override: unknown, issue: Preparation['issue']): string | undefined {
   const { requiredRole, audited = true } = isObject(override) ? override : {};
-  if (audited !== true) issue('override/audited', 'An override is always audited');
+  if (audited !== true) issue('override/audited', 'An override must be audited');
   if (typeof requiredRole === 'string' && requiredRole !== '') return requiredRole;
-  issue('override/requiredRole', 'An override needs the role that may take it');
+  issue('override/requiredRole', 'An override requires a role that may use it');
   return;
 }
 

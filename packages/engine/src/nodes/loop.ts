@@ -16,7 +16,7 @@ export const loop: NodeType = {
       const items = inputs.items;
       const count = Array.isArray(items) ? items.length : countOf(inputs, config);
       if (!isCount(count))
-        return failed('invalid_input', 'A loop needs a list `items` or a whole number `count`.');
+        return failed('invalid_input', 'A loop requires a list `items` or a whole number `count`.');
       if (iteration >= count) return completed({ done: true, index: count, count });
       const turn: JsonObject = { index: iteration, count, done: false };
       if (Array.isArray(items)) turn.item = items[iteration]!;

@@ -21,7 +21,7 @@ export const mockAgent: NodeType = {
     const script: MockAgentConfig = problem ? {} : config;
     script.mockToolCalls?.forEach(({ result, error }, position) => {
       if ((result === undefined) === (error === undefined))
-        issue(`mockToolCalls/${position}`, 'A tool call has either a result or an error');
+        issue(`mockToolCalls/${position}`, 'A tool call must have either a result or an error');
     });
     const pinned = node.agent?.agentId;
     const agentId =

@@ -49,6 +49,6 @@ function singleValue({ node, config, expression, issue }: Preparation): ReadValu
   }
   if (Object.hasOwn(config, 'value')) return () => config.value;
   if (!Object.hasOwn(node.inputs, 'value'))
-    issue('', 'Setting a variable needs `value` or `expression` in its config, or an input `value`');
+    issue('', 'Setting a variable requires `value` or `expression` in its config, or an input `value`');
   return ({ inputs }) => inputs.value;
 }

@@ -49,9 +49,9 @@ function configOf(preparation: Preparation): SubWorkflow {
   const { choice, flag } = settingsOf(preparation);
   const { workflowId, waitForCompletion = true } = config;
   if (typeof workflowId !== 'string' || !/^[a-z][a-z0-9_-]{0,127}$/.test(workflowId))
-    issue('workflowId', 'A sub-workflow needs the id of its workflow');
+    issue('workflowId', 'A sub-workflow requires the id of its workflow');
   if (waitForCompletion !== true)
-    issue('waitForCompletion', 'This host always waits for the child; leave the key out');
+    issue('waitForCompletion', 'This host always waits for the child; remove the key');
   return {
     workflowId: String(workflowId),
     onChildFailure: choice('onChildFailure', ['fail-parent', 'absorb']) ?? 'fail-parent',

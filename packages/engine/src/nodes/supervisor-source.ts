@@ -48,9 +48,9 @@ function scriptOf(preparation: Preparation): DecisionSource {
   const { mockDispatchPlan, mockDecisions, mockPendingDecision, mockConfidence } = config;
   const plan = mockDispatchPlan ?? mockDecisions ?? [];
   if (!Array.isArray(plan) || plan.length > SCRIPT_MAX)
-    issue('mockDispatchPlan', `It lists at most ${SCRIPT_MAX} decisions`);
+    issue('mockDispatchPlan', `It can list at most ${SCRIPT_MAX} decisions`);
   if (mockConfidence !== undefined && !isConfidence(mockConfidence))
-    issue('mockConfidence', 'It is a number from 0 to 1');
+    issue('mockConfidence', 'It must be a number from 0 to 1');
   const pending = mockPendingDecision === undefined ? [] : [mockPendingDecision];
   const listed: readonly Json[] = Array.isArray(plan) ? plan : [];
   const decisions = [...pending, ...listed.slice(pending.length)].flatMap((item) => {

@@ -39,7 +39,7 @@ export const supervisor: NodeType = {
 function configOf(preparation: Preparation): Supervisor {
   const agentId = preparation.node.agent?.agentId ?? AGENT_ID;
   const isId = typeof agentId === 'string' && agentId.length >= 3 && agentId.length <= 256;
-  if (!isId) preparation.issue('', 'The `agentId` of a supervisor has 3 to 256 characters');
+  if (!isId) preparation.issue('', 'The `agentId` of a supervisor must have 3 to 256 characters');
   return {
     agentId: isId ? agentId : AGENT_ID,
     source: decisionSource(preparation),
@@ -51,7 +51,7 @@ function takeTurn(step: Step, node: PlanNode, config: Supervisor, inputs: JsonOb
   const { agentId } = config;
   const before = step.run.orchestrator;
   if (before && before.agentId !== agentId) {
-    const message = `The run is led by ${before.agentId}; ${agentId} may not decide in it.`;
+    const message = `The supervisor of this run is ${before.agentId}; ${agentId} may not decide in it.`;
     failNode(step, node, { code: 'validation_error', message }, false);
     return;
   }

@@ -12,8 +12,8 @@ export function recordConflict(from: Plan, to: Plan, events: readonly RunEvent[]
   const begun = new Set(events.flatMap(({ nodeId }) => nodeId ?? []));
   for (const nodeId of begun) {
     const [before, after] = [from.nodes.get(nodeId), to.nodes.get(nodeId)];
-    if (!after) return `node ${nodeId} has run and is gone`;
-    if (before?.typeId !== after.typeId) return `node ${nodeId} has run and is of another type`;
+    if (!after) return `node ${nodeId} has run and was removed`;
+    if (before?.typeId !== after.typeId) return `node ${nodeId} has run and has another type now`;
   }
   const settled = events.filter(({ type }) => SETTLED.has(type)).flatMap(({ nodeId }) => nodeId ?? []);
   const moved = settled.find((nodeId) => !isSame(edgesOf(from, nodeId), edgesOf(to, nodeId)));
@@ -35,7 +35,7 @@ function variableConflict(from: Plan, to: Plan): string | undefined {
     const after = to.variables.get(name);
     return after?.type !== type || (after.sensitive ?? false) !== sensitive;
   });
-  return changed && `variable ${changed.name} is gone or declared otherwise`;
+  return changed && `variable ${changed.name} was removed or has another declaration`;
 }
 
 function channelConflict(from: Plan, to: Plan, events: readonly RunEvent[]): string | undefined {
@@ -43,7 +43,7 @@ function channelConflict(from: Plan, to: Plan, events: readonly RunEvent[]): str
   const changed = written
     .map(({ payload }) => textAt(payload, 'channel'))
     .find((name) => !isSame(from.channels.get(name)?.declaration, to.channels.get(name)?.declaration));
-  return changed === undefined ? undefined : `channel ${changed} was written and is declared otherwise`;
+  return changed === undefined ? undefined : `channel ${changed} was written and has another declaration`;
 }
 
 /** The record as if the run had begun with the defaults that are new in `to`; what it was given stays. */

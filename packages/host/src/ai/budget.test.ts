@@ -246,6 +246,6 @@ test('retries are counted, denied models are not asked, and a budget that does n
   for (const budget of [{ maxTokns: 5 }, { maxTokens: 0 }, { maxToolCalls: 0 }, 7]) {
     const refused = await api.post('/v1/runs', { workflowId: 'ask', configurable: { budget } });
     assert.deepEqual([refused.statusCode, refused.json().error], [400, 'validation_error'], refused.body);
-    assert.match(refused.json().message, /configurable\.budget does not fit/);
+    assert.match(refused.json().message, /configurable\.budget is not valid/);
   }
 });

@@ -113,7 +113,7 @@ export async function envelopeTurns(
       if (ended) return ended;
     }
   }
-  const message = `The model did not come to a ${envelopeType} in ${TURNS_MAX} turns.`;
+  const message = `The model did not produce a ${envelopeType} within ${TURNS_MAX} turns.`;
   return { kind: 'failed', error: { code: 'envelope_invalid', message }, untold: turns.untold };
 }
 

@@ -94,7 +94,7 @@ async function fetched(part: JsonObject, terms: MediaTerms): Promise<JsonObject>
     throw invalid('A media part has one of url, mediaRef and data.');
   const { bytes, contentType } = await contentOf(name, url === undefined, terms);
   const mimeType = rest.mimeType ?? contentType;
-  if (mimeType === undefined) throw unfetched('The server did not say what it is; name its mimeType.');
+  if (mimeType === undefined) throw unfetched('The server sent no media type; set mimeType.');
   return { ...rest, mimeType, data: Buffer.from(bytes).toString('base64') };
 }
 
@@ -102,7 +102,7 @@ async function fetched(part: JsonObject, terms: MediaTerms): Promise<JsonObject>
 export function checkModality(modality: string, modalities: readonly Modality[], where = ''): void {
   if (modalities.some((each) => each === modality)) return;
   throw new OpenwopError('unsupported_modality', {
-    message: `The model takes no ${modality}${where && ` (${where})`}. It takes: ${modalities.join(', ')}.`,
+    message: `The model does not accept ${modality}${where && ` (${where})`}. It accepts: ${modalities.join(', ')}.`,
     details: { modality, modalities: [...modalities] },
   });
 }

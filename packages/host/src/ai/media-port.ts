@@ -120,7 +120,7 @@ const imageUpscaler =
     // Models that draw an image anew answer with a size of their own
     if ((made?.width ?? 0) <= width || (made?.height ?? 0) <= height)
       throw new OpenwopError('image_generation_failed', {
-        message: `${asked.provider}/${asked.model} answered with an image that is no larger. Name a model that makes images larger.`,
+        message: `${asked.provider}/${asked.model} answered with an image that is not larger. Use a model that enlarges images.`,
         details: { provider: asked.provider, model: asked.model },
       });
     return contentOf(await madeBy(deps, call.tenant, asked));
@@ -142,7 +142,7 @@ export async function madeBy(
 ): Promise<Media> {
   const found = made && (await media.read(tenant, made.id));
   if (found) return found;
-  throw new OpenwopError('not_found', { message: 'What this call made was deleted.' });
+  throw new OpenwopError('not_found', { message: 'The result of this call was deleted.' });
 }
 
 const EDITS: Readonly<Record<string, string>> = {

@@ -144,7 +144,7 @@ export class ModelCalls {
       if (unrecorded) return { kind: 'recorded', record: await this.#record(node, unrecorded) };
       lost = true;
     }
-    throw new OpenwopError('provider_unavailable', { message: 'The call was cut off too often.' });
+    throw new OpenwopError('provider_unavailable', { message: 'The call was interrupted too often.' });
   }
 
   /** One try. Limits of the provider are waited for within it. */
@@ -289,6 +289,6 @@ export class ModelCalls {
 
 const inDoubt = ({ provider, model }: PlannedCall): OpenwopError =>
   new OpenwopError('effect_in_doubt', {
-    message: `${provider} (${model}) was asked and nobody knows whether it has begun. Look there before you start another run.`,
+    message: `${provider} (${model}) received a request and may have started work. Check the account at the provider before you start another run.`,
     details: { provider, model },
   });

@@ -79,7 +79,7 @@ function choiceOf(choice: Json | undefined): ChatAsk['toolChoice'] {
   if (typeof name === 'string') return { name };
   if (typeof nested === 'object' && nested !== null) return choiceOf(nested);
   if (typeof type === 'string') return choiceOf(type);
-  throw invalid('toolChoice names no tool.');
+  throw invalid('toolChoice must name one of the tools.');
 }
 
 const outsideOfRuns = (): OpenwopError =>

@@ -78,7 +78,7 @@ test('an image becomes larger, or it is a failure', async () => {
   const same = `
     const imageBase64 = '${plainPng(3, 2, Buffer.from([9, 9, 9])).toString('base64')}';
     return { told: await ctx.callImageUpscaler({ imageBase64 }).catch((error) => error.code + error.message) };`;
-  assert.match(String(outputsOf(await asked(same, {})).told), /^image_generation_failed.*no larger/);
+  assert.match(String(outputsOf(await asked(same, {})).told), /^image_generation_failed.*not larger/);
 });
 
 const SOURCES = [

@@ -57,7 +57,7 @@ export function speechMethods(deps: MediaDeps): SpeechMethods {
     },
     callTranscriber: async () => {
       throw new OpenwopError('transcription_unsupported', {
-        message: 'This host has no live sound. Use ctx.callSpeechToText for sound that is recorded.',
+        message: 'This host does not support live audio. Use ctx.callSpeechToText for recorded audio.',
       });
     },
   };
@@ -65,7 +65,7 @@ export function speechMethods(deps: MediaDeps): SpeechMethods {
 
 const noStreams = (): OpenwopError =>
   new OpenwopError('speech_synthesis_failed', {
-    message: 'This host does not stream speech. Leave out `stream`: the whole sound is in the answer.',
+    message: 'This host does not stream speech. Omit `stream`: the answer contains the complete audio.',
     details: { reason: 'streaming_unsupported' },
   });
 

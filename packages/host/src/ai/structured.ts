@@ -89,8 +89,8 @@ export async function structuredCall(
 }
 
 const MESSAGES = {
-  envelope_refusal: 'The model declined to answer.',
-  envelope_invalid: 'The model kept answering with what does not fit the schema.',
+  envelope_refusal: 'The model refused to answer.',
+  envelope_invalid: 'The model repeatedly answered with a value that does not match the schema.',
   envelope_truncation_unrecoverable: 'The answer of the model was cut off every time.',
 } as const;
 

@@ -20,7 +20,7 @@ export function chainRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): 
     '/v1/host/gantry/workflows/from-chain',
     {
       schema: {
-        summary: 'Expand a workflow chain and register what comes of it',
+        summary: 'Expand a workflow chain and register the result',
         body: FromChainRequest,
         response: { 201: FromChainResponse },
       },

@@ -104,7 +104,7 @@ export function debugBundleRoute(app: Api, deps: ApiDeps): void {
     `${RUN_URL}/debug-bundle`,
     {
       schema: {
-        summary: 'Export what is known of a run',
+        summary: 'Export a run for debugging',
         params: RunParams,
         querystring: closedObject({ maxEvents: Type.Optional(Type.Integer({ minimum: 1 })) }),
         response: { 200: DebugBundle },

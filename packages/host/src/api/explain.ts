@@ -29,7 +29,7 @@ export function explainRoute(app: Api, { runtime, now }: ApiDeps): void {
     '/v1/host/gantry/runs/:runId/explain',
     {
       schema: {
-        summary: 'Say what a run waits for, or why it ended as it did',
+        summary: 'Explain what a run waits for, or why it ended',
         params: RunParams,
         response: { 200: RunExplanation },
       },

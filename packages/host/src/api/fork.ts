@@ -25,14 +25,14 @@ import { HOST_RUN_URL, RUN_URL, RunParams } from './runs.ts';
 import { unknownConfigurable } from './unknown-names.ts';
 
 const FORK = {
-  summary: 'Fork a run: live it again from its record, or branch off into a new one',
+  summary: 'Fork a run: replay its record, or branch into a new run',
   params: RunParams,
   body: ForkRunRequest,
   response: { 201: ForkRunResponse },
 };
 
 const REPAIR = {
-  summary: 'Go on with a failed run in a new one, from the node that failed, with the current definition',
+  summary: 'Continue a failed run in a new run, from the node that failed, with the current definition',
   params: RunParams,
   response: { 201: ForkRunResponse },
 };
@@ -50,7 +50,10 @@ function fromSeqOf({ mode, fromSeq, runOptionsOverlay = {} }: ForkRunRequest): n
     return fromSeq;
   }
   if (Object.keys(runOptionsOverlay).length > 0)
-    throw invalid('body/runOptionsOverlay', 'is for branches: a replay keeps the options of its source');
+    throw invalid(
+      'body/runOptionsOverlay',
+      'applies to branches only: a replay keeps the options of its source',
+    );
   return fromSeq ?? 0;
 }
 
@@ -117,7 +120,7 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     const { workflowId } = source.run.facts;
     const current = await deps.workflows.resolve(key.tenant, workflowId);
     if (current === null)
-      throw new OpenwopError('not_found', { message: `There is no workflow ${workflowId} any more.` });
+      throw new OpenwopError('not_found', { message: `The workflow ${workflowId} was deleted.` });
     const {
       plan,
       record: { hash },

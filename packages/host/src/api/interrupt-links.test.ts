@@ -128,7 +128,7 @@ test('a link that was taken back answers no more; one that is made later does', 
   for (const _ of ['once', 'again']) assert.equal((await request({ method: 'DELETE', url })).statusCode, 204);
   const answer = await bare('POST', ada.url, {}, ACCEPT);
   assertError(answer, 410, 'interrupt_expired');
-  assert.match(answer.json().message, /taken back/);
+  assert.match(answer.json().message, /was withdrawn/);
   assert.equal((await browse(ada.url)).statusCode, 410);
   clock++;
   assert.equal((await bare('POST', (await link(runId, 'ada')).json().url, {}, ACCEPT)).statusCode, 200);
@@ -225,7 +225,7 @@ test('what does not fit is said on the page, with what was typed; every action h
   const asked = await api.start('every');
   const { url } = await api.linked(asked, 'ada');
   for (const [fields, problem] of [
-    [{ action: 'edit-accept', text: 'typed before', edited: '{"n":' }, /not JSON/],
+    [{ action: 'edit-accept', text: 'typed before', edited: '{"n":' }, /not valid JSON/],
     [{ action: 'edit-accept', text: 'typed before', edited: '{"n":12345678901234567890}' }, /\/n /],
     [{ action: 'refine', text: '' }, /needs/],
     [{ text: 'typed before' }, /action/],

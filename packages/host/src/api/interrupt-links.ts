@@ -57,7 +57,7 @@ const MAKE = {
   response: { 201: InterruptLink },
 };
 const REVOKE = {
-  summary: 'Take back the links that a person has for the open interrupt of a node',
+  summary: 'Revoke the links of a person for the open interrupt of a node',
   params: Type.Object({ ...NodeParams.properties, person: Type.String({ minLength: 1, maxLength: 128 }) }),
   response: { 204: Type.Null() },
 };

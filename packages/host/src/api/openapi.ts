@@ -56,7 +56,7 @@ function responses(route: Route): object {
     ...Object.fromEntries(answers),
     ...(route.access !== 'public' && guarded),
     ...((route.schema.body || route.schema.querystring) && { '400': failure('The request is not valid.') }),
-    ...(route.schema.params && { '404': failure('There is nothing here that this key may see.') }),
+    ...(route.schema.params && { '404': failure('Not found, or not visible to this key.') }),
     default: failure('Any other failure.'),
   };
 }

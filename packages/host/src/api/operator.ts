@@ -47,11 +47,11 @@ const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${D
 
 function withoutReason({ capability, backend, state }: BackendHealth): BackendHealth {
   if (state === 'up') return { capability, backend, state };
-  return { capability, backend, state, problem: 'It cannot be used now. Ask the operator of this host.' };
+  return { capability, backend, state, problem: 'It is not available. Ask the operator of this host.' };
 }
 
 const SANDBOX = {
-  summary: 'What stands between the code of packs and this machine, and what is missing',
+  summary: 'The isolation of pack code on this machine, and what is missing',
   response: { 200: SandboxHealth },
 };
 

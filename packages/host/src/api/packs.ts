@@ -55,7 +55,7 @@ const DETAIL = {
   response: { 200: PackDetail },
 };
 const GRANT = {
-  summary: 'Say what a pack may do from now on',
+  summary: 'Set the permissions of a pack',
   params: Params,
   body: GrantRequest,
   response: { 200: PackDetail },
@@ -67,7 +67,7 @@ const REMOVE = {
   response: { 204: Type.Null() },
 };
 const RECEIPTS = {
-  summary: 'Compare what a pack was seen to use with what it was granted',
+  summary: 'Compare the permissions that a pack used with those it was granted',
   params: Params,
   response: { 200: PackReceipts },
 };

@@ -161,7 +161,7 @@ function writtenOf({ workspaceId, ...template }: Static<typeof Written>): Prompt
   template.variables?.forEach(({ source }, index) => {
     if (source === 'secret')
       throw new OpenwopError('prompt_template_invalid', {
-        message: 'Prompts take no secrets here. Send a credential where it is used.',
+        message: 'Prompts cannot contain secrets. Send a credential where it is used.',
         details: { path: `/variables/${index}/source` },
       });
   });

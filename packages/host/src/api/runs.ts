@@ -184,7 +184,7 @@ const RunAgainRequest = closedObject({
 });
 
 const AGAIN = {
-  summary: 'Start the workflow of a run again, with the inputs of the run and those given here',
+  summary: 'Run the workflow of a run again, with its inputs and those given here',
   params: RunParams,
   body: RunAgainRequest,
   response: { 201: CreateRunResponse },

@@ -126,7 +126,7 @@ test('paths of conditions and mappings are compared with declared variables and 
   assert.match(wrong, /\/nodes\/1\/inputs\/n\/expression: The node a declares no output ttoal\./);
   assert.match(
     String(await registered('root', 'ouputs.total', 'variables.ctiy')),
-    /ouputs\.total is never there\. Did you mean outputs\?/,
+    /ouputs\.total does not exist\. Did you mean outputs\?/,
   );
   assert.match(
     String(await registered('variable', 'outputs.total', 'variables.ctiy')),
@@ -149,7 +149,7 @@ test('a run that ended because no edge was taken says so', async () => {
   const runId = await api.start('stuck');
   await api.ended(runId);
   const { notes } = (await api.get(`/v1/host/gantry/runs/${runId}/explain`)).json();
-  assert.deepEqual(notes, ['No edge out of a was taken: no condition held, so b did not follow it.']);
+  assert.deepEqual(notes, ['No edge out of a was taken: no condition held, so b did not run after it.']);
 });
 
 test('a gate that no key of the tenant could answer', async () => {

@@ -151,7 +151,7 @@ function checkRoutes(app: Api, { workflows }: ApiDeps): void {
     '/v1/host/gantry/workflows::check',
     {
       schema: {
-        summary: 'Find everything that is wrong with a definition, without registering it',
+        summary: 'Validate a definition without registering it',
         body: Values,
         response: { 200: WorkflowCheck },
       },

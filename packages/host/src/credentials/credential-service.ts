@@ -94,10 +94,10 @@ async function factsOf(
   const unclear = audiences.find((audience) => !isAudience(audience));
   if (unclear !== undefined)
     throw wrong(
-      `${JSON.stringify(unclear)} is not an audience. Name a host in small letters, such as api.example.com, or *.example.com.`,
+      `${JSON.stringify(unclear)} is not an audience. Use a lower-case host name, such as api.example.com, or *.example.com.`,
     );
   if ((scope === 'run') !== (runId !== undefined))
-    throw wrong('A credential of the scope run, and no other, names its runId.');
+    throw wrong('runId is required for the scope run, and not allowed for any other.');
   if (runId !== undefined) await checkRun(store, caller.tenant, runId);
   const { workspace, principal } = callerOwner(caller);
   const { header = PLACES[kind].header, prefix = PLACES[kind].prefix } = input;
@@ -124,7 +124,7 @@ async function checkRun(
   const index = { name: 'run', value: runId };
   if ((await entries.list(credentials.kind, tenant, { index, limit: perRunMax })).length === perRunMax)
     throw new OpenwopError('conflict', {
-      message: `The run has ${perRunMax} credentials already, the limit.`,
+      message: `The run already has ${perRunMax} credentials, the maximum.`,
       details: { limit: perRunMax },
     });
 }
@@ -149,7 +149,7 @@ function rotated(
   });
   if (rotated.versions.filter((each) => isLive(each, now)).length > versionsMax)
     throw new OpenwopError('conflict', {
-      message: `${versionsMax} values are in use already, the limit. Wait until one ends, or use overlapSeconds 0.`,
+      message: `${versionsMax} values are in use, the maximum. Wait until one expires, or use overlapSeconds 0.`,
       details: { limit: versionsMax },
     });
   return rotated;
@@ -176,7 +176,7 @@ function shared(record: CredentialRecord, given: CredentialShare): CredentialRec
   const { sharedWith } = unshared(record, given);
   if (sharedWith.length >= sharesMax)
     throw new OpenwopError('conflict', {
-      message: `It is shared ${sharesMax} times already, the limit. End some of it with unshare.`,
+      message: `It is already shared ${sharesMax} times, the maximum. Remove a share with unshare.`,
       details: { limit: sharesMax },
     });
   return { ...record, sharedWith: [...sharedWith, shareOf(given)] };

@@ -34,7 +34,7 @@ export const requiredCredential =
     const listed = await listRecords(entries, credentials, tenant, { index, limit: CANDIDATES_MAX });
     const [one, ...more] = listed.filter(fits);
     if (one && more.length === 0) return one;
-    const problem = one ? `has several that would do` : `has none`;
+    const problem = one ? `has several that match` : `has none`;
     throw new OpenwopError('credential_unavailable', {
       message: `The node needs the credential ${JSON.stringify(name)} of the scope ${scope}, and the owner of the run ${problem}. Add it with: gantry credentials add ${name} --scope ${scope}`,
       details: { id: name, scope },

@@ -98,6 +98,6 @@ function json(text: string): Json {
     if (!problem) return value;
     throw invalid(`${problem.path || 'The value'} ${problem.problem}.`);
   } catch (error) {
-    throw error instanceof OpenwopError ? error : invalid('What you edited is not JSON.');
+    throw error instanceof OpenwopError ? error : invalid('The edited version is not valid JSON.');
   }
 }

@@ -13,7 +13,7 @@ const UNREADABLE = /^\s|\s$|[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 /** Why nobody can have this name; undefined when it will do. */
 export function nameProblem(person: string): string | undefined {
   if (person === '' || person.length > NAME_MAX) return `must have 1 to ${NAME_MAX} characters`;
-  if (UNREADABLE.test(person)) return 'has spaces around it, or signs that cannot be seen';
+  if (UNREADABLE.test(person)) return 'has leading or trailing spaces, or invisible characters';
   return RESERVED.test(person)
     ? 'has a slash, or begins like the id of a key, a token or the host'
     : undefined;

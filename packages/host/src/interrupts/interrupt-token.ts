@@ -88,7 +88,7 @@ export function createInterruptTokens({ hmac, now, personalMs, revocations }: To
       if (claims.expiresAt <= now()) throw new OpenwopError('interrupt_expired');
       if (await revocations.isRevoked(claims))
         throw new OpenwopError('interrupt_expired', {
-          message: 'This link was taken back. Ask whoever sent it for another.',
+          message: 'This link was withdrawn. Ask the sender for a new one.',
         });
       return claims;
     },

@@ -117,8 +117,8 @@ test('a callback counts once, in the browser that consented, and for its provide
 test('what the provider denies, or somebody else answers, is said and not stored', async () => {
   const api = await open();
   for (const [query, said] of [
-    ['error=access_denied&error_description=%3Cb%3E', /did not give access \(access_denied\)/],
-    ['code=1&iss=https://evil.example', /does not come from where it should/],
+    ['error=access_denied&error_description=%3Cb%3E', /did not grant access \(access_denied\)/],
+    ['code=1&iss=https://evil.example', /does not match the request/],
     ['code=forged', /refused the request for a token \(invalid_grant\)/],
   ] as const) {
     const browser = new Browser();

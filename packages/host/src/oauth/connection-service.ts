@@ -136,7 +136,7 @@ export class ConnectionService extends ResourceService<
     if (judged.kind !== 'code')
       return {
         kind: 'failed',
-        message: `${displayName} did not give access${judged.kind === 'denied' ? ` (${judged.code})` : ': its answer does not come from where it should'}.`,
+        message: `${displayName} did not grant access${judged.kind === 'denied' ? ` (${judged.code})` : ': its answer does not match the request'}.`,
       };
     const codeVerifier = authorizing.verifierOf(authorization);
     const grant = { callback: judged.callback, redirectUri, codeVerifier };
@@ -181,4 +181,4 @@ export class ConnectionService extends ResourceService<
 const failureOf = (displayName: string, answer: Exclude<TokenAnswer, { kind: 'tokens' }>): string =>
   answer.kind === 'refused'
     ? `${displayName} refused the request for a token (${answer.code}).`
-    : `${displayName} gave no token. ${answer.problem}`;
+    : `${displayName} sent no token. ${answer.problem}`;

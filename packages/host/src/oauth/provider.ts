@@ -84,7 +84,7 @@ export const oauthProviders = (
     if (facts) return { described, oauth: oauthProvider(described, facts) };
     throw unsupported(
       id,
-      `No client is configured for ${described.displayName}. The operator has to type: gantry connections configure ${id} --client-id ID`,
+      `No client is configured for ${described.displayName}. The operator has to run: gantry connections configure ${id} --client-id ID`,
     );
   },
 });

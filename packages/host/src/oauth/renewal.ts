@@ -202,7 +202,7 @@ export class Renewal {
       return { kind: 'unavailable', error: unavailable(connection, answer.problem) };
     if (answer.code !== 'invalid_grant')
       return { kind: 'unavailable', error: unavailable(connection, clientProblem(connection, answer.code)) };
-    const reason = 'The provider does not accept its refresh token any more.';
+    const reason = 'The provider no longer accepts its refresh token.';
     change.update(connection, { state: { status: 'expired', reason } });
     return { kind: 'expired', error: expired(connection, reason) };
   }
@@ -225,4 +225,4 @@ const unavailable = (connection: Connection, problem: string): OpenwopError =>
   });
 
 const clientProblem = ({ record: { provider } }: Connection, code: string): string =>
-  `The provider refuses the client of this host (${code}). The operator has to type: gantry connections configure ${provider}`;
+  `The provider refuses the client of this host (${code}). The operator has to run: gantry connections configure ${provider}`;

@@ -159,7 +159,8 @@ async function ask(provider: OAuthProvider, request: Request): Promise<TokenAnsw
     const { error: code } = error instanceof ResponseBodyError ? error : { error: undefined };
     const refusal = REFUSALS.find((known) => known === code);
     if (refusal && status !== undefined && status < 500) return { kind: 'refused', code: refusal };
-    const what = status === undefined || status === 200 ? 'gave no answer of OAuth' : `answered ${status}`;
+    const what =
+      status === undefined || status === 200 ? 'did not send an OAuth answer' : `answered ${status}`;
     return unanswered(`${what}.`);
   }
 }
@@ -182,7 +183,7 @@ function tokensOf(answer: TokenEndpointResponse): TokenAnswer {
   const isUsable = [accessToken, refreshToken ?? 'none'].every(
     (token) => token.length <= TOKEN_CHARS_MAX && /^[\x21-\x7e]+$/.test(token),
   );
-  if (!isUsable || answer.token_type !== 'bearer') return unanswered('gave a token that cannot be used.');
+  if (!isUsable || answer.token_type !== 'bearer') return unanswered('sent a token that cannot be used.');
   return {
     kind: 'tokens',
     tokens: {

@@ -66,7 +66,7 @@ export async function installPlan(options: InstallerOptions, plan: InstallPlan):
     if (outcome) return outcome;
   }
   throw new OpenwopError('conflict', {
-    message: 'Somebody else is installing the same packs. Try again.',
+    message: 'Another request is installing the same packs. Try again.',
   });
 }
 
@@ -126,7 +126,7 @@ function refuseTwice(judged: readonly JudgedPack[]): void {
 function refuseOtherPlan({ confirms }: InstallPlan, judged: readonly JudgedPack[]): void {
   if (confirms === undefined || confirms === digestOf(judged)) return;
   throw new OpenwopError('conflict', {
-    message: 'The registry offers other packs than those that were approved. Look at the plan again.',
+    message: 'The registry offers other packs than those that were approved. Review the plan again.',
   });
 }
 

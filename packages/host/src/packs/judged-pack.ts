@@ -154,7 +154,7 @@ async function proofOf(
     archive,
     manifest,
     current,
-    // What is there already changes nothing about which version serves.
+    // What is already installed changes nothing about which version serves.
     allowsOlder: older || development || earlier?.integrity === archive.integrity,
     pins: async () => [...pins, ...(await workflowPins(tenant))],
     now: now(),

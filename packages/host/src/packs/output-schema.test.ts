@@ -31,7 +31,7 @@ test('outputs that break the schema of the pack fail the node, with the path', a
   assert.equal(wrong.status, 'failed');
   const { code, message, details } = wrong.error as { code: string; message: string; details: object };
   assert.deepEqual([code, details], ['validation_error', { path: '/items/1/n' }]);
-  assert.match(message, /\/items\/1\/n must be integer\. vendor\.acme\.tools@1\.0\.1 breaks the schema/);
+  assert.match(message, /\/items\/1\/n must be integer\. vendor\.acme\.tools@1\.0\.1 violates the schema/);
   assert.doesNotMatch(message, /hush/);
   const missing = await ran('return { itmes: [] };', '1.0.2');
   assert.match(

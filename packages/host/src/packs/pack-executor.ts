@@ -80,7 +80,7 @@ interface Ready {
 
 /**
  * I1. The claim carries attempt and round: a retry, or the call after an answer, is another effect. An attempt that
- * was given up, for instance when its time was over, may have acted all the same.
+ * was cancelled, for instance after its time limit, may still have acted.
  */
 async function once({ key, execution, pack, log }: Task, run: Run): Promise<Outcome> {
   const { nodeId, ordinalBase, attempt } = execution;
@@ -161,7 +161,7 @@ async function secretsOf(
   if (code?.language === 'remote' && (needs.credentials.length > 0 || needs.auth))
     throw new OpenwopError('credential_unavailable', {
       message:
-        'A remote pack gets no values of credentials. Its author has to use references: requiresSecrets.',
+        'A remote pack cannot receive values of credentials. Its author has to use references: requiresSecrets.',
     });
   const owner = ownerOf({ ...work.facts.owner, tenant: key.tenant });
   return secrets(needs, { owner, runId: key.runId, nodeId, attempt, work, pack: { name, version } });
@@ -213,7 +213,7 @@ function misfitOf(
   return {
     code: 'validation_error',
     message:
-      `The outputs of the node: ${path} ${message}. ${name}@${version} breaks the schema that it declares: report it ` +
+      `The outputs of the node: ${path} ${message}. ${name}@${version} violates the schema that it declares: report it ` +
       'to its publisher. For packs that GANTRY_PACK_OUTPUTS_WARN names, this is a warning.',
     details: { path },
   };

@@ -26,7 +26,7 @@ export interface PlanRequest
   readonly older?: boolean | undefined;
 }
 
-/** Fetches what is missing. What is there already stays, with the grants that the request adds. */
+/** Fetches what is missing. What is already installed stays, with the grants that the request adds. */
 export async function preparePlan(
   { records, registry }: { readonly records: PackRecords; readonly registry: RegistryPacks },
   request: PlanRequest,
@@ -56,7 +56,7 @@ export async function preparePlan(
   return { plan, present };
 }
 
-/** What is there already of what was chosen, and what has to be fetched. */
+/** What is already installed of what was chosen, and what has to be fetched. */
 export async function presentOf(
   records: PackRecords,
   tenant: string,

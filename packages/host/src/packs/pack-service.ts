@@ -195,7 +195,7 @@ export class PackService {
     if (writes.length > 0) {
       const [result] = await this.#options.store.commit([writes]);
       if (!result?.won)
-        throw new OpenwopError('conflict', { message: 'The grant was just changed. Look at it again.' });
+        throw new OpenwopError('conflict', { message: 'The grant changed meanwhile. Read it again.' });
     }
     return this.detail(address);
   }
@@ -207,13 +207,13 @@ export class PackService {
     );
     if (leaving.length === 0)
       throw new OpenwopError('not_found', {
-        message: `${name} is not installed by you as this version. Shared packs leave with the settings of the host.`,
+        message: `${name} is not installed by you as this version. Shared packs are removed in the settings of the host.`,
       });
     const removed = leaving.map(({ record }) => record);
     const writes = await removalWrites(this.#records, tenant, removed, { now: this.#options.now() });
     const [result] = await this.#options.store.commit([writes]);
     if (!result?.won)
-      throw new OpenwopError('conflict', { message: `${name} was just changed. Look at it again.` });
+      throw new OpenwopError('conflict', { message: `${name} changed meanwhile. Read it again.` });
     this.#options.changed();
   }
 

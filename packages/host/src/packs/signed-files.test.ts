@@ -95,7 +95,7 @@ test('an older version replaces a newer one only when somebody says so', async (
   assertError(await api.upload(older.bytes), 409, 'pack_trust_downgrade');
   await accepted(api, older, '?older=true');
   const again = await accepted(api, await signedArchive(pack({ version: '2.0.0' })));
-  assert.equal(again.version, '2.0.0', 'what is there already may come again');
+  assert.equal(again.version, '2.0.0', 'what is already installed may come again');
 });
 
 test('names of the scope core need a key for them, in every mode', async (t) => {

@@ -4,7 +4,7 @@
  * I1  A value that pack code was given stays as long as a run may carry it. There is room for so many characters, and no
  *     more are given out.
  * I2  A value that was only used at egress may be dropped once newer ones need its room: tokens are renewed all the time.
- * I3  Adding values does not cost what is there already: automata of similar size are merged, so each value is built in
+ * I3  Adding values does not cost what is already there: automata of similar size are merged, so each value is built in
  *     again about log2(n) times (0.1 ms each time).
  */
 import { createRedactor, joinRedactors, type Redactor, type SecretValue } from '@gantry/protocol/redaction';

@@ -113,7 +113,10 @@ function refusalOf({ facts }: Run): RunError | undefined {
   if (facts.fork?.mode === 'replay')
     return { code: 'replay_source_missing', message: 'The replayed run has no record of this child.' };
   if ((facts.parent?.depth ?? 0) + 1 > DEPTH_MAX)
-    return { code: 'child_depth_exceeded', message: `Children are nested at most ${DEPTH_MAX} deep.` };
+    return {
+      code: 'child_depth_exceeded',
+      message: `Child runs can be nested at most ${DEPTH_MAX} levels deep.`,
+    };
   return;
 }
 
@@ -125,5 +128,5 @@ const unknownChild = (workflowId: string): RunError => ({
 
 const badInputs = ({ workflowId }: ChildRequest, problem: string): RunError => ({
   code: 'invalid_input',
-  message: `The inputs mapped to ${workflowId} do not fit: ${problem}.`,
+  message: `The inputs mapped to ${workflowId} are not valid: ${problem}.`,
 });

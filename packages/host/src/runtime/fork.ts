@@ -88,12 +88,12 @@ async function repair(
   const fromSeq = failedNodeId === undefined ? undefined : repairPoint(events, failedNodeId);
   if (fromSeq === undefined)
     throw new OpenwopError('conflict', {
-      message: 'No node of this run has failed, so there is nothing to repair. Run it again instead.',
+      message: 'No node of this run has failed, so it cannot be repaired. Run it again instead.',
     });
   const conflict = recordConflict(source.plan, onto.plan, events.slice(0, fromSeq));
   if (conflict !== undefined)
     throw new OpenwopError('conflict', {
-      message: `The run cannot go on under the current definition: ${conflict}. Run it again from the start instead.`,
+      message: `The run cannot continue with the current definition: ${conflict}. Run it again from the start instead.`,
       details: { ...point, fromSeq },
     });
   const moved: ReadRun = {
@@ -195,7 +195,7 @@ function forkFacts(
 
 const tooLong = (point: JsonObject): OpenwopError =>
   new OpenwopError('fork_point_invalid', {
-    message: `The log is too long to be forked here: a fork holds at most ${EVENTS_MAX} events and ${BYTES_MAX} bytes.`,
+    message: `The event log is too long to be forked: a fork holds at most ${EVENTS_MAX} events and ${BYTES_MAX} bytes.`,
     details: { ...point, maxFromSeq: EVENTS_MAX, maxBytes: BYTES_MAX },
   });
 

@@ -258,7 +258,7 @@ export class LocalRuntime implements Runtime {
         if (!(error instanceof StaleRunError)) throw error;
         if (clock.elapsedMs() > until)
           throw unavailable(
-            `Other commands change this run at the same time; nothing was changed. Try again in ${RETRY_AFTER_SECONDS} s.`,
+            `Too many concurrent commands for this run; nothing was changed. Try again in ${RETRY_AFTER_SECONDS} s.`,
           );
       }
       // Processes that lost to each other must not meet again.
@@ -295,7 +295,7 @@ export class LocalRuntime implements Runtime {
   #checkCapacity(): void {
     if (this.inflight < this.#options.inflightCap) return;
     throw unavailable(
-      `This host is working on ${this.inflight} runs, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
+      `This host has ${this.inflight} active runs, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
     );
   }
 }

@@ -25,7 +25,7 @@ test('a call whose end nobody knows is named, with what to do; one that may be r
     journal.perform({ ...call, idempotent: false }, () => assert.fail('acted again')),
     {
       code: 'effect_in_doubt',
-      message: /node "pay" had called sql\.execute .*Look there whether it was done, then fork/,
+      message: /node "pay" had called sql\.execute .*Check there whether it was done, then fork/,
     },
   );
   await assert.rejects(

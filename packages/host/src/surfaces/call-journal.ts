@@ -10,7 +10,7 @@ type Seen = { readonly ok: true; readonly outputs: { readonly reads: SeenRead[] 
 const doubtOf = ({ method, nodeId, tool }: JournaledCall): string =>
   `The host stopped after node "${nodeId}" had called ${method} and before its answer was on record, and ` +
   `${tool ? 'a repeat might do it twice' : 'what keeps the data remembers no calls'}. ` +
-  'Look there whether it was done, then fork or start a new run.';
+  'Check there whether it was done, then fork or start a new run.';
 
 const positionOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsKey) => ({
   tenant,

@@ -236,7 +236,7 @@ test('a tenant of the host hears nothing of its servers and its other tenants', 
     capability: 'kvStorage',
     backend: 'postgres',
     state: 'unreachable',
-    problem: 'It cannot be used now. Ask the operator of this host.',
+    problem: 'It is not available. Ask the operator of this host.',
   });
 });
 

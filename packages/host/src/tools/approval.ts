@@ -36,7 +36,7 @@ export const approval =
     if (answer !== undefined) throw rejected(tool);
     if (Object.keys(answers).some((other) => other.startsWith(prefix))) throw changed(tool);
     stop({ key, request: requestOf(tool, argsHash, shown) });
-    throw new OpenwopError('approval_pending', { message: `A person has to approve this call of ${tool}.` });
+    throw new OpenwopError('approval_pending', { message: `This call of ${tool} requires an approval.` });
   };
 
 const isApproved = (answer: Json | undefined): boolean =>

@@ -73,7 +73,7 @@ test('a rule of the tenant counts more than one for all, and what is misspelt is
     [rule('acme', 'fetch'), rule('other', 'fetch'), rule('acme', 'http.safeFetch')],
     ['approve-writes', 'forbid', 'allow'],
   );
-  assert.throws(() => read('fecth=forbid'), /names no tool. Did you mean fetch\?/);
+  assert.throws(() => read('fecth=forbid'), /is not a tool. Did you mean fetch\?/);
   assert.throws(() => read('fetch=aprove'), /has no rule. Did you mean approve\?/);
   assert.throws(() => read('fetch'), /an entry is such as http.safeFetch=approve-writes/);
 });

@@ -111,7 +111,7 @@ export class ToolCalls {
     const { hooks, ruleOf } = this.#options;
     try {
       const rule = ruleOf(tenant, tool.name);
-      if (rule === 'forbid') throw forbidden(tool.name, 'The operator of this host has forbidden it.');
+      if (rule === 'forbid') throw forbidden(tool.name, 'The operator of this host does not allow it.');
       for (const { admit } of hooks) await admit?.({ tenant, principal: caller.principal, tool });
       if (rule === 'approve' || (rule === 'approve-writes' && !call.idempotent))
         await this.#approval(caller, call, argsHash);
@@ -125,7 +125,8 @@ export class ToolCalls {
   /** I3. */
   async #approval({ log, approve }: ToolCaller, call: ToolCall, argsHash: string): Promise<void> {
     const { tool, ordinal, providerKey } = call;
-    if (!approve) throw forbidden(tool.name, 'A person has to approve it, and nobody can be asked here.');
+    if (!approve)
+      throw forbidden(tool.name, 'A person has to approve it, and this call cannot wait for an approval.');
     if (await log.isKnown(call)) return;
     const [series = ''] = providerKey.split('\0');
     approve({

@@ -20,7 +20,7 @@ export function readToolRule(text: string, tools: readonly string[]): ToolRuleEn
   const rule = RULES.find((each) => each === word);
   if (!tools.includes(tool))
     throw new Error(
-      `"${text}" names no tool.${didYouMean(tool, [...tools])} Tools are ${tools.join(' and ')}; an entry is such as ${tools[0]}=approve-writes.`,
+      `"${text}" is not a tool.${didYouMean(tool, [...tools])} Tools are ${tools.join(' and ')}; an entry is such as ${tools[0]}=approve-writes.`,
     );
   if (!rule)
     throw new Error(`"${text}" has no rule.${didYouMean(word, [...RULES])} Rules are ${RULES.join(', ')}.`);

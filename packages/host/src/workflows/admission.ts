@@ -45,7 +45,7 @@ export async function checkAdmission(
 function refuseInputs(issues: readonly InputIssue[]): void {
   const [first] = issues;
   if (first === undefined) return;
-  throw invalid(`The inputs do not fit the workflow: ${first.message}`, {
+  throw invalid(`The inputs do not match the workflow: ${first.message}`, {
     fields: issues.map(({ path, message }) => ({ field: path, problem: message })),
   });
 }

@@ -33,7 +33,7 @@ export function checkConfigurable(definition: WorkflowDefinition, configurable: 
   const [first] = validate.errors ?? [];
   const key = first?.instancePath.slice(1).replaceAll('/', '.') || 'configurable';
   throw invalid(
-    `\`configurable\` does not fit the workflow's schema: ${key} ${first ? inWords(first) : 'is not valid'}.`,
+    `\`configurable\` does not match the schema of the workflow: ${key} ${first ? inWords(first) : 'is not valid'}.`,
     { key, rule: first?.keyword ?? 'schema' },
   );
 }

@@ -143,7 +143,7 @@ async function keepAll(
     if (result?.won) return entries;
   }
   throw new OpenwopError('service_unavailable', {
-    message: 'Other workflows keep being registered. Try again.',
+    message: 'Too many concurrent registrations. Try again.',
   });
 }
 
@@ -178,7 +178,7 @@ const isLower = (version: string, than: string): boolean =>
 
 const taken = ({ workflowId, version, hash }: WorkflowRecord): OpenwopError =>
   new OpenwopError('conflict', {
-    message: `Version ${version} of ${workflowId} is registered with other content. Register the change under a new version, or name it a replacement with replace=true.`,
+    message: `Version ${version} of ${workflowId} is registered with other content. Register the change as a new version, or replace the version with replace=true.`,
     details: { workflowId, version, hash },
   });
 

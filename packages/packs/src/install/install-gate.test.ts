@@ -120,15 +120,15 @@ describe('peer dependencies', () => {
       /^Correct/,
     ],
     [{ 'host.sql': 'yes' }, /asks for host\.sql with "yes"/, /^Correct/],
-    [{ aiProviders: '^2' }, /asks for aiProviders with "\^2", and here it has 1\.2\.0\./, /^Switch on/],
-    [{ agentRuntime: '^2' }, /asks for agentRuntime with "\^2", and here it has no version\./, /^Switch on/],
-    [{ 'agents.memoryBackends': '>=eternal' }, /and here it has long-term\./, /^Switch on/],
+    [{ aiProviders: '^2' }, /asks for aiProviders with "\^2", and here it has 1\.2\.0\./, /^Enable/],
+    [{ agentRuntime: '^2' }, /asks for agentRuntime with "\^2", and here it has no version\./, /^Enable/],
+    [{ 'agents.memoryBackends': '>=eternal' }, /and here it has long-term\./, /^Enable/],
     [
       { 'host.kanban': '*', 'host.sql': '^1' },
       /needs host\.kanban, host\.sql, which this host does not/,
-      /^Switch/,
+      /^Enable/,
     ],
-    [{ 'host.kanban': '*', 'host.kv': '*' }, /does not offer; it needs host\.kv, /, /^Correct .*Switch on/],
+    [{ 'host.kanban': '*', 'host.kv': '*' }, /does not offer; it needs host\.kv, /, /^Correct .*Enable/],
   ] as const)
     test(`told apart: ${JSON.stringify(needs)}`, () => {
       const judgement = peers(needs);

@@ -149,7 +149,7 @@ describe('a frozen install', () => {
     const bare = { ...offer, capabilities: new Map() };
     const error = await failsWith(() => install(lock, documents, bare), 'pack_peer_dependency_missing');
     assert.deepEqual(error.details?.missing, ['host.kanban']);
-    assert.match(error.message, /needs host\.kanban, which this host does not offer\. Switch on/);
+    assert.match(error.message, /needs host\.kanban, which this host does not offer\. Enable/);
     const stricter = changed(SHARED, { peerDependencies: { 'host.kanbn': 'supported' } });
     const wrong = await refused(stricter, 'pack_peer_dependency_missing');
     assert.match(

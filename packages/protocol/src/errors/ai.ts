@@ -28,8 +28,8 @@ export const AI_ERRORS = {
       'Start a new run if it is still wanted.',
     ],
     envelope_validation_failed: [
-      'The model kept answering with what is no valid envelope of that kind.',
-      'Say in the prompt what the payload has to hold, or use a stronger model.',
+      'The model did not answer with a valid envelope of that kind.',
+      'Describe the payload in the prompt, or use a stronger model.',
     ],
     envelope_pending: [
       'The node waits for an answer or an envelope.',
@@ -42,16 +42,16 @@ export const AI_ERRORS = {
   }),
   ...refused(400, {
     speech_synthesis_unsupported: [
-      'No model provider of the tenant makes speech.',
+      'No model provider of the tenant generates speech.',
       'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
     ],
     transcription_unsupported: [
-      'No model provider of the tenant understands speech.',
+      'No model provider of the tenant transcribes speech.',
       'Add a key of one that does, or name the provider "scripted" to try without; `gantry ai providers` lists them.',
     ],
     unsupported_modality: [
-      'The model takes no content of this type.',
-      'See `details.modalities` for what it takes; leave the part out, or choose another model.',
+      'The model does not accept content of this type.',
+      'See `details.modalities` for what it accepts; leave the part out, or choose another model.',
     ],
   }),
   ...retriable(0, {
@@ -60,12 +60,15 @@ export const AI_ERRORS = {
       'Try again later; `gantry ai providers` says whether it can be reached.',
     ],
     provider_quota_exhausted: [
-      'The model provider takes no more requests for now.',
+      'The model provider limits the rate of requests.',
       'Try again after `details.retryAfterSeconds`, or raise the limit of the account there.',
     ],
-    image_generation_failed: ['The provider made no image.', 'Try again, or change the prompt.'],
-    speech_synthesis_failed: ['The provider made no speech.', 'Try again, or with another text or voice.'],
-    video_generation_failed: ['The provider made no video.', 'Try again, or change the prompt.'],
+    image_generation_failed: ['The provider returned no image.', 'Try again, or change the prompt.'],
+    speech_synthesis_failed: [
+      'The provider returned no speech.',
+      'Try again, or with another text or voice.',
+    ],
+    video_generation_failed: ['The provider returned no video.', 'Try again, or change the prompt.'],
     video_generation_timeout: [
       'The provider did not finish the video in time.',
       'Try again; shorter videos take less time.',

@@ -12,22 +12,22 @@ export const CHAIN_ERRORS = {
       'Correct the parameter at `details.path`.',
     ],
     chain_edge_condition_invalid: [
-      'An edge of the chain has a condition that can never be judged.',
-      'Give the condition of the edge in `details.edge` what its type needs.',
+      'An edge of the chain has a condition that cannot be evaluated.',
+      'Complete the condition of the edge in `details.edge`.',
     ],
     chain_fragment_pins_workflow_id: [
       'A node of the chain names a workflow of one particular host.',
       'Declare the child in `subChains` and name it with `config.subChainRef`.',
     ],
     chain_irreversible_with_compensation: [
-      'A node of the chain says that its effect has an inverse and that it has none.',
+      'A node of the chain declares both a compensation and an irreversible effect.',
       'Remove `compensation` or `irreversibleEffect` from the node in `details.nodeId`.',
     ],
     sub_chain_unresolved: [
       'The chain composes another chain that cannot be found.',
       'Declare `details.ref` in `subChains`, and install the pack that holds it.',
     ],
-    sub_chain_cycle: ['The chain composes itself.', 'Break the circle at the chain in `details.chainId`.'],
+    sub_chain_cycle: ['The chain composes itself.', 'Break the cycle at the chain in `details.chainId`.'],
     sub_chain_max_depth_exceeded: [
       'The chains are nested too deeply.',
       'Nest at most `details.maxDepth` chains.',

@@ -16,7 +16,7 @@ export const CREDENTIAL_ERRORS = {
   }),
   ...refused(400, {
     credential_scope_unsupported: [
-      'Credentials do not have this scope on this host.',
+      'This host does not support this scope of credentials.',
       'Use a scope that the host advertises under `credentials.scopes`.',
     ],
   }),

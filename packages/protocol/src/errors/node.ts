@@ -4,15 +4,15 @@ import { refused, retriable } from './entry.ts';
 export const NODE_ERRORS = {
   ...refused(0, {
     sandbox_memory_exceeded: [
-      'The pack used more memory than it may and was stopped.',
-      'Give the pack less to do at once, or raise its memory limit.',
+      'The pack exceeded its memory limit and was stopped.',
+      'Process less data at once, or raise the memory limit of the pack.',
     ],
     sandbox_capability_denied: [
       'The pack used something that it was not granted.',
       'Grant it to the pack if you trust the pack, or use another.',
     ],
     sandbox_escape_attempt: [
-      'The pack tried to leave its sandbox and was stopped.',
+      'The pack tried to escape its sandbox and was stopped.',
       'Remove the pack and report it to its publisher.',
     ],
     approval_pending: [
@@ -21,14 +21,14 @@ export const NODE_ERRORS = {
     ],
     suspension_limit_exceeded: [
       'The pack suspended its node too often.',
-      'Look for a circle in the code of the node; a loop of the workflow has no such limit.',
+      'Look for an endless loop in the code of the node; a loop in the workflow has no such limit.',
     ],
     envelope_invalid: [
       'The model answered with an envelope that is not valid.',
       'Check the envelope contract of the node, or use a stronger model.',
     ],
     envelope_payload_invalid: [
-      'The model kept answering with a payload that does not match its schema.',
+      'The model repeatedly answered with a payload that does not match its schema.',
       'Simplify the schema, or use a stronger model.',
     ],
     envelope_truncation_unrecoverable: [
@@ -42,21 +42,21 @@ export const NODE_ERRORS = {
     ],
     replay_source_missing: [
       'The replayed run has no record of an effect, and a replay never repeats one.',
-      'Fork with mode `branch` to let the effect happen again.',
+      'Fork with mode `branch` to repeat the effect.',
     ],
     replay_diverged_at_refusal: [
       'The model refused where it had answered before, or the other way round.',
       'Compare both runs; fork with mode `branch` to go on from here.',
     ],
     replay_memory_snapshot_unavailable: [
-      'The memory that the run saw is no longer kept.',
-      'Fork with mode `branch` to run with the memory of today.',
+      'The memory that the run used is no longer stored.',
+      'Fork with mode `branch` to run with the current memory.',
     ],
   }),
   ...retriable(0, {
     sandbox_timeout: [
-      'The pack did not answer in time and was stopped.',
-      'Make the work smaller, or raise its time limit.',
+      'The pack exceeded its time limit and was stopped.',
+      'Reduce the work of one call, or raise the time limit.',
     ],
   }),
 };

@@ -12,15 +12,15 @@ export const PACK_CONTENT_ERRORS = {
       'See `details.provider`; the operator has to configure a client: `gantry connections configure PROVIDER`.',
     ],
     oauth_scope_unsupported: [
-      'The provider does not have a scope that is asked for.',
-      'Ask for scopes that its connection pack lists; see `details.scopes`.',
+      'The provider does not have a requested scope.',
+      'Request scopes that its connection pack lists; see `details.scopes`.',
     ],
     pack_validation_failed: [
       'A schema of the pack cannot be used.',
       'Make the schema at `details.path` smaller or simpler, then build the pack again.',
     ],
     prompt_ref_invalid: [
-      'This is no reference to a prompt.',
+      'This is not a valid prompt reference.',
       'Write `prompt:<templateId>` or `prompt:<templateId>@<version>`, or an object with `templateId`.',
     ],
     prompt_ref_ambiguous: [
@@ -48,8 +48,8 @@ export const PACK_CONTENT_ERRORS = {
   }),
   ...refused(409, {
     connection_provider_conflict: [
-      'The provider is described twice, and neither description comes before the other.',
-      'Uninstall one of the packs in `details.packs`, or install a version that is not older.',
+      'Two packs describe this provider, and neither takes precedence.',
+      'Uninstall one of the packs in `details.packs`, or install a newer version of one.',
     ],
   }),
 };

@@ -8,7 +8,7 @@ export const PACK_ERRORS = {
       'Correct what `details.issues` points at in pack.json.',
     ],
     pack_kind_invalid: [
-      'The manifest does not declare the content of exactly one kind of pack.',
+      'The manifest must declare the content of exactly one kind of pack.',
       'Keep the content that belongs to `kind` and move the rest to a pack of its own.',
     ],
     invalid_pack_name: [
@@ -16,15 +16,15 @@ export const PACK_ERRORS = {
       'Use a name such as `vendor.acme.tools`.',
     ],
     invalid_pack_scope: [
-      'Packs of this scope are not taken from a registry.',
-      'Publish under `core`, `vendor` or `community`; keep `private` and `local` packs at home.',
+      'Packs of this scope cannot come from a registry.',
+      'Publish under `core`, `vendor` or `community`; install `private` and `local` packs from a folder or an archive.',
     ],
     invalid_version: [
       'The version of the pack is not a semantic version.',
       'Use MAJOR.MINOR.PATCH, such as 1.4.2.',
     ],
     invalid_engines_range: [
-      'The pack says with a broken range which protocol versions it fits.',
+      'The range of supported protocol versions is not valid.',
       'Write `engines.openwop` as a range such as `>=1.0.0 <2.0.0`.',
     ],
     schema_ref_missing: [
@@ -48,11 +48,11 @@ export const PACK_ERRORS = {
       'Declare the placeholder in `variables`.',
     ],
     tarball_gunzip_failed: [
-      'The archive is not a whole gzip stream.',
-      'Build the archive again, and send it unchanged.',
+      'The archive is not a complete gzip stream.',
+      'Build the archive again and send it unchanged.',
     ],
     tarball_too_large: [
-      'The archive unpacks to more than is taken.',
+      'The unpacked archive exceeds the size limit.',
       'Leave out what the pack does not need, with .openwopignore.',
     ],
     tarball_manifest_missing: [
@@ -88,15 +88,15 @@ export const PACK_ERRORS = {
       'Keep only regular files whose names differ by more than case.',
     ],
     pack_integrity_failure: [
-      'The archive is not the one that was published.',
+      'The archive differs from the published one.',
       'Fetch it again; if the difference remains, do not use it and report it to the registry.',
     ],
     pack_integrity_mismatch: [
       'The archive differs from the one in the lockfile.',
-      'Fetch it again, or make the lockfile anew after you looked at the difference.',
+      'Fetch it again, or create the lockfile again after you checked the difference.',
     ],
     pack_signature_invalid: [
-      'The signature of the pack is wrong.',
+      'The signature of the pack is not valid.',
       'Do not use this archive; fetch it again from its registry.',
     ],
     pack_signature_unverifiable: [
@@ -113,11 +113,11 @@ export const PACK_ERRORS = {
     ],
     pack_peer_dependency_missing: [
       'The pack needs capabilities that this host does not offer.',
-      'Switch on what `details.missing` names, or use another host.',
+      'Enable what `details.missing` names, or use another host.',
     ],
     pack_peer_dependency_undefined: [
-      'The pack needs a capability that the protocol reserves and does not define yet.',
-      'Use a version of the pack that does without it.',
+      'The pack needs a capability that the protocol reserves but does not define yet.',
+      'Use a version of the pack that does not need it.',
     ],
     pack_runtime_requirement_unmet: [
       'The pack needs platform access that this host does not grant.',
@@ -136,7 +136,7 @@ export const PACK_ERRORS = {
       'Build the pack for one of the versions in `details.supported`.',
     ],
     pack_load_failure: [
-      'The workflow needs a pack that cannot be used here as it asks.',
+      'The workflow needs a pack that cannot be used here as requested.',
       'Install what `details` names, or correct the `packs` map of the workflow.',
     ],
     pack_engines_unmet: [
@@ -156,13 +156,13 @@ export const PACK_ERRORS = {
   }),
   ...refused(404, {
     pack_version_not_found: [
-      'No registry that was asked has such a version of the pack.',
-      'Ask for one of the versions in `details.available`, or add a registry that has it.',
+      'None of the registries has such a version of the pack.',
+      'Request one of the versions in `details.available`, or add a registry that has it.',
     ],
   }),
   ...refused(409, {
     pack_trust_downgrade: [
-      'The new version is less well proved than the installed one.',
+      'The new version has a weaker proof of origin than the installed one.',
       'Keep the installed version, or uninstall it first if you accept the weaker proof.',
     ],
     pack_version_yanked: [
@@ -178,12 +178,12 @@ export const PACK_ERRORS = {
       'Change one of the ranges in `details.conflictingRanges`, or pin the pack in `overrides`.',
     ],
     pack_dependency_cycle: [
-      'Packs depend on each other in a circle.',
-      'Use a version of one of the packs in `details.cycle` that does without the next one.',
+      'Packs depend on each other in a cycle.',
+      'Use a version of one of the packs in `details.cycle` that does not depend on the next one.',
     ],
     pack_lockfile_incomplete: [
-      'The lockfile lacks a pack that is asked for.',
-      'Make the lockfile anew, or stop asking for the pack.',
+      'The lockfile lacks a requested pack.',
+      'Create the lockfile again, or remove the request for the pack.',
     ],
     pack_version_conflict: [
       'This version of the pack is installed with other content.',
@@ -193,7 +193,7 @@ export const PACK_ERRORS = {
   ...retriable(502, {
     pack_fetch_failed: [
       'The archive of the pack could not be fetched.',
-      'Try again; if it stays so, check the registry.',
+      'Try again; if it fails again, check the registry.',
     ],
   }),
   ...refused(503, {
@@ -204,7 +204,7 @@ export const PACK_ERRORS = {
   }),
   ...retriable(503, {
     pack_registry_unreachable: [
-      'A registry of packs does not answer as a registry should.',
+      'The answer of a pack registry is not valid.',
       'Check its address and that it is up, then try again.',
     ],
   }),

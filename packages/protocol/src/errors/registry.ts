@@ -16,7 +16,7 @@ export const REGISTRY_ERRORS = {
       'Sign with the current key of the keychain, and send the signing method that pack.json declares.',
     ],
     signature_required: [
-      'This registry takes only signed packs for this name.',
+      'This registry accepts only signed packs for this name.',
       'Claim its namespace with a key (gantry registry claim), sign the pack with it, then publish it again.',
     ],
     unpublish_window_expired: [
@@ -26,7 +26,7 @@ export const REGISTRY_ERRORS = {
   }),
   ...refused(404, {
     not_implemented: [
-      'The protocol has this operation; this host does not serve it.',
+      'This host does not serve this operation of the protocol.',
       'Start the host with GANTRY_REGISTRY_SERVE=1, or ask a registry.',
     ],
     signature_not_available: [

@@ -12,8 +12,8 @@ export const REQUEST_ERRORS = {
       'Leave credentials and their references out of the payload.',
     ],
     envelope_recovery_content_leak: [
-      'The event holds what the model sent.',
-      'Tell only `nodeId`, `path` and `byteOffset`.',
+      'The event contains text that the model sent.',
+      'Report only `nodeId`, `path` and `byteOffset`.',
     ],
     provider_usage_credential_leak: [
       'The event names a credential.',
@@ -39,13 +39,13 @@ export const REQUEST_ERRORS = {
   }),
   ...refused(404, {
     not_found: [
-      'There is nothing here that this key may see.',
+      'Not found, or not visible to this key.',
       'Check the id and that the key belongs to the right tenant.',
     ],
   }),
   ...refused(405, {
     method_not_allowed: [
-      'This path does not take that method.',
+      'This path does not support that method.',
       'Use one of the methods in the `Allow` header.',
     ],
   }),
@@ -72,7 +72,7 @@ export const REQUEST_ERRORS = {
   }),
   ...refused(410, {
     run_expired: [
-      'A run of that age is past its retention; nothing is kept of it.',
+      'A run of that age is past its retention period and was deleted.',
       'Start a new run; to keep runs longer, raise the retention of the host.',
     ],
   }),
@@ -84,7 +84,7 @@ export const REQUEST_ERRORS = {
   }),
   ...refused(415, {
     unsupported_media_type: [
-      'The request body has a media type that this path does not read.',
+      'This path does not accept the media type of the request body.',
       'Send JSON with `Content-Type: application/json`.',
     ],
   }),

@@ -12,11 +12,11 @@ export const RESOURCE_ERRORS = {
       'Add the node to the readers or writers of the channel.',
     ],
     channel_cross_engine_write_forbidden: [
-      'This channel takes no writes from another engine.',
+      'This channel does not accept writes from another engine.',
       'Write from the engine that owns the run, or use an append, counter, votes or feedback channel.',
     ],
     INVALID_RESUME_VALUE: [
-      'The gate does not accept this answer and still waits.',
+      'The gate rejected this answer and is still open.',
       'Send a `resumeValue` that matches the schema of the gate.',
     ],
   }),
@@ -50,7 +50,7 @@ export const RESOURCE_ERRORS = {
   }),
   ...refused(410, {
     interrupt_expired: [
-      'The time to answer this interrupt is over.',
+      'This interrupt has expired.',
       'Ask for a new link, or answer through the run if it still waits.',
     ],
     interrupt_gone: [
@@ -75,21 +75,21 @@ export const RESOURCE_ERRORS = {
       'Choose one of `details.availableRegions`, or a host in that region.',
     ],
     schedule_horizon_exceeded: [
-      'The schedule would fire later than this host plans ahead.',
+      'The schedule fires beyond the planning horizon of this host.',
       'Choose a time within `details.maxFutureHorizon`.',
     ],
     interrupt_cancelled: [
-      'The run was cancelled; its interrupt takes no answer.',
+      'The run was cancelled; its interrupt accepts no answer.',
       'Start or fork a run if the work is still wanted.',
     ],
     correlation_mismatch: [
-      'This event does not belong to the interrupt, which still waits.',
+      'This event does not match the interrupt, which is still open.',
       'Send the values that the interrupt lists under `data.correlation`.',
     ],
   }),
   ...refused(501, {
     capability_not_provided: [
-      'This host does not provide a capability that is needed.',
+      'This host does not provide a required capability.',
       'See `details.capability`; use a host that advertises it.',
     ],
   }),

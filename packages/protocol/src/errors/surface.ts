@@ -8,40 +8,40 @@ export const SURFACE_ERRORS = {
       'See `details.capability`; use a host that advertises it, or another node.',
     ],
     secret_in_arguments: [
-      'The arguments of the call contain a secret that is open in this tenant.',
-      'Send it only with ctx.http, or name the credential instead of its value: nothing else may keep it or pass it on.',
+      'The arguments of the call contain a secret of this tenant.',
+      'Send it only with ctx.http, or pass the reference of the credential instead of its value.',
     ],
     ssrf_blocked: [
-      'The request would leave the public network, or HTTP itself, and was not sent.',
+      'The request is not a plain HTTP request to a public address, and was not sent.',
       'See `details.reason`; use https, a host whose addresses are all public, and plain HTTP requests.',
     ],
     kv_key_too_large: [
-      'The key is longer than a key may be.',
+      'The key is too long.',
       'Shorten the key to `details.maxKeyBytes`, for instance by hashing it.',
     ],
     kv_value_too_large: [
-      'The value is larger than a value may be.',
+      'The value is too large.',
       'Keep it under `details.maxValueBytes`, or put it into blob storage.',
     ],
     kv_ttl_exceeds_max: [
-      'The key would live longer than a key may.',
-      'Ask for at most `details.maxTtlSeconds`, or leave the time out to keep the key.',
+      'The time to live of the key is too long.',
+      'Use at most `details.maxTtlSeconds`, or omit it to keep the key.',
     ],
     kv_quota_exhausted: [
       'The key-value storage of this tenant is full.',
       'Delete keys or let them expire, or ask the operator for a larger quota (GANTRY_QUOTAS).',
     ],
     cache_value_too_large: [
-      'The value is larger than the cache takes.',
+      'The value is too large for the cache.',
       'Keep it under `details.maxValueBytes`, or put it into blob storage.',
     ],
     cache_ttl_exceeds_max: [
-      'The value would stay in the cache longer than a value may.',
-      'Ask for at most `details.maxTtlSeconds`.',
+      'The time to live of the value is too long.',
+      'Use at most `details.maxTtlSeconds`.',
     ],
     table_schema_violation: [
-      'The row does not fit the columns of its table.',
-      'See `details.column`; send values of the type that the table has there.',
+      'The row does not match the columns of its table.',
+      'See `details.column`; send values of the type of that column.',
     ],
     table_row_limit_reached: [
       'The table, or the space of this tenant for tables, is full.',
@@ -49,19 +49,19 @@ export const SURFACE_ERRORS = {
     ],
     table_not_found: ['There is no such table.', 'Create the table, or insert its first row.'],
     nosql_filter_rejected: [
-      'The filter holds something that no filter may hold.',
+      'The filter contains something that is not supported.',
       'The message names it; `docs/capabilities.md` lists the operators.',
     ],
     queue_topic_not_found: [
-      'The topic holds no message, and nobody published to it in the time that messages are kept.',
+      'The topic does not exist: it has no message, and nothing was published to it within the retention time.',
       'Check its name, or publish to it first; with `waitMs` a consumer waits for a first message.',
     ],
     queue_delivery_token_expired: [
-      'The delivery token is not, or no longer, good: its time is over or it was used.',
-      'Consume again; the message comes with a new token unless it is done with.',
+      'The delivery token is not valid: it has expired or was already used.',
+      'Consume again; an unsettled message comes with a new token.',
     ],
     sql_non_parametric: [
-      'The SQL statement holds a value, or more than one statement.',
+      'The SQL contains a literal value, or more than one statement.',
       'Write ? for each value and pass the values in `params`; send one statement.',
     ],
     sql_syntax_error: [
@@ -69,7 +69,7 @@ export const SURFACE_ERRORS = {
       'Correct the statement; the message has what the database said.',
     ],
     sql_transaction_aborted: [
-      'The database gave up the transaction; nothing of it was kept.',
+      'The database rolled back the transaction.',
       'See `details.reason`: correct the values, or ask for less.',
     ],
     datasource_not_found: [
@@ -77,7 +77,7 @@ export const SURFACE_ERRORS = {
       'Use the id of a configured data source, or leave it out for the primary one.',
     ],
     datasource_access_denied: [
-      'This data source, or what was asked of it, is not for this tenant.',
+      'This tenant has no access to this data source, or to this operation on it.',
       'Use a data source of this tenant, or ask the operator for access.',
     ],
     path_outside_sandbox: [
@@ -86,12 +86,15 @@ export const SURFACE_ERRORS = {
     ],
     file_not_found: ['There is no file with this path.', 'Check the path, or list the folder.'],
     file_too_large: [
-      'The file is larger than a file may be.',
+      'The file is too large.',
       'Keep it under the limit in `details`, or put it into blob storage.',
     ],
-    fs_permission_denied: ['This may not be done with this path.', 'See the message; use another path.'],
+    fs_permission_denied: [
+      'This operation is not allowed on this path.',
+      'See the message; use another path.',
+    ],
     fs_quota_exhausted: [
-      'The files of this tenant take all the room that they may.',
+      'The file storage of this tenant is full.',
       'Delete files, or ask the operator for a larger quota (GANTRY_QUOTAS).',
     ],
     vector_collection_not_found: [
@@ -99,7 +102,7 @@ export const SURFACE_ERRORS = {
       'Check the name, or upsert vectors into it first.',
     ],
     vector_dimension_mismatch: [
-      'The vector has another number of dimensions than those of the collection.',
+      'The vector does not have the dimensions of the collection.',
       'Use the embedding model that the collection was filled with; see `details.expected`.',
     ],
     search_index_not_found: [
@@ -107,8 +110,8 @@ export const SURFACE_ERRORS = {
       'Check the name, or index documents into it first.',
     ],
     search_query_syntax_error: [
-      'The search query cannot be searched for.',
-      'Write words, "phrases", -excluded words or the beginning of a word with * behind it.',
+      'The search query is not valid.',
+      'Write words, "phrases", -excluded words or a prefix followed by *.',
     ],
   }),
   ...refused(0, {
@@ -123,34 +126,31 @@ export const SURFACE_ERRORS = {
   }),
   ...retriable(0, {
     fetch_failed: [
-      'The request got no answer, or one that cannot be read.',
+      'The request received no answer, or one that cannot be read.',
       'See `details.reason`; check the address and the server, then try again.',
     ],
     connector_disconnected: [
-      'The receiver of the connector does not accept its credential.',
-      'See `gantry connectors check`; put the credential right, then `gantry connectors reconnect`.',
+      'The receiver of the connector rejected its credential.',
+      'See `gantry connectors check`; correct the credential, then run `gantry connectors reconnect`.',
     ],
     queue_backend_unavailable: [
-      'The queue backend cannot be used for now.',
-      'Try again later; the operator should look at the backend.',
+      'The queue backend is not available.',
+      'Try again later; the operator should check the backend.',
     ],
   }),
   ...refused(403, {
-    blob_presign_expired: ['The time of this link is over.', 'Ask for a new link.'],
+    blob_presign_expired: ['This link has expired.', 'Ask for a new link.'],
   }),
   ...refused(404, {
     blob_bucket_not_found: [
       'There is no bucket with this name.',
       'Use a bucket that the host advertises under `blobStorage.buckets`.',
     ],
-    blob_object_not_found: [
-      'The bucket holds no object with this key.',
-      'Check the key, or list the bucket.',
-    ],
+    blob_object_not_found: ['The bucket has no object with this key.', 'Check the key, or list the bucket.'],
   }),
   ...refused(413, {
     blob_object_too_large: [
-      'The object is larger than an object may be.',
+      'The object is too large.',
       'Keep it under `details.maxObjectBytes`, or split it.',
     ],
   }),

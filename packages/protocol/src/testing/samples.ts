@@ -11,7 +11,7 @@ import { interruptPayloads } from './samples-interrupt.ts';
 
 const RUN_ID = 'run_01k5v2h0q8m3x9t4z7c6b1n0da';
 const owner = { tenant: 'acme', workspace: 'north', principal: 'key_7' };
-const error = { code: 'node_timeout', message: 'The node took longer than it may.', details: { ms: 50 } };
+const error = { code: 'node_timeout', message: 'The node exceeded its time limit.', details: { ms: 50 } };
 
 export const payloads: EventPayloads = {
   ...interruptPayloads,

@@ -26,9 +26,9 @@ const found = (file: string) => lstat(file).catch(() => undefined);
 /** The absolute path of something in the folder; absolute paths of the pack start there too. */
 async function inside(root: string, given: unknown): Promise<string> {
   if (typeof given !== 'string' || given.includes('\0'))
-    throw new OutsideFolder('Only plain paths are understood.');
+    throw new OutsideFolder('Only plain paths are supported.');
   if (given.length > PATH_MAX)
-    throw new ErrorForPack('ENAMETOOLONG', `A path may have ${PATH_MAX} characters.`);
+    throw new ErrorForPack('ENAMETOOLONG', `A path can have at most ${PATH_MAX} characters.`);
   const file = path.join(root, path.relative('/', path.resolve('/', given)));
   if (path.normalize(given).split('/').includes('..') || (path.isAbsolute(given) && given !== '/'))
     throw new OutsideFolder(`The path ${given.slice(0, 200)} leads out of the folder of the pack.`);
@@ -68,7 +68,7 @@ async function holdMemory(bytes: number, { tenant, signal, isBlocking }: FileCal
   else signal.addEventListener('abort', release, { once: true });
 }
 
-const fileTooLarge = () => tooLarge(`The file is too large: it may have ${FILE_BYTES_MAX} bytes.`);
+const fileTooLarge = () => tooLarge(`The file is too large: the limit is ${FILE_BYTES_MAX} bytes.`);
 
 const sizeOf = async (file: string): Promise<number | undefined> => (await found(file))?.size;
 
@@ -119,7 +119,7 @@ async function renaming(file: string, target: string): Promise<Change<undefined>
   const below = isFolder ? await readdir(file, { recursive: true }) : [];
   const longest = below.reduce((most, name) => Math.max(most, bytesOf(name) + 1), 0);
   if (bytesOf(target) + longest >= PATH_MAX)
-    throw new ErrorForPack('ENAMETOOLONG', 'A file in the folder would have too long a path there.');
+    throw new ErrorForPack('ENAMETOOLONG', 'The path of a file in the folder would be too long.');
   return { growth: undefined, act: async () => void (await rename(file, target)) };
 }
 
@@ -142,7 +142,7 @@ async function removing(
   root: string,
   options: { recursive: boolean; force: boolean },
 ): Promise<Change<undefined>> {
-  if (file === root) throw new OutsideFolder('The folder itself stays.');
+  if (file === root) throw new OutsideFolder('The folder of the pack itself cannot be removed.');
   return { growth: undefined, act: async () => void (await rm(file, options)) };
 }
 

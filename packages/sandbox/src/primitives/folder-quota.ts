@@ -51,7 +51,7 @@ function grown(size: FolderSize, growth: FolderSize): FolderSize {
     (growth.entries > 0 && after.entries > ENTRIES_MAX);
   if (!isFull) return after;
   const most = `${FOLDER_BYTES_MAX} bytes in ${ENTRIES_MAX} files and folders`;
-  throw tooLarge(`The folder of the pack is full: it may hold ${most}. Remove something first.`);
+  throw tooLarge(`The folder of the pack is full: the limit is ${most}. Remove something first.`);
 }
 
 function remember(root: string, size: FolderSize): void {

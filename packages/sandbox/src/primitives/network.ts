@@ -14,7 +14,7 @@ export async function guardedLookup(
 ): Promise<Data> {
   const name = String(args[0]);
   if (name.length > NAME_MAX)
-    throw new ErrorForPack('ENOTFOUND', `The name is too long: it may have ${NAME_MAX} characters.`);
+    throw new ErrorForPack('ENOTFOUND', `The name is too long: the limit is ${NAME_MAX} characters.`);
   try {
     const addresses = await egress.addresses(name, terms);
     return addresses.map((address) => ({ address, family: isIP(address) }));

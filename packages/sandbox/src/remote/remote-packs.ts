@@ -73,11 +73,12 @@ export class RemotePacks {
     const mcp = await this.#mcp;
     const { pack, tenant, signal, limits } = invocation;
     const url = URL.parse(pack.entry);
-    if (!url) return refused('url_invalid', 'The address of the remote pack cannot be read.');
+    if (!url) return refused('url_invalid', 'The address of the remote pack is not valid.');
     const key = [pack.name, pack.version, pack.entry, tenant].join('\0');
     const open = (): Promise<Connection> => Connection.open(mcp, url, this.#options.egress, tenant);
     const lease = this.#connections.take(key, open);
-    if (!lease) return refused('remote_busy', 'Too many remote packs are at work. Try again later.', true);
+    if (!lease)
+      return refused('remote_busy', 'Too many calls of remote packs are running. Try again later.', true);
     let phase: Phase = 'connecting';
     try {
       const connection = await unlessAborted(lease.connection, signal);

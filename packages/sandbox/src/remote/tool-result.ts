@@ -69,7 +69,7 @@ export function failureOf(mcp: Mcp, error: unknown, phase: Phase, wallClockMs: n
   if (error instanceof TimeOver) return timedOut(wallClockMs);
   if (error instanceof EgressError) return unreachable(error, phase, wallClockMs);
   if (error instanceof mcp.StreamableHTTPError) return refused(error.code ?? 0);
-  if (!(error instanceof mcp.McpError)) return invalidAnswer('is no valid MCP message');
+  if (!(error instanceof mcp.McpError)) return invalidAnswer('is not a valid MCP message');
   if (error.code === mcp.ErrorCode.ConnectionClosed) return noAnswer('The connection was closed.');
   return nodeError(FAILED, error.message.slice(0, RPC_TEXT_MAX), { rpcCode: error.code });
 }

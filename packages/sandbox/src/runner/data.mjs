@@ -21,11 +21,13 @@ const COLLECTIONS = Object.entries({ Map, Set, WeakMap, WeakSet, RegExp });
 /** What is wrong with a value that JSON would change without a word; undefined when nothing is. */
 export function unsayable(value) {
   if (typeof value === 'number')
-    return Number.isFinite(value) ? undefined : `is ${value}, which JSON cannot say; send null or a string.`;
+    return Number.isFinite(value)
+      ? undefined
+      : `is ${value}, which JSON cannot represent; send null or a string.`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (Object.hasOwn(value, '__proto__')) return 'has a member named __proto__, which is not taken.';
   const [name] = COLLECTIONS.find(([, collection]) => value instanceof collection) ?? [];
-  return name && `is a ${name}, which JSON cannot say; send an object or a list.`;
+  return name && `is a ${name}, which JSON cannot represent; send an object or a list.`;
 }
 
 /**

@@ -10,7 +10,7 @@ const WRITES = ['writeFile', 'appendFile', 'mkdir', 'rm', 'unlink', 'rename', 'c
 function check(name, path) {
   const primitive = READS.includes(name) ? 'fs.read' : 'fs.write';
   if (!isGranted(primitive)) throw denied(primitive);
-  if (typeof path !== 'string') throw new Error('Only paths given as strings are understood.');
+  if (typeof path !== 'string') throw new Error('Only paths given as strings are supported.');
 }
 
 const encodingOf = (options) => (typeof options === 'string' ? options : options?.encoding);

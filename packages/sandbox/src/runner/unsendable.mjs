@@ -23,7 +23,7 @@ function faultOf(value, ancestors) {
   if (problem) return problem;
   if (!isTree(value)) return undefined;
   if (value instanceof Promise) return 'is a Promise; is an `await` missing?';
-  if (ancestors.includes(value)) return 'refers back to what it is part of; JSON cannot say that.';
+  if (ancestors.includes(value)) return 'refers back to what it is part of; JSON cannot represent that.';
   return ancestors.length > DEPTH_MAX ? `lies more than ${DEPTH_MAX} levels deep.` : undefined;
 }
 

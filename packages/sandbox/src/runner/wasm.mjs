@@ -154,7 +154,7 @@ function memoryError(guest, initialBytes, pagesMax) {
   const observed = memory.buffer.byteLength;
   if (observed === initialBytes || canGrow(memory, observed / PAGE_BYTES)) return undefined;
   const details = { kind: 'wasm-memory', limit: pagesMax * PAGE_BYTES, observed };
-  const error = new Error('The module used up the memory it may have.');
+  const error = new Error('The module exceeded its memory limit.');
   return Object.assign(error, { code: 'sandbox_memory_exceeded', details });
 }
 

@@ -102,7 +102,7 @@ export function encodeNote(message) {
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
   }
-  throw new TooLarge(`A log entry or event may have ${NOTE_BYTES_MAX} bytes; this one has ${size}.`);
+  throw new TooLarge(`A log entry or event can have at most ${NOTE_BYTES_MAX} bytes; this one has ${size}.`);
 }
 
 /** Pieces as one; what they were made of may change afterwards. */
@@ -119,7 +119,7 @@ export function join(pieces) {
 function checkLengths(lengths, bytes) {
   if (!Array.isArray(lengths) || lengths.length > PARTS_MAX) throw new Error('A frame has no such parts.');
   for (const length of lengths)
-    if (!(Number.isInteger(length) && length >= 0)) throw new Error('A length is no number.');
+    if (!(Number.isInteger(length) && length >= 0)) throw new Error('A length is not a number.');
   if (sumOf(lengths) !== bytes) throw new Error('The parts of a frame do not fill it.');
 }
 

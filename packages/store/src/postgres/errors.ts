@@ -87,7 +87,7 @@ export const badUrl = (error: Error): StoreError => new Refused(`${SETTING}: ${e
 
 const noRight = (error: unknown, address: string): StoreError =>
   new Refused(
-    `PostgreSQL at ${address} does not let the user make or change the tables of the store. Grant it CREATE and ` +
+    `PostgreSQL at ${address} does not allow the user to create or change the tables of the store. Grant it CREATE and ` +
       'USAGE on the schema (grant all on schema public to ...), or make it the owner of the database and its tables.',
     error,
   );

@@ -142,11 +142,11 @@ test('what keeps a store from opening is told with the setting, the server and w
   const cases: readonly [string, RegExp][] = [
     [
       urlOf({}),
-      / refuses the user, or connections from here that are not encrypted\. Add \?sslmode=verify-full /,
+      / rejected the user, or connections from this address that are not encrypted\. Add \?sslmode=verify-full /,
     ],
     [
       urlOf({ search: 'sslmode=require', password: 'hush' }),
-      / refuses the user or the password\. Correct them in/,
+      / rejected the user or the password\. Correct them in/,
     ],
     [
       urlOf({ search: 'sslmode=verify-full' }),

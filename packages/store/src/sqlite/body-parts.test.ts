@@ -86,7 +86,7 @@ test('parts that are held stay through a sweep and the end of the last entry tha
   assert.equal(count(), 1, 'a sweep');
   blobs.putStored('first', 'a');
   release(['a']);
-  assert.deepEqual(hold(['a']), [], 'it is there already');
+  assert.deepEqual(hold(['a']), [], 'it is already there');
   blobs.drop('first');
   assert.equal(count(), 1, 'the end of the last entry');
   release(['a']);

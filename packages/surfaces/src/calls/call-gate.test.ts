@@ -205,7 +205,10 @@ describe('a call', () => {
     post.fail = new Error('password=hunter2');
     await assert.rejects(nodeOf(world)('mail.send', { text: 'a' }), (error: OpenwopError) => {
       assert.equal(error.code, 'internal_error');
-      assert.match(error.message, /^The host failed at this call. Its log says why, by the id of the run.$/);
+      assert.match(
+        error.message,
+        /^The host failed to carry out this call. See its log for the id of the run.$/,
+      );
       return true;
     });
     assert.match(String(world.reports[0]?.fault), /hunter2/);

@@ -93,7 +93,7 @@ interface NumberedWrite {
 /** In one series of one visit: under the distance between visits, and a bound to what a journal has to keep. */
 const WRITES_MAX = 100_000;
 
-const UNTOLD = 'The host failed at this call. Its log says why, by the id of the run.';
+const UNTOLD = 'The host failed to carry out this call. See its log for the id of the run.';
 
 export class NodeCalls {
   readonly #routes: Routes;
@@ -254,7 +254,7 @@ export class NodeCalls {
 
 const tooManyWrites = (capability: string): OpenwopError =>
   invalid(
-    `A node may write to ${capability} ${WRITES_MAX.toLocaleString('en-GB')} times. Write more in one call, or spread the work over several nodes.`,
+    `A node can write to ${capability} ${WRITES_MAX.toLocaleString('en-GB')} times. Write more in one call, or spread the work over several nodes.`,
   );
 
 const serverOf = (error: unknown): Pick<CallReport, 'server' | 'reason'> =>

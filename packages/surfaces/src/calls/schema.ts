@@ -38,7 +38,7 @@ export const plainText = (options: { readonly minLength?: number; readonly maxLe
   Type.Refine(
     Type.String(options),
     isPlainText,
-    () => 'must be text without NUL and without half surrogate pairs',
+    () => 'must be text without NUL characters and lone surrogates',
   );
 
 export function isPlainJson(value: JsonValue): boolean {
@@ -52,7 +52,7 @@ export function isPlainJson(value: JsonValue): boolean {
 export const PlainObject = Type.Refine(
   Type.Unsafe<JsonObject>({ type: 'object', description: 'an object of JSON values' }),
   (value) => isObject(value) && isJson(value) && isPlainJson(value),
-  () => 'must be an object of JSON values, its texts without NUL and without half surrogate pairs',
+  () => 'must be an object of JSON values, its texts without NUL characters and lone surrogates',
 );
 
 /** What a filter may hold is for its reader to say. */

@@ -88,7 +88,7 @@ export class SeenReads {
 
   async #write(reads: readonly SeenRead[], before: Promise<void> | undefined): Promise<void> {
     await before;
-    // A dispatch that was given up may still have taken a key
+    // A dispatch that was cancelled may still have taken a key
     while (!(await this.#journal.keep({ ...this.#key, batch: this.#batches++ }, reads)));
   }
 }

@@ -62,9 +62,7 @@ export const either = (one: string, other: string): Step => ({
   says: `\`${one}\` or \`${other}\`, not both`,
   adapt: (value) => {
     if (!isGiven(value, one) || !isGiven(value, other)) return value;
-    throw invalid(
-      `The argument has both \`${one}\` and \`${other}\`. Send the one that is meant, without the other.`,
-    );
+    throw invalid(`The argument has both \`${one}\` and \`${other}\`. Send only one of them.`);
   },
 });
 
@@ -109,7 +107,7 @@ export const datasource = rename({ datasource: 'datasourceId' });
 
 /** What published packs send and nothing here depends on. */
 export const unused = (name: string, why: string): Step => ({
-  says: `\`${name}\` changes nothing: ${why}`,
+  says: `\`${name}\` has no effect: ${why}`,
   knows: [name],
   adapt: (value) => value,
 });

@@ -17,7 +17,7 @@ export interface KvKey {
 
 export interface KvEntry {
   readonly value: Json;
-  /** Milliseconds; null for one that stays. */
+  /** Milliseconds; null if it does not expire. */
   readonly expiresAt: number | null;
 }
 

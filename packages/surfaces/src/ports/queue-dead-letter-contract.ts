@@ -85,7 +85,7 @@ export function queueDeadLetters(user: Users): void {
     const letter = await takeOne('t.dlq');
     await assert.rejects(addDeadLetter(letter, 'again'), {
       code: 'validation_error',
-      message: /dead letter already/,
+      message: /already a dead letter/,
     });
     await ack(letter);
     assert.deepEqual(await take('t.dlq'), []);

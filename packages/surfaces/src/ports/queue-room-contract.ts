@@ -191,7 +191,7 @@ function forgets(user: Users): void {
     await fill(ours, 't', [9_000]);
     await ours.drain('t');
     await fill(ours, 't', [9_000]);
-    await assert.rejects(port.consume(request, call), { ...EXPIRED, message: /1 of them are not kept/ });
+    await assert.rejects(port.consume(request, call), { ...EXPIRED, message: /1 of them no longer exist/ });
   });
 }
 

@@ -52,7 +52,7 @@ export interface SqlLimits {
 
 export const SQL_LIMITS: SqlLimits = { rowsMax: 10_000, bytesMax: 8_388_608, timeoutMs: 5_000 };
 
-/** Why a transaction was given up; nothing of it was kept. */
+/** Why a transaction was cancelled; nothing of it was kept. */
 export type SqlAbort =
   | 'rows'
   | 'bytes'

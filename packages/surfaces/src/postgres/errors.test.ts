@@ -39,10 +39,10 @@ test('what a server reports later says whether to wait or to mend it, and what',
   const told = (code: string, more: object = { name: 'PostgresError' }) =>
     explain(Object.assign(new Error('said'), { code, ...more }), 'db:5432');
   const cases = [
-    ['53100', 'unreachable', /^PostgreSQL at db:5432 cannot be used for now \(53100: its disk is full\)/],
+    ['53100', 'unreachable', /^PostgreSQL at db:5432 is not available \(53100: its disk is full\)/],
     ['57P01', 'unreachable', /\(57P01: it is shutting down\)/],
     ['08006', 'unreachable', /\(08006\)/],
-    ['28P01', 'misconfigured', /refuses the user or the password\. Correct them/],
+    ['28P01', 'misconfigured', /rejected the user or the password\. Correct them/],
     ['42501', 'misconfigured', /Grant it CREATE on the database/],
   ] as const;
   for (const [code, trouble, message] of cases) {

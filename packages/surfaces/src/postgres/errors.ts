@@ -58,8 +58,7 @@ export function explain(error: unknown, address: string): unknown {
 export function explainRead(error: unknown): unknown {
   if (codeOf(error) !== STATEMENT_TIMEOUT) return error;
   return new OpenwopError('validation_error', {
-    message:
-      'The database takes too long for this. Ask for less at once: a narrower filter, or smaller batches.',
+    message: 'The statement takes too long. Request less at once: use a narrower filter or smaller batches.',
     cause: error,
   });
 }
@@ -68,7 +67,7 @@ const refused = ({ code, message, details }: Refusal): OpenwopError =>
   new OpenwopError(code, { details, ...(message && { message }) });
 
 const NO_SCHEMA_RIGHT =
-  'does not let the user make or change what is in the schema gantry_surfaces. Grant it CREATE on the database if ' +
+  'does not allow the user to create or change objects in the schema gantry_surfaces. Grant it CREATE on the database if ' +
   'there is no such schema yet; else make it the owner of that schema and all in it.';
 
 const refusedBy = (error: unknown, code: string): string | null =>
@@ -87,7 +86,7 @@ export function explainOpening(error: unknown, address: string): unknown {
   if (isOfServer(error) && !PASSING_CLASSES.includes(code.slice(0, 2)))
     return refusedForGood(
       server,
-      `does not take the schema of this Gantry (${code}). Its log says why; correct that, or name another database.`,
+      `rejected the schema of this Gantry version (${code}). See its log; correct the cause, or use another database.`,
     );
   return unconnected(server, error, postgresReason(code));
 }

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { foldedFields } from '../capabilities/search/words.ts';
 import { batchesOf, gramHashes, lexemesOf, searchRows } from './search-indexes.ts';
 
-/** FNV-1a over the UTF-8 of the index and the gram, as data has it that is there already. */
+/** FNV-1a over the UTF-8 of the index and the gram, as data has it that is already there. */
 function hashOf(index: number, gram: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(`${index}/${gram}`)) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash | 0;
 }
 
-test('a gram has the number that data which is there already has for it', () => {
+test('a gram has the number that data which is already there has for it', () => {
   const text = fc.string({ unit: 'binary', maxLength: 60 }).filter((each) => each.isWellFormed());
   fc.assert(
     fc.property(fc.nat(), text, (id, folded) => {

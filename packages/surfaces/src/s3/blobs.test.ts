@@ -105,7 +105,7 @@ test('what is wrong in a setting is named, with an example and without its secre
     's3://objects?endpoint=ftp://minio': /`endpoint`/,
     's3://objects?endpoint=https://key:hush@minio': /`endpoint`/,
     's3://objects?endpoint=https://minio?hush=1': /`endpoint`/,
-    's3://objects?endpont=https://minio': /Only `endpoint` and `region`/,
+    's3://objects?endpont=https://minio': /Only the query parameters `endpoint` and `region`/,
     's3://objects?region=': /`region`/,
     's3://objects?region=hush!': /`region`/,
     's3://objects/100%': /prefix/,

@@ -62,7 +62,7 @@ test('a certificate that is refused is no outage, and says what to do', async ()
     asked({ bucket: 'objects', prefix: '' }, () => Promise.reject(Object.assign(new Error('no'), { code })));
   await assert.rejects(failed('DEPTH_ZERO_SELF_SIGNED_CERT'), {
     trouble: 'rejected',
-    message: /^S3 at \S+ has a certificate of an authority .*NODE_EXTRA_CA_CERTS/,
+    message: /^S3 at \S+ has a certificate of an unknown authority .*NODE_EXTRA_CA_CERTS/,
   });
   await assert.rejects(failed('EPROTO'), { trouble: 'rejected', message: /does not speak TLS there/ });
   await assert.rejects(failed('ECONNREFUSED'), { trouble: 'unreachable' });

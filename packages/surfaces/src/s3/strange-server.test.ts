@@ -33,7 +33,7 @@ const at = { bucket: 'artifacts', key: 'k' };
 const away = {
   name: 'OpenwopError',
   code: 'storage_unavailable',
-  message: /^S3 at http:.*objects cannot be used for now \(.+\)\. .*asking again is safe/,
+  message: /^S3 at http:.*objects is not available \(.+\)\. .*asking again is safe/,
 };
 
 const CALLS: Readonly<Record<string, (port: BlobPort) => Promise<unknown>>> = {
@@ -143,7 +143,7 @@ test('who gives up waiting for room leaves no connection', async (t) => {
   await closed.promise;
 });
 
-const away503 = { code: 'storage_unavailable', trouble: 'unreachable', message: /now \(SlowDown\)/ };
+const away503 = { code: 'storage_unavailable', trouble: 'unreachable', message: /not available \(SlowDown\)/ };
 const refusedWith = (message: RegExp) => ({
   code: 'storage_unavailable',
   trouble: 'misconfigured',

@@ -33,8 +33,8 @@ const refusal = (why: RegExp) => (error: unknown) => {
   assert.doesNotMatch(error.forPack().message, /127\.0\.0\.1/);
   return true;
 };
-const UNKNOWN = /an authority that this host does not know .*NODE_EXTRA_CA_CERTS, and start the host again/;
-const OTHER_NAME = /a certificate for another name than that in the address/;
+const UNKNOWN = /an unknown authority .*NODE_EXTRA_CA_CERTS .*restart the host/;
+const OTHER_NAME = /a certificate for another host name/;
 const EXPIRED = /a certificate that has expired \(CERT_HAS_EXPIRED\)/;
 
 /** Ends TLS in front of a server that has none. */

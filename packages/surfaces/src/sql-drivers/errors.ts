@@ -14,10 +14,7 @@ export const aborted = (reason: SqlAbort, message: string, details: JsonObject =
   new OpenwopError('sql_transaction_aborted', { message, details: { reason, ...details } });
 
 export const late = ({ timeoutMs }: SqlLimits): OpenwopError =>
-  aborted(
-    'timeout',
-    `The database did not end within ${timeoutMs} ms; nothing was kept. Ask for less at once.`,
-  );
+  aborted('timeout', `The statement exceeded ${timeoutMs} ms and was rolled back. Request less at once.`);
 
 export const tooMany = (reason: 'rows' | 'bytes', limits: SqlLimits): OpenwopError =>
   aborted(reason, overText(reason, limits));
@@ -26,7 +23,7 @@ export const unavailable = (database: string, cause: unknown, code: string): Ser
   new ServerError(
     'storage_unavailable',
     database,
-    `cannot be used for now (${code}). Nothing was changed. Try again later.`,
+    `is not available (${code}). Nothing was changed. Try again later.`,
     { cause },
   );
 
@@ -34,7 +31,7 @@ export const unavailable = (database: string, cause: unknown, code: string): Ser
 export const refused = (database: string, cause: unknown, why: string): ServerError =>
   new ServerError('storage_unavailable', database, why, { trouble: 'rejected', cause });
 
-export const WRONG_LOGIN = 'refuses the user or the password. Correct them in the file of data sources.';
+export const WRONG_LOGIN = 'rejected the user or the password. Correct them in the file of data sources.';
 export const NO_DATABASE = 'has no database of that name. Create it, or correct the file of data sources.';
 
 export const silent = (name: string): OpenwopError => unavailable(name, undefined, 'no answer');

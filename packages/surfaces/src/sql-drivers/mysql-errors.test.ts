@@ -28,7 +28,7 @@ function toldOf(error: Error, asksForTls = true): ServerError {
 
 test('a server that refuses is told apart from one that is away, and says what to correct', () => {
   const cases = [
-    [WRONG_PASSWORD, 'refuses the user or the password. Correct them in the file of data sources.'],
+    [WRONG_PASSWORD, 'rejected the user or the password. Correct them in the file of data sources.'],
     [NO_SUCH_DATABASE, 'has no database of that name. Create it, or correct the file of data sources.'],
   ] as const;
   for (const [about, why] of cases) {
@@ -37,7 +37,7 @@ test('a server that refuses is told apart from one that is away, and says what t
   }
   const { trouble, message } = toldOf(reported({ code: 'ECONNREFUSED' }));
   assert.equal(trouble, 'unreachable');
-  assert.match(message, /cannot be used for now \(ECONNREFUSED\).*Try again/);
+  assert.match(message, /is not available \(ECONNREFUSED\).*Try again/);
 });
 
 test('whatever stops a session before its first statement stops no start, and is told without its text', () => {
@@ -71,7 +71,7 @@ test('a certificate that is refused says what to do, though the driver replaces 
     ['self-signed certificate in certificate chain', /NODE_EXTRA_CA_CERTS/],
     ['unable to verify the first certificate; try this', /NODE_EXTRA_CA_CERTS/],
     ['certificate has expired', /Give the server a new one/],
-    ["Hostname/IP does not match certificate's altnames: Host: a. is not cert's CN: b", /another name/],
+    ["Hostname/IP does not match certificate's altnames: Host: a. is not cert's CN: b", /another host name/],
     ['socket hang up', /TLS handshake failed \(HANDSHAKE_SSL_ERROR\)/],
   ] as const;
   for (const [text, why] of cases) {

@@ -15,11 +15,11 @@ const OUT_OF_DATE =
   'says that the password of the user has expired. Give it a new one there, and in the file of data sources.';
 /** Before the first statement; a statement may name a missing database too. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  1044: 'does not let the user use that database. Grant it there, or correct the file of data sources.',
+  1044: 'does not allow the user to use that database. Grant it, or correct the file of data sources.',
   1045: WRONG_LOGIN,
   1049: NO_DATABASE,
   1129: 'blocks this machine after too many failed connections. Run FLUSH HOSTS there, and look at what failed.',
-  1130: 'refuses connections from here. Let this machine in, or correct the file of data sources.',
+  1130: 'refuses connections from here. Allow this machine, or correct the file of data sources.',
   1698: WRONG_LOGIN,
   1820: OUT_OF_DATE,
   1862: OUT_OF_DATE,
@@ -30,7 +30,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
 /** MariaDB says no more of a user that has to use TLS. */
 const LOGIN = 1045;
 const OR_TLS =
-  'refuses the user or the password, or asks for TLS. Correct them in the file of data sources, or add ' +
+  'rejected the user or the password, or asks for TLS. Correct them in the file of data sources, or add ' +
   '?ssl-mode=verify_identity to the URL.';
 const NO_RIGHT = new Set([1044, 1045, 1142, 1143, 1227, 1370]);
 const READ_ONLY = 1792;
@@ -66,7 +66,7 @@ function explainOpening({ cause: error, asksForTls }: NotBegun): unknown {
   const name = code || String(errno);
   if (sqlState === '' || UNREACHABLE.has(errno))
     return unavailable(NAME, error, perhapsTls(ofConnecting(error, name)));
-  return refused(NAME, error, `does not let the host in (${name}). Its log says why.`);
+  return refused(NAME, error, `rejected the connection (${name}). See its log.`);
 }
 
 const isReported = (error: unknown): error is Error & Reported =>

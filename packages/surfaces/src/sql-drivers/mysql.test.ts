@@ -121,7 +121,7 @@ else {
           assert.doesNotMatch(error.message, /gantry_/);
           return true;
         });
-      await refused(/does not let the user use that database/);
+      await refused(/does not allow the user to use that database/);
       await admin.query(`grant all on ${DATABASE}.* to '${name}'@'%'`);
       await backend.health();
     });

@@ -9,7 +9,7 @@ import { explain } from './postgres-errors.ts';
 const WRONG: readonly { readonly change: object; readonly why: RegExp }[] = [
   {
     change: { username: 'nobody-of-that-name', password: 'open-sesame' },
-    why: /^PostgreSQL refuses the user or the password\. Correct them in the file of data sources\.$/,
+    why: /^PostgreSQL rejected the user or the password\. Correct them in the file of data sources\.$/,
   },
   { change: { pathname: '/none-of-that-name' }, why: /^PostgreSQL has no database of that name\. / },
   { change: { search: 'foo=bar' }, why: /^PostgreSQL does not know the parameter "foo" of the URL\. / },

@@ -93,7 +93,7 @@ function prepareOurs(database: DatabaseSync, bytesMax: number): DatabaseSync {
 function mustExist(path: string): void {
   if (!existsSync(path))
     throw new Refusal('storage_unavailable', {
-      message: 'does not find the database file of this data source. The operator has to put it back.',
+      message: 'cannot find the database file of this data source. The operator must restore it.',
     });
 }
 

@@ -13,10 +13,10 @@ const REASONS: Readonly<Record<number, SqlAbort>> = {
 const [READONLY, AUTH, ERROR, RANGE] = [8, 23, 1, 25];
 /** Permanent faults of a file: no permission, damaged, cannot be opened, not a database. */
 const UNUSABLE: Readonly<Record<number, string>> = {
-  3: 'The operator has to check its permissions.',
-  11: 'The operator has to put back a sound one.',
-  14: 'The operator has to check its permissions and those of its folder.',
-  26: 'The operator has to put back a sound one.',
+  3: 'The operator must check its permissions.',
+  11: 'The operator must restore an intact one.',
+  14: 'The operator must check its permissions and those of its folder.',
+  26: 'The operator must restore an intact one.',
 };
 
 export function sqliteFailure(error: unknown): Answer {

@@ -31,7 +31,7 @@ test('a database of the operator must be there, and is not made', async (t) => {
   const file = join(folder.path, 'missing.db');
   const backend = operatorFile(pool, { file, limits: SQL_CONTRACT_LIMITS });
   const refusedWith = (message: RegExp) => ({ code: 'storage_unavailable', trouble: 'rejected', message });
-  const missing = refusedWith(/^SQLite does not find the database file .*has to put it back/);
+  const missing = refusedWith(/^SQLite cannot find the database file .*must restore it/);
   await assert.rejects(talk(backend).query('select 1 as one'), missing);
   await assert.rejects(backend.health(), missing);
   assert.equal(existsSync(file), false);

@@ -135,4 +135,4 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
   }
 }
 
-const UNUSABLE = 'cannot use its database file. The operator has to check it.';
+const UNUSABLE = 'cannot use its database file. The operator must check it.';

@@ -94,7 +94,7 @@ function checkRoom(sql: Sql, change: FileChange, { bytesMax, filesMax }: FileRoo
   const counted = sql.number`select files from file_counts where tenant = ${tenant}`;
   if (!stored && counted + promised.files >= filesMax)
     throw new Refusal('fs_quota_exhausted', {
-      message: `This tenant has ${filesMax} files, which is as many as it may have. Delete files, or put more into each.`,
+      message: `This tenant has ${filesMax} files, the maximum. Delete files, or put more into each.`,
       details: { maxFiles: filesMax },
     });
 }

@@ -109,7 +109,7 @@ export class Scans {
     const { area, scanMsMax } = this.#options;
     const [code, instead] = LATE[area];
     return new OpenwopError(code, {
-      message: `The query was ended: it found no answer within ${scanMsMax} ms. ${instead}`,
+      message: `The query exceeded ${scanMsMax} ms and was cancelled. ${instead}`,
       details: { timeoutMs: scanMsMax },
     });
   }

@@ -48,7 +48,7 @@ export class DatabaseThread {
     if (this.#state.kind === 'closed') return Promise.reject(unavailable('The host is stopping.'));
     const { waiting } = this.#running();
     if (waiting.size >= WAITING_MAX)
-      return Promise.reject(unavailable('Too many requests wait for the disk.'));
+      return Promise.reject(unavailable('Too many requests are waiting for the disk.'));
     const numbered = { ...request, id: ++this.#lastId };
     // All that is asked in one turn of the loop travels, and is committed, together
     if (this.#outbox.length === 0) setImmediate(() => this.#flush());

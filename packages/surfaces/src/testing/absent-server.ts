@@ -85,7 +85,7 @@ export function absentServerTest(name: string, absent: AbsentCase): void {
     const { told, world, opened, problemsOf } = await openWorld(t, settings, server);
     assert.equal(told.length, 1, 'one line for the server');
     const line = String(told[0]);
-    assert.match(line, /cannot be (reached|used for now) \(.*tries this by itself/);
+    assert.match(line, /(cannot be reached|is not available) \(.*tries this by itself/);
     for (const setting of Object.keys(settings))
       assert.ok(line.includes(`GANTRY_${setting.toUpperCase()}`), line);
     if (settings.datasources === undefined) assert.ok(line.includes(server.address), line);
@@ -98,7 +98,7 @@ export function absentServerTest(name: string, absent: AbsentCase): void {
         assert.doesNotMatch(message, /127\.0\.0\.1|localhost/, 'pack code is not told where a server stands');
         return true;
       });
-      assert.match((await problemsOf(capability)).join(), /^GANTRY_\w+: .*cannot be (reached|used)/);
+      assert.match((await problemsOf(capability)).join(), /^GANTRY_\w+: .*(cannot be reached|is not available)/);
     }
     assert.equal(await opened.sweep(0), 0, 'what is away is swept another time');
     await server.appear();

@@ -132,5 +132,5 @@ async function ask({ io }: Call, packs: readonly PackAsking[], named: string | u
     throw new UsageError(`Nothing was installed. To grant it, add: ${flags.join(' ')}`);
   }
   if (!(await isConfirmed(io, 'Grant this and install?')))
-    throw new UsageError('Nothing was granted, and nothing installed.');
+    throw new UsageError('Nothing was granted or installed.');
 }

@@ -39,7 +39,7 @@ const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 export async function checkPack(folder: string): Promise<PackCheck> {
   if (!existsSync(path.join(folder, MANIFEST))) {
-    throw new UsageError(`There is no ${MANIFEST} in ${folder}. Begin with: gantry pack new NAME`);
+    throw new UsageError(`There is no ${MANIFEST} in ${folder}. To create one: gantry pack new NAME`);
   }
   const { bytes } = await writeArchive(folder);
   const { files, manifestBytes: source } = await readArchive(bytes);
@@ -98,8 +98,7 @@ function jsonFaults(files: Files): Fault[] {
 
 /** A signing key inside the pack folder would be published with it. */
 function secretFaults(files: Files): Fault[] {
-  const message =
-    'A private key is never part of a pack: move it away, and make another if this one was published.';
+  const message = 'A pack must not contain a private key: move it away, and replace it if it was published.';
   return [...files]
     .filter(([, bytes]) => Buffer.from(bytes).includes('PRIVATE KEY-----'))
     .map(([file]) => ({ severity: 'error', file, ...START, message }));
@@ -113,7 +112,7 @@ function listFaults(files: Files): Fault[] {
 
 function readmeFaults(files: Files): Fault[] {
   if (files.has('README.md')) return [];
-  const message = 'README.md is missing; say what the pack does and what it needs.';
+  const message = 'README.md is missing; describe what the pack does and needs.';
   return [{ severity: 'warning', file: MANIFEST, ...START, message }];
 }
 

@@ -64,7 +64,7 @@ export const dev: Action = {
     const { io } = call;
     const folder = path.resolve(io.cwd, word);
     if (!existsSync(folder))
-      throw new UsageError(`There is no folder ${word}. Begin with: gantry pack new NAME`);
+      throw new UsageError(`There is no folder ${word}. To create one: gantry pack new NAME`);
     let last: { integrity: string | undefined } | undefined;
     for await (const _ of saves(folder, io.signal)) {
       const integrity = await integrityOf(folder);

@@ -54,7 +54,7 @@ test('the lockfile is installed whole, dependencies first, and again it changes 
   assert.deepEqual((await client.packs.get(MAIL)).grants[0]?.requires, ['net.outbound']);
   assert.deepEqual((await client.packs.get(CRM)).grants, [], 'a grant is for the pack it names');
   const again = await run('install', ...GRANT);
-  assert.equal(again.out, `${MAIL}@1.0.0 is there already\n${CRM}@1.0.0 is there already\n`);
+  assert.equal(again.out, `${MAIL}@1.0.0 is already installed\n${CRM}@1.0.0 is already installed\n`);
 });
 
 test('on a terminal one yes is for all that is asked; a grant without its pack is refused', async (t) => {
@@ -101,15 +101,15 @@ test('a pack is installed by its name; the pins of the lockfile beat ranges', as
   assert.equal(pinned.code, 0, pinned.err);
   assert.match(pinned.out, /vendor\.acme\.mail@1\.0\.0 is installed/);
   const excluded = await run('install', `${MAIL}@1.1.0`);
-  assert.match(excluded.out, /vendor\.acme\.mail@1\.0\.0 is there already/);
+  assert.match(excluded.out, /vendor\.acme\.mail@1\.0\.0 is already installed/);
   assert.match(
     excluded.err,
-    /pins vendor\.acme\.mail to 1\.0\.0, so 1\.1\.0 was not looked for\. To move the pin: /,
+    /pins vendor\.acme\.mail to 1\.0\.0, so 1\.1\.0 was ignored\. To move the pin: /,
   );
   assert.doesNotMatch(pinned.err, /pins/);
   const unlisted = await run('install', 'vendor.acme.desk');
   assert.equal(unlisted.code, 0, unlisted.err);
-  assert.match(unlisted.out, /vendor\.acme\.mail@1\.0\.0 is there already/);
+  assert.match(unlisted.out, /vendor\.acme\.mail@1\.0\.0 is already installed/);
   assert.deepEqual(await installed(), ['vendor.acme.desk@1.0.0', `${MAIL}@1.0.0`]);
 });
 
@@ -124,7 +124,7 @@ test('without a lockfile the highest version of the range comes; what came later
   const { out } = await run('install', `${MAIL}@1.1.0`, ...from);
   assert.match(
     out,
-    /new runs use 2\.0\.0, which came later\. To end that: gantry pack rm vendor\.acme\.mail 2\.0\.0/,
+    /new runs use 2\.0\.0, which was installed later\. To change that: gantry pack rm vendor\.acme\.mail 2\.0\.0/,
   );
   const none = await run('install', `${MAIL}@^9`, ...from);
   assert.match(none.err, /Available: 2\.0\.0, 1\.1\.0, 1\.0\.0\. Ask for one of these/);

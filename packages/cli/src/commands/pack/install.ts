@@ -55,7 +55,7 @@ async function installNamed(call: Call, name: string, range: string): Promise<vo
   const pin = listing && pinsOf(listing).get(name);
   if (pin !== undefined && readRange(range)?.range.test(pin) === false)
     call.io.stderr.write(
-      `${file} pins ${name} to ${pin}, so ${printable(range)} was not looked for. To move the pin: gantry pack update ${name}\n`,
+      `${file} pins ${name} to ${pin}, so ${printable(range)} was ignored. To move the pin: gantry pack update ${name}\n`,
     );
 }
 
@@ -96,8 +96,8 @@ export async function installPlanned(call: Call, plan: PackPlan, named?: string)
 }
 
 function thereAlready({ name, version, serving }: PackPlanResult['present'][number]): string {
-  if (serving === version) return 'is there already';
-  return `is there already, and new runs use ${serving}, which came later. To end that: gantry pack rm ${name} ${serving}`;
+  if (serving === version) return 'is already installed';
+  return `is already installed, and new runs use ${serving}, which was installed later. To change that: gantry pack rm ${name} ${serving}`;
 }
 
 export function report(call: Call, result: PackPlanResult): void {

@@ -153,7 +153,7 @@ test('a command that cannot know everything writes nothing', async (t) => {
   assert.equal(broken.code, 2);
   assert.match(broken.err, /broken\.json is not JSON/);
   await writeFile(path.join(root, 'workflows', 'broken.json'), '{ "packs": { "vendor.acme.crm": "^1" } }');
-  assert.match((await run('lock')).err, /broken\.json: "packs" says of vendor\.acme\.crm no version/);
+  assert.match((await run('lock')).err, /broken\.json: "packs" must give vendor\.acme\.crm a version/);
   const unnamed = await workspace(t);
   assert.match((await unnamed.pack('lock')).err, /Say which registry to ask: --registry/);
   const plain = await unnamed.pack('lock', '--registry', 'http://packs.acme.example');

@@ -50,7 +50,7 @@ async function pythonExports(folder: string, file: string, mark: string): Promis
   const args = ['-I', '-S', '-B', LIST_PYTHON, folder, file, mark];
   const { stdout, stderr, isMissing } = await load('python3', args, { PATH: process.env.PATH });
   if (isMissing)
-    return { kind: 'unknown', message: 'python3 was not found here, so the code was not looked at.' };
+    return { kind: 'unknown', message: 'python3 was not found here, so the code was not checked.' };
   return typesIn(stdout, mark) ?? { kind: 'broken', ...pythonFailureIn(stderr, path.posix.basename(file)) };
 }
 

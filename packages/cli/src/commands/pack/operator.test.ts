@@ -74,7 +74,7 @@ test('on a terminal the person is asked', async (t) => {
   await asking(folder, '0.1.0', 'crypto');
   const no = await typing(['n'], 'pack', 'install', folder).finished;
   assert.equal(no.code, 2);
-  assert.match(no.err, /nothing installed/);
+  assert.match(no.err, /Nothing was granted or installed/);
   const yes = await typing(['y'], 'pack', 'install', folder).finished;
   assert.equal(yes.code, 0, yes.err);
   assert.match((await gantry('pack', 'ls')).out, /crypto/);
@@ -108,11 +108,11 @@ test('receipts show what was used, and offer the smaller grant', async (t) => {
   const folder = await scaffolded(t);
   await asking(folder, '0.1.0', 'net.outbound');
   await gantry('pack', 'install', folder, '--grant', 'net.outbound');
-  assert.match((await gantry('pack', 'receipts', NAME)).out, /No step of vendor\.acme\.greeter has run yet/);
+  assert.match((await gantry('pack', 'receipts', NAME)).out, /No node of vendor\.acme\.greeter has run yet/);
   await gantry('run', path.join(folder, 'example.json'), '--watch');
   const { out } = await gantry('pack', 'receipts', NAME);
   assert.match(out, /^0\.1\.0 +\d{4}-\d\d-\d\d +1 /m);
-  assert.match(out, /Granted and never used: net\.outbound\. Grant less: gantry pack grant \S+ none/);
+  assert.match(out, /Granted and never used: net\.outbound\. To grant less: gantry pack grant \S+ none/);
 });
 
 test('why says where a type comes from, who uses it and what it may do', async (t) => {
@@ -153,7 +153,7 @@ test('what a pack stores through the host is told, by the names that its manifes
   await gantry('pack', 'install', folder);
   const why = await gantry('pack', 'why', name);
   assert.match(why.out, /^It may store through the host: kvStorage, tableStorage$/m);
-  assert.doesNotMatch(why.out, /nothing but compute/);
+  assert.doesNotMatch(why.out, /only computes/);
   assert.match((await gantry('pack', 'ls')).out, / store \(kvStorage, tableStorage\) /);
 
   await edit(path.join(folder, 'pack.json'), (text) => {
@@ -178,14 +178,14 @@ test('a pack of pure nodes may read what is stored, and one without code may do 
   const { gantry } = await realHost(t, []);
   await gantry('pack', 'install', await scaffolded(t));
   const pure = await gantry('pack', 'why', NAME);
-  assert.match(pure.out, /^It may do nothing but compute\.$/m);
+  assert.match(pure.out, /^It has no permissions: it only computes\.$/m);
   const form = path.join(await temporaryFolder(t), 'form');
   await mkdir(form);
   await writeFile(path.join(form, 'pack.json'), JSON.stringify(manifests['form-content']));
   assert.equal((await gantry('pack', 'install', form)).code, 0);
   assert.match(
     (await gantry('pack', 'why', String(manifests['form-content'].name))).out,
-    /^It may do nothing but compute\.$/m,
+    /^It has no permissions: it only computes\.$/m,
   );
 });
 

@@ -131,7 +131,7 @@ export const receipts: Action = {
         PRIMITIVES: ({ primitives }) => usesOf(primitives),
         SURFACES: ({ surfaces }) => usesOf(surfaces),
       },
-      none: `No step of ${name} has run yet.`,
+      none: `No node of ${name} has run yet.`,
     });
     if (!call.args.flag('json')) offerLess(call, name, seen);
   },
@@ -146,6 +146,6 @@ function offerLess(
   if (unused.length === 0 || seen.length === 0) return;
   const less = granted.filter((id) => !unused.includes(id)).join(',') || 'none';
   io.stdout.write(
-    `Granted and never used: ${unused.join(', ')}. Grant less: gantry pack grant ${name} ${less}\n`,
+    `Granted and never used: ${unused.join(', ')}. To grant less: gantry pack grant ${name} ${less}\n`,
   );
 }

@@ -34,12 +34,12 @@ const command = actionCommand({
     why,
     rm,
   },
-  summary: 'write, prove, install and look after packs',
+  summary: 'create, verify, install and manage packs',
   details:
     '<pack> is a folder, which is checked and built first, or a .tgz archive; `install` also takes a published pack,\n' +
     'such as vendor.acme.greeter@^1.2, and without any it installs what the lockfile lists. <permissions> and [names]\n' +
     'are lists with commas, <permissions> may be `none`. `why` takes a type, a chain or a pack. `check`, `verify`,\n' +
-    '`lock --check` and what builds exit with 1 when something is not right.',
+    '`lock --check` and what builds exit with 1 when they find a problem.',
   options: {
     registry: option(
       'URL',

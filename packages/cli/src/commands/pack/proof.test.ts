@@ -77,7 +77,7 @@ test('a private key inside the folder stops the pack', async (t) => {
   await packIn(folder, 'keygen', 'acme');
   const { code, out } = await packIn(folder, 'sign', '.', '--signing-key', 'acme.pem');
   assert.equal(code, 1);
-  assert.match(out, /^acme\.pem:1:1: error: A private key is never part of a pack/m);
+  assert.match(out, /^acme\.pem:1:1: error: A pack must not contain a private key/m);
 });
 
 test('what is no archive is refused in words', async (t) => {

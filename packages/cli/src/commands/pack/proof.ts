@@ -38,7 +38,9 @@ export const keygen: Action = {
     });
     const write = (ending: string, text: string, mode: number) =>
       writeFile(path.resolve(io.cwd, `${keyId}.${ending}`), text, { mode, flag: 'wx' }).catch((error) => {
-        throw new UsageError(`Cannot write ${keyId}.${ending} (${error.code}). Keys are never written over.`);
+        throw new UsageError(
+          `Cannot write ${keyId}.${ending} (${error.code}). Existing keys are never overwritten.`,
+        );
       });
     await write('pem', privateKey, 0o600);
     await write('pub', publicKey, 0o644);
@@ -48,7 +50,7 @@ export const keygen: Action = {
 
 const readKey = (file: string): Promise<string> =>
   readFile(file, 'utf8').catch((error) => {
-    throw new UsageError(`Cannot read the key ${file} (${error.code}).`);
+    throw new UsageError(`Cannot read the key file ${file} (${error.code}).`);
   });
 
 export const sign: Action = {
@@ -61,7 +63,7 @@ export async function signedPack(call: Call, { files }: BuiltPack): Promise<Buil
   const file = call.args.text('signing-key');
   if (file === undefined) {
     throw new UsageError(
-      'Say with --signing-key FILE which key signs. Make one: gantry pack keygen acme-2026',
+      'Name the signing key with --signing-key FILE. To create one: gantry pack keygen acme-2026',
     );
   }
   const pem = await readKey(path.resolve(call.io.cwd, file));
@@ -104,7 +106,7 @@ const SIGNATURE_TEXT: Readonly<Record<SignatureJudgement['state'], string>> = {
   unsigned: 'is missing',
   unverifiable: 'cannot be verified',
   invalid: 'is wrong',
-  unauthorized: 'is by a key that may not sign this',
+  unauthorized: 'is by a key that may not sign this pack',
   verified: 'is right',
 };
 

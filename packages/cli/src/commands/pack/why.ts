@@ -73,7 +73,7 @@ function print({ io }: Call, { word, pack, others, uses }: Answer): void {
   line(`${proofOf(pack)}, installed by ${pack.installedBy} at ${pack.installedAt}`);
   for (const { name, version } of others) line(`also in ${name}@${version}`);
   const surfaces = pack.surfaces?.capabilities.length ? pack.surfaces : undefined;
-  if (pack.granted.length === 0 && !surfaces) line('It may do nothing but compute.');
+  if (pack.granted.length === 0 && !surfaces) line('It has no permissions: it only computes.');
   if (pack.granted.length > 0) line('It may:');
   if (pack.granted.length > 0) printPermissions({ io }, pack.granted);
   if (surfaces) line(storing(surfaces));

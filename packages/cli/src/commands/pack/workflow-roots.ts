@@ -49,14 +49,15 @@ export async function requireWorkflowRoots(call: Call): Promise<WorkflowRoot[]> 
 }
 
 function rootsOf(file: string, definition: Json): WorkflowRoot[] {
-  if (!isObject(definition)) throw new UsageError(`${file} is not a workflow definition: it is no object.`);
+  if (!isObject(definition))
+    throw new UsageError(`${file} is not a workflow definition: it is not an object.`);
   const { id, packs = {} } = definition;
   if (!isObject(packs)) throw new UsageError(`${file}: "packs" is not an object with the names of packs.`);
   const requestedBy = `workflow ${typeof id === 'string' ? id : file}`;
   return Object.entries(packs).map(([name, pin]) => {
     const { version = ANY_VERSION, integrity } = isObject(pin) ? pin : {};
     if (!isObject(pin) || typeof version !== 'string')
-      throw new UsageError(`${file}: "packs" says of ${name} no version such as { "version": "^1.2.0" }.`);
+      throw new UsageError(`${file}: "packs" must give ${name} a version such as { "version": "^1.2.0" }.`);
     return { name, range: version, requestedBy, ...(typeof integrity === 'string' && { integrity }) };
   });
 }

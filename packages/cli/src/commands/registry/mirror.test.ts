@@ -267,7 +267,7 @@ test('a command line that cannot work says why', async (t) => {
   const other = await serve(t, () => undefined);
   const refusals = [
     [[one.url], /Usage: gantry registry/],
-    [[one.url, 'mirror', 'more'], /"more" is too much/],
+    [[one.url, 'mirror', 'more'], /Unexpected argument "more"/],
     [[one.url, 'mirror', '--onyl', 'b'], /--onyl/],
     [['nowhere', 'mirror'], /no registry tree/],
     [['http://127.0.0.1:1', 'mirror'], /is not reached/],

@@ -68,8 +68,20 @@ test('patterns in hints are quoted, since a shell would expand them', async (t) 
 
 test('a mistyped action is corrected, and a refusal has the code of the registry', async (t) => {
   const here = await root(t);
-  await refuses(here, /cannot "strat"\. Did you mean start\?/, 'registry', 'strat');
-  await refuses(here, /cannot "mirorr"\. Did you mean mirror\?/, 'registry', 'mirorr', 'a', 'b');
+  await refuses(
+    here,
+    /Unknown action "strat" of gantry registry\. Did you mean start\?/,
+    'registry',
+    'strat',
+  );
+  await refuses(
+    here,
+    /Unknown action "mirorr" of gantry registry\. Did you mean mirror\?/,
+    'registry',
+    'mirorr',
+    'a',
+    'b',
+  );
   const missing = ['registry', 'yank', 'vendor.acme.none@9.9.9', '--reason', 'x', '--json'];
   await refuses(here, /^{"error":"not_found","message":"The registry refused /, ...missing);
 });
@@ -195,7 +207,7 @@ test('what cannot work says what to do', async (t) => {
     'vendor.acme.greeter',
   );
   await refuses(here, /gantry registry has no option --raeson/, 'registry', 'yank', 'a@1', '--raeson', 'x');
-  await refuses(here, /cannot "yakn".*yank/s, 'registry', 'yakn');
+  await refuses(here, /Unknown action "yakn".*yank/s, 'registry', 'yakn');
   await refuses(here, /Usage: gantry registry start/, 'registry');
   await refuses(here, /keys ls \| add/, 'registry', 'keys', 'rm');
   const nobody = await root(t, { GANTRY_REGISTRY_KEY: '' });

@@ -70,7 +70,7 @@ function registryMain(): string {
   try {
     return fileURLToPath(new URL('../bin/registry.mjs', import.meta.resolve('@gantry/registry')));
   } catch {
-    throw new UsageError('The registry is not installed. Install all of Gantry.');
+    throw new UsageError('The registry is not installed. Install the complete Gantry package.');
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Keys that the environment of this process holds under their usual names: each becomes a credential of the tenant
- * `default`. One that is there already is left as it is, revoked or not; the value stays in the environment.
+ * `default`. One that is already there is left as it is, revoked or not; the value stays in the environment.
  */
 import { KEY_PLACES, KNOWN_PROVIDERS, type KnownProvider } from '@gantry/ai';
 import { DEFAULT_TENANT, type Environment } from '@gantry/http';

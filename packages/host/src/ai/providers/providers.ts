@@ -225,9 +225,15 @@ export class Providers {
     const fromFile = preset?.provider === provider.id && task === 'chat' ? preset.model : undefined;
     const chosen = model ?? fromFile ?? provider.defaults[task] ?? (await this.#firstServed(owner, provider));
     if (chosen === undefined)
-      throw unknownModel(`${provider.id} has no usual model for ${task}. Name one.`, listedModels(provider));
+      throw unknownModel(
+        `${provider.id} has no default model for ${task}. Name one.`,
+        listedModels(provider),
+      );
     if (provider.models && !provider.models.includes(chosen))
-      throw unknownModel(`${provider.id} serves no model ${JSON.stringify(chosen)}.`, provider.models);
+      throw unknownModel(
+        `${provider.id} does not serve the model ${JSON.stringify(chosen)}.`,
+        provider.models,
+      );
     return chosen;
   }
 

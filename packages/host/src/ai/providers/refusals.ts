@@ -13,8 +13,8 @@ const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
 };
 /** How to get one, where a key of a known provider does not help. */
 const CONFIGURE: Readonly<Partial<Record<Task, string>>> = {
-  rerank: 'Let the operator name an endpoint with "rerankModels" in the file of GANTRY_AI',
-  upscale: 'Let the operator name an endpoint with "upscaleModels" in the file of GANTRY_AI',
+  rerank: 'The operator can add an endpoint with "rerankModels" in the file of GANTRY_AI',
+  upscale: 'The operator can add an endpoint with "upscaleModels" in the file of GANTRY_AI',
 };
 
 export function cannot({ id }: Provider, task: Task, able: readonly Provider[]): OpenwopError {

@@ -34,7 +34,7 @@ export function sideEffects(log: InvocationLog, scope: Scope): Members {
       if (claim.outcome.ok)
         return { state: 'duplicate', effectId, previousResult: claim.outcome.outputs.result ?? null };
     }
-    throw new OpenwopError('effect_in_doubt', { message: `The effect failed ${TRIES_MAX} times.` });
+    throw new OpenwopError('effect_in_doubt', { message: `The side effect failed ${TRIES_MAX} times.` });
   }
 
   async function settle(effectId: Data, outcome: Settled): Promise<null> {

@@ -30,8 +30,8 @@ export function subWorkflows(answered: readonly CalledRun[], stop: Stop): Member
 
 function callOf({ workflowRef, inputs = {}, runOptions = {} }: JsonObject): WorkflowCall {
   if (typeof workflowRef !== 'string' || !WORKFLOW_ID.test(workflowRef))
-    throw invalid('workflowRef', 'it is the id of a registered workflow, without a version');
-  if (!isObject(inputs)) throw invalid('inputs', 'they are an object');
+    throw invalid('workflowRef', 'it must be the id of a registered workflow, without a version');
+  if (!isObject(inputs)) throw invalid('inputs', 'they must be an object');
   if (runOptions !== null && (!isObject(runOptions) || Object.keys(runOptions).length > 0))
     throw invalid('runOptions', 'children run under the options of their parent; leave them out');
   return { workflowId: workflowRef, inputs };
@@ -39,7 +39,7 @@ function callOf({ workflowRef, inputs = {}, runOptions = {} }: JsonObject): Work
 
 const invalid = (field: string, rule: string): OpenwopError =>
   new OpenwopError('validation_error', {
-    message: `ctx.${PATH}: ${field} does not fit: ${rule}.`,
+    message: `ctx.${PATH}: ${field} is not valid: ${rule}.`,
     details: { field },
   });
 

@@ -40,7 +40,7 @@ def frames_of(error, folder):
 def describe(error, folder=''):
     """What an exception says of itself."""
     if isinstance(error, MemoryError):
-        return {'message': 'The pack used more memory than it may.', 'code': 'sandbox_memory_exceeded'}
+        return {'message': 'The pack exceeded its memory limit.', 'code': 'sandbox_memory_exceeded'}
     if isinstance(error, SystemExit):
         return {'message': 'The pack ended the interpreter.'}
     try:
@@ -90,7 +90,7 @@ class Runner:
             value = node(ctx.make_ctx(invocation, self._grants))
             if hasattr(value, 'cr_frame'):
                 value.close()
-                raise TypeError('A node is a plain function; async def is not understood here.')
+                raise TypeError('A node is a plain function; async def is not supported.')
         except BaseException as error:
             if invocation.suspension is None:
                 return {'kind': 'thrown', 'error': describe(error, self._folder)}

@@ -32,7 +32,7 @@ def lower(value, parts, depth=0):
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f'{value} cannot leave the sandbox, since JSON cannot say it; send None or a string.')
+            raise ValueError(f'{value} cannot leave the sandbox, since JSON cannot represent it; send None or a string.')
         return value
     if depth > DEPTH_MAX:
         raise ValueError('The value is nested too deeply.')
@@ -128,7 +128,7 @@ def encode_note(message):
             return frame
     except TooLarge:
         pass
-    raise TooLarge(f'A log entry or event may have {NOTE_BYTES_MAX} bytes; this one has {size}.')
+    raise TooLarge(f'A log entry or event can have at most {NOTE_BYTES_MAX} bytes; this one has {size}.')
 
 
 class Reader:

@@ -125,8 +125,7 @@ class StoredObjects {
 function unavailable(cause: unknown): never {
   if (cause instanceof OpenwopError) throw cause;
   throw new OpenwopError('storage_unavailable', {
-    message:
-      'The folder of the objects cannot be used for now. Try again later; the operator has to check the disk.',
+    message: 'The folder of the objects is not available. Try again later; the operator must check the disk.',
     cause,
   });
 }

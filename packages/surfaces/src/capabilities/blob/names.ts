@@ -10,11 +10,11 @@ export function checkKey(key: string): void {
 }
 
 function problemOf(key: string): string | undefined {
-  if (Buffer.byteLength(key) > KEY_BYTES_MAX) return `may have ${KEY_BYTES_MAX} bytes at most`;
+  if (Buffer.byteLength(key) > KEY_BYTES_MAX) return `can have at most ${KEY_BYTES_MAX} bytes`;
   if (!key.isWellFormed() || /\p{Cc}/u.test(key)) return 'must be text without control characters';
   const names = key.split('/');
   if (names.includes('')) return 'must be names with single slashes between them';
-  return names.some((name) => /^\.{1,2}$/.test(name)) ? 'must not have "." or ".." as a name' : undefined;
+  return names.some((name) => /^\.{1,2}$/.test(name)) ? 'must not contain "." or ".." as a name' : undefined;
 }
 
 const CONTENT_TYPE =

@@ -62,7 +62,7 @@ export const blobSurface = defineSurface({
   spellings: BLOB,
   summary:
     'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
-    '`bucket`, the first that is advertised is meant. Bytes are a `Uint8Array`.',
+    '`bucket`, the first advertised one is used. Bytes are a `Uint8Array`.',
   journal: 'backend',
   opens: openBlobs,
   limits: { maxObjectBytes: OBJECT_BYTES_MAX },
@@ -77,7 +77,7 @@ export const blobSurface = defineSurface({
   ],
   methods: {
     put: writes(
-      'Keeps an object, in place of the one with the same key. `url` says where it is; it takes a link to get there.',
+      'Stores an object, replacing one with the same key. `url` is its address; reading it requires a link.',
       { ...Target, bytes: s.Bytes, contentType: ContentType },
       { url: s.Text, sizeBytes: s.Whole },
       { idempotent: true },

@@ -28,7 +28,7 @@ export const cacheSurface = defineSurface({
       call: 'get',
       gives: [
         member('hit', 'whether there is a value', (value) => 'value' in value),
-        member('ageMs', 'since it was put', ({ storedAt }, { now }) =>
+        member('ageMs', 'since it was stored', ({ storedAt }, { now }) =>
           typeof storedAt === 'string' ? Math.max(0, now - Date.parse(storedAt)) : undefined,
         ),
       ],
@@ -36,8 +36,8 @@ export const cacheSurface = defineSurface({
     { call: 'put', takes: [fill({ ttlSeconds: 3_600 })] },
   ],
   summary:
-    'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
-    `ago leaves first. ${s.NAMESPACES}`,
+    'A cache with time to live. Each tenant sees only its own values and has its own capacity; the least recently used ' +
+    `value is evicted first. ${s.NAMESPACES}`,
   journal: 'own',
   opens: opening(cachePort, implementCache),
   limits: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
@@ -50,7 +50,7 @@ export const cacheSurface = defineSurface({
       expiresAt: s.optional(s.Timestamp),
     }),
     put: writes(
-      'Keeps a value for at most `ttlSeconds`.',
+      'Stores a value for at most `ttlSeconds`.',
       { ...Target, value: s.Json, ttlSeconds: s.Seconds },
       s.Done,
     ),
@@ -90,7 +90,7 @@ const KEY_BYTES_MAX = 1_024;
 
 function targetOf({ key, namespace = '' }: { key: string; namespace?: string }) {
   if (Buffer.byteLength(key) <= KEY_BYTES_MAX) return { key, namespace };
-  throw invalid(`A cache key has at most ${KEY_BYTES_MAX} bytes; hash longer ones.`);
+  throw invalid(`A cache key can have at most ${KEY_BYTES_MAX} bytes; hash longer ones.`);
 }
 
 function lifetimeMs(ttlSeconds: number): number {

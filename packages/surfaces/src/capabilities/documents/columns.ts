@@ -19,7 +19,7 @@ export const columnsIn = (row: object): number => Object.keys(row).filter((name)
 
 export function checkWidth(row: JsonObject): void {
   if (columnsIn(row) > COLUMNS_MAX)
-    throw violation(`A row has at most ${COLUMNS_MAX} columns beside \`id\`, those that are null counted.`);
+    throw violation(`A row can have at most ${COLUMNS_MAX} columns beside \`id\`, including null values.`);
 }
 
 /** The columns with those that the row adds; refuses a row that does not fit. Null fits everywhere. */
@@ -33,7 +33,7 @@ export function fit(columns: Columns, row: JsonObject): Columns {
       throw misfit(name, declared, value);
   }
   if (types.size - Number(types.has('id')) > COLUMNS_MAX)
-    throw violation(`A table has at most ${COLUMNS_MAX} columns beside \`id\`.`);
+    throw violation(`A table can have at most ${COLUMNS_MAX} columns beside \`id\`.`);
   return types.size === Object.keys(columns.types).length
     ? columns
     : { closed: columns.closed, types: Object.fromEntries(types) };
@@ -50,7 +50,7 @@ function admit({ closed }: Columns, types: Map<string, ColumnType>, name: string
   if (closed && name === 'id') return;
   if (closed) throw violation(`The table has no column "${name}".`, name);
   if (!isFieldName(name))
-    throw violation('A column is a name without dots, quotes, backslashes and a $ at its beginning.', name);
+    throw violation('A column name must not contain dots, quotes or backslashes, or begin with $.', name);
   if (value !== null) types.set(name, kindOf(value));
 }
 

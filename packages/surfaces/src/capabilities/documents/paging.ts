@@ -38,16 +38,16 @@ export function withId(document: JsonObject, { id: invocation }: NumberedCall, p
     return { id, document: { ...document, id } };
   }
   if ((typeof given !== 'string' && typeof given !== 'number') || given === '')
-    throw invalid('The member `id` is a text or a number. Leave it out to get a new one.');
+    throw invalid('The member `id` must be a string or a number. Omit it to get a new one.');
   const id = String(given);
-  if (Buffer.byteLength(id) > ID_BYTES_MAX) throw invalid(`An id has at most ${ID_BYTES_MAX} bytes.`);
+  if (Buffer.byteLength(id) > ID_BYTES_MAX) throw invalid(`An id can have at most ${ID_BYTES_MAX} bytes.`);
   return { id, document };
 }
 
 function checkSize(document: JsonObject): void {
   if (jsonBytes(document) > DOCUMENT_BYTES_MAX)
     throw invalid(
-      `A row or document has at most ${DOCUMENT_BYTES_MAX} bytes. Put large values into blob storage.`,
+      `A row or document can have at most ${DOCUMENT_BYTES_MAX} bytes. Put large values into blob storage.`,
     );
 }
 
@@ -57,7 +57,7 @@ export function patchOf(patch: JsonObject, id?: string): JsonObject {
   if (!Object.hasOwn(patch, 'id')) return patch;
   const { id: given, ...rest } = patch;
   if (id !== undefined && String(given) === id) return rest;
-  throw invalid('The member `id` never changes. Leave it out of the patch.');
+  throw invalid('The member `id` cannot be changed. Remove it from the patch.');
 }
 
 export interface PageRequest {

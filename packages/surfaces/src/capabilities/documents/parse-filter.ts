@@ -29,7 +29,7 @@ class Rejected extends Error {}
 export function parseFilter(filter: JsonObject, code: RejectedCode): Filter {
   return reading(code, () => {
     if (jsonBytes(filter) > FILTER_LIMITS.bytesMax)
-      throw new Rejected(`A filter has at most ${FILTER_LIMITS.bytesMax} bytes.`);
+      throw new Rejected(`A filter can have at most ${FILTER_LIMITS.bytesMax} bytes.`);
     return new Reader().filter(filter, 0);
   });
 }
@@ -48,9 +48,9 @@ class Reader {
   #values = 0;
 
   filter(filter: Json, depth: number): Filter {
-    if (!isObject(filter)) throw new Rejected('A filter is an object.');
+    if (!isObject(filter)) throw new Rejected('A filter must be an object.');
     if (depth > FILTER_LIMITS.depthMax)
-      throw new Rejected(`A filter is at most ${FILTER_LIMITS.depthMax} levels deep.`);
+      throw new Rejected(`A filter can be at most ${FILTER_LIMITS.depthMax} levels deep.`);
     const of = Object.entries(filter).map(([name, value]) => this.#member(name, value as Json, depth));
     return of.length === 1 ? of[0]! : { kind: 'all', of };
   }
@@ -65,13 +65,14 @@ class Reader {
   }
 
   #filters(name: string, value: Json, depth: number): Filter[] {
-    if (!Array.isArray(value) || value.length === 0) throw new Rejected(`${name} takes a list of filters.`);
+    if (!Array.isArray(value) || value.length === 0)
+      throw new Rejected(`${name} requires a list of filters.`);
     return value.map((each) => this.filter(each, depth + 1));
   }
 
   #operators(path: Path, operators: JsonObject, depth: number): Filter {
     if (depth > FILTER_LIMITS.depthMax)
-      throw new Rejected(`A filter is at most ${FILTER_LIMITS.depthMax} levels deep.`);
+      throw new Rejected(`A filter can be at most ${FILTER_LIMITS.depthMax} levels deep.`);
     const of = Object.entries(operators).map(([name, value]) => this.#operator(path, name, value, depth));
     return of.length === 1 ? of[0]! : { kind: 'all', of };
   }
@@ -92,7 +93,7 @@ class Reader {
         return this.#exists(path, value);
       case '$not':
         if (!isObject(value) || !Object.keys(value).every((key) => key.startsWith('$')))
-          throw new Rejected('$not of a field takes operators.');
+          throw new Rejected('$not of a field requires operators.');
         return { kind: 'not', of: this.#operators(path, value as JsonObject, depth + 1) };
       default:
         throw new Rejected(
@@ -105,32 +106,32 @@ class Reader {
   #in(path: Path, values: readonly Json[]): Filter {
     this.#count(values.length);
     if (!values.every(isPlainJson))
-      throw new Rejected('A value in a filter has NUL or half a surrogate pair in its text.');
+      throw new Rejected('A value in a filter has a NUL character or a lone surrogate in its text.');
     const odd = values.map(operatorIn).find((name) => name !== undefined);
     if (odd !== undefined)
-      throw new Rejected(`"${shown(odd)}" stands inside a value, where no operator can be.`);
+      throw new Rejected(`"${shown(odd)}" is inside a value, where operators are not allowed.`);
     return { kind: 'in', path, values };
   }
 
   #compare(path: Path, name: string, is: Comparison, value: Json): Filter {
     this.#count(1);
     if (typeof value !== 'number' && !(typeof value === 'string' && isPlainText(value)))
-      throw new Rejected(`${name} compares with a number or a text.`);
+      throw new Rejected(`${name} requires a number or a string.`);
     return { kind: 'compare', path, is, value };
   }
 
   #exists(path: Path, value: Json): Filter {
     this.#count(1);
-    if (typeof value !== 'boolean') throw new Rejected('$exists takes true or false.');
+    if (typeof value !== 'boolean') throw new Rejected('$exists requires true or false.');
     return value ? { kind: 'exists', path } : { kind: 'not', of: { kind: 'exists', path } };
   }
 
   #count(values: number): void {
     this.#values += values;
     if (this.#values > FILTER_LIMITS.valuesMax)
-      throw new Rejected(`A filter has at most ${FILTER_LIMITS.valuesMax} values.`);
+      throw new Rejected(`A filter can have at most ${FILTER_LIMITS.valuesMax} values.`);
     if (++this.#conditions > FILTER_LIMITS.conditionsMax)
-      throw new Rejected(`A filter has at most ${FILTER_LIMITS.conditionsMax} conditions.`);
+      throw new Rejected(`A filter can have at most ${FILTER_LIMITS.conditionsMax} conditions.`);
   }
 }
 
@@ -149,7 +150,7 @@ function operatorIn(value: Json): string | undefined {
 
 function listOf(name: string, value: Json): readonly Json[] {
   if (Array.isArray(value)) return value;
-  throw new Rejected(`${name} takes a list of values.`);
+  throw new Rejected(`${name} requires a list of values.`);
 }
 
 const shown = (name: string): string => name.slice(0, 40);
@@ -158,9 +159,9 @@ function pathOf(name: string): Path {
   const path = name.split('.');
   if (path.length <= FILTER_LIMITS.segmentsMax && path.every(isFieldName)) return path;
   const hint = name.startsWith('$')
-    ? 'only $and, $or and $not stand there'
-    : 'a field is written as names with dots between, without $ at a beginning, quotes or backslashes';
-  throw new Rejected(`"${shown(name)}" is no field: ${hint}.`);
+    ? 'only $and, $or and $not are allowed here'
+    : 'a field is a path of names separated by dots, without quotes, backslashes or a leading $';
+  throw new Rejected(`"${shown(name)}" is not a field: ${hint}.`);
 }
 
 /** `x.y`. Throws `code`. */
@@ -176,7 +177,7 @@ export function parseSort(sort: JsonObject, code: RejectedCode): SortField[] {
 
 function directionOf(direction: Json, code: RejectedCode): number {
   if (direction === 1 || direction === -1) return direction;
-  throw new OpenwopError(code, { message: 'A field is sorted by 1 or by -1, backwards.' });
+  throw new OpenwopError(code, { message: 'The sort order of a field must be 1 or -1.' });
 }
 
 /** `['name', '-age', 'city desc']` */
@@ -196,7 +197,7 @@ function parseOrder(
 ): SortField[] {
   return reading(code, () => {
     if (fields.length > FILTER_LIMITS.sortFieldsMax)
-      throw new Rejected(`At most ${FILTER_LIMITS.sortFieldsMax} fields are sorted by.`);
+      throw new Rejected(`At most ${FILTER_LIMITS.sortFieldsMax} fields can be sorted by.`);
     return fields.map(({ name, descending }) => ({ path: pathOf(name), descending }));
   });
 }

@@ -25,7 +25,7 @@ function objectIn(object: JsonObject, member: string, name: string): JsonObject 
   if (typeof there === 'object' && there !== null && !Array.isArray(there)) return there;
   throw new Refusal('validation_error', {
     message:
-      `"${name}" cannot be set: "${member}" is there and is no object. Replace "${member}" as a whole, or choose ` +
+      `"${name}" cannot be set: "${member}" is not an object. Replace "${member}" as a whole, or choose ` +
       'documents that have none or an object there.',
   });
 }

@@ -16,7 +16,7 @@ export const alreadyThere = (id: string, limits: Pick<DocumentLimits, 'absent'>)
   });
 
 export const noneThere = (): Refusal =>
-  new Refusal('not_found', { message: 'Nothing there has this id. Insert it first.' });
+  new Refusal('not_found', { message: 'Nothing has this id. Insert it first.' });
 
 export const tooManyMatch = (max: number): Refusal =>
   new Refusal('validation_error', {
@@ -37,8 +37,7 @@ export const tooMuchMatches = (bytesMax: number): Refusal =>
 
 export const tooMuchChanged = (): Refusal =>
   new Refusal('storage_unavailable', {
-    message:
-      'Others changed too much there while it was found out what matches. Nothing was changed. Try again later.',
+    message: 'Too many concurrent changes to what matches. Nothing was changed. Try again later.',
   });
 
 export const tooLarge = (limits: DocumentLimits): Refusal =>
@@ -72,14 +71,14 @@ export function orAbsent<Found>(
 export const tooManyDocuments = (limits: DocumentLimits): Refusal => {
   const { documentsMax, full } = limits;
   return new Refusal(full, {
-    message: `It holds ${documentsMax} ${nounOf(limits)}s, as many as there can be. Delete some first.`,
+    message: `It holds ${documentsMax} ${nounOf(limits)}s, the maximum. Delete some first.`,
     details: { documentsMax },
   });
 };
 
 export const tooManyCollections = ({ collectionsMax, full }: DocumentLimits): Refusal =>
   new Refusal(full, {
-    message: `There are ${collectionsMax} of them, as many as there can be. Use one of those.`,
+    message: `There are ${collectionsMax} of them, the maximum. Use one of those.`,
     details: { collectionsMax },
   });
 

@@ -28,7 +28,7 @@ function encodingOf(encoding: Data = 'base64'): 'utf8' | 'base64' {
   const known = typeof encoding === 'string' && Object.hasOwn(ENCODINGS, encoding) && ENCODINGS[encoding];
   if (known) return known;
   throw invalid(
-    `There is no encoding ${JSON.stringify(encoding)} here. Use ${Object.keys(ENCODINGS).join(', ')}, or give \`bytes\`.`,
+    `The encoding ${JSON.stringify(encoding)} is not supported. Use ${Object.keys(ENCODINGS).join(', ')}, or give \`bytes\`.`,
   );
 }
 
@@ -37,7 +37,7 @@ function contentOf({ bytes }: DataObject, encoding: Data | undefined): string | 
   if (!isTooLongForText(bytes) || encoding === undefined) return textOf(bytes, encodingOf(encoding));
   throw new OpenwopError('file_too_large', {
     message:
-      `A file of more than ${TEXT_BYTES_MAX} bytes is not given as text. Leave \`encoding\` out and read the ` +
+      `A file of more than ${TEXT_BYTES_MAX} bytes is not returned as text. Leave \`encoding\` out and read the ` +
       '`bytes` of the answer.',
     details: { maxTextBytes: TEXT_BYTES_MAX, maxFileSizeBytes: FILE_BYTES_MAX },
   });
@@ -178,7 +178,7 @@ function refuseTooLong(contents: readonly Data[]): void {
   }, 0);
   if (total <= TEXT_BYTES_MAX + ENTRY_BYTES) return;
   throw new OpenwopError('file_too_large', {
-    message: `An answer of more than ${TEXT_BYTES_MAX} bytes is not given as base64. Send \`bytes\` to get bytes.`,
+    message: `An answer of more than ${TEXT_BYTES_MAX} bytes is not returned as base64. Send \`bytes\` to get bytes.`,
     details: { maxTextBytes: TEXT_BYTES_MAX, maxFileSizeBytes: FILE_BYTES_MAX },
   });
 }

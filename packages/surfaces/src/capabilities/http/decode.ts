@@ -29,15 +29,15 @@ export async function decoded(
   encodings: readonly string[],
   bytesMax: number,
 ): Promise<Uint8Array> {
-  if (encodings.length > ENCODINGS_MAX) throw invalid('The answer is compressed too often.');
+  if (encodings.length > ENCODINGS_MAX) throw invalid('The response has too many content encodings.');
   let opened = body;
   for (const name of encodings.toReversed()) {
     const open = OPEN.get(name);
-    if (!open) throw invalid('The answer is compressed in a way that is not known.');
+    if (!open) throw invalid('The content encoding of the response is not supported.');
     opened = await open(opened, { maxOutputLength: bytesMax }).catch((error: unknown) => {
       throw isTooLarge(error)
-        ? egressError('response_too_large', `The answer has more than ${bytesMax} bytes once it is opened.`)
-        : invalid('The compressed answer cannot be read.');
+        ? egressError('response_too_large', `The answer has more than ${bytesMax} bytes after decompression.`)
+        : invalid('The compressed response cannot be read.');
     });
   }
   return opened;

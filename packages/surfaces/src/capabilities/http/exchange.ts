@@ -174,12 +174,12 @@ function codeOf(reason: EgressReason): ErrorCode {
   return BLOCKED.has(reason) ? 'ssrf_blocked' : 'fetch_failed';
 }
 
-/** After a request that is not safe was given up, its claim stays open: it is in doubt. */
+/** After a request that is not safe was cancelled, its claim stays open: it is in doubt. */
 function refusalOf(error: EgressError, isSafe: boolean): Error {
   const { reason, message, code, sent } = error;
   if (reason === 'aborted' && sent && !isSafe) return error;
   const isUnknown = sent && !isSafe;
-  const doubt = isUnknown ? ' The server may have acted on the request all the same.' : '';
+  const doubt = isUnknown ? ' The server may still have processed the request.' : '';
   return new OpenwopError(codeOf(reason), {
     message: `${message}${doubt}`,
     details: { reason, ...(code !== undefined && { code }), ...(isUnknown && { sent }) },

@@ -16,11 +16,11 @@ export const entryBytes = (
 export function incremented(json: string | null, delta: number, key: string): KvIncrement {
   const previous: unknown = JSON.parse(json ?? '0');
   if (typeof previous !== 'number')
-    throw new Refusal('validation_error', { message: `The key "${key}" holds no number to add to.` });
+    throw new Refusal('validation_error', { message: `The key "${key}" does not hold a number.` });
   const value = previous + delta;
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return { value, previous };
   throw new Refusal('validation_error', {
-    message: `The number at "${key}" would become too large to be exact.`,
+    message: `The number at "${key}" would exceed the largest exact integer.`,
   });
 }
 

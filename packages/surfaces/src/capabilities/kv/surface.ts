@@ -30,7 +30,7 @@ export const kvSurface = defineSurface({
       call: 'get',
       gives: [
         member('found', 'whether there is a value', (value) => 'value' in value),
-        member('ttlRemainingMs', 'null for one that stays', (value, { now }) => remainingMs(value, now)),
+        member('ttlRemainingMs', 'null if it does not expire', (value, { now }) => remainingMs(value, now)),
       ],
     },
     { call: 'set', to: 'put' },
@@ -64,7 +64,7 @@ export const kvSurface = defineSurface({
       expiresAt: s.optional(s.Timestamp),
     }),
     put: writes(
-      'Keeps a value, for `ttlSeconds` or for good.',
+      'Stores a value, for `ttlSeconds` or permanently.',
       { ...Target, value: s.Json, ttlSeconds: s.optional(s.Seconds) },
       { ...s.Done, replaced: s.Flag },
     ),

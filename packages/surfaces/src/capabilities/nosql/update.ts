@@ -19,7 +19,7 @@ export function parseUpdate(update: JsonObject): JsonObject {
     );
   for (const name of inner)
     if (parsePath(name, 'nosql_filter_rejected')[0] === 'id')
-      throw rejected('The member `id` never changes. Leave it out of the update.');
+      throw rejected('The member `id` cannot be changed. Remove it from the update.');
   refuseNested(Object.keys(set), inner);
   return set;
 }

@@ -204,6 +204,6 @@ export async function deliveriesOf(
 const gone = (missing: number, all: number): OpenwopError =>
   new OpenwopError('queue_delivery_token_expired', {
     message:
-      `This call was given ${all} messages when the node first ran, and ${missing} of them are not kept any more: ` +
+      `This call was given ${all} messages when the node first ran, and ${missing} of them no longer exist: ` +
       'they have expired, or were acknowledged and made room for others. Start a new run for what is there now.',
   });

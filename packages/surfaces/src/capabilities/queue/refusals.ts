@@ -6,7 +6,7 @@ export const tokenExpired = (): Refusal => new Refusal('queue_delivery_token_exp
 export const alreadyDead = (): Refusal =>
   new Refusal('validation_error', {
     message:
-      'The message is a dead letter already. Acknowledge it, or publish its `original` to another topic.',
+      'The message is already a dead letter. Acknowledge it, or publish its `original` to another topic.',
   });
 
 export const tenantFull = (quotaBytes: number): Refusal =>
@@ -19,7 +19,7 @@ export const tenantFull = (quotaBytes: number): Refusal =>
 
 export const tooManyGroups = (groupsMax: number): Refusal =>
   new Refusal('queue_backend_unavailable', {
-    message: `The topic has ${groupsMax} consumer groups, and may have no more. Consume with one of them, or use another topic.`,
+    message: `The topic has ${groupsMax} consumer groups, the maximum. Consume with one of them, or use another topic.`,
     details: { groupsMax },
   });
 

@@ -101,7 +101,7 @@ export const queueSurface = defineSurface({
       },
       { messages: s.listOf({ ...Message, deliveryToken: s.Text, deliveryCount: s.Whole }) },
     ),
-    ack: writes('Says that a message is done with: its group does not get it again.', Token, s.Done),
+    ack: writes('Acknowledges a message: its group does not receive it again.', Token, s.Done),
     nack: writes(
       'Gives a message back for another delivery. With `requeue: false` it is given up: its group does not get it again, ' +
         'and it goes to `<topic>.dlq`, which every topic has.',

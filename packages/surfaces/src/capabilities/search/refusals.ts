@@ -26,6 +26,6 @@ export function checkRoom(
 
 export const tooManyIndexes = ({ indexesMax }: SearchLimits): Refusal =>
   new Refusal('conflict', {
-    message: `There are ${indexesMax} indexes, as many as there can be. Empty one that is not needed.`,
+    message: `There are ${indexesMax} indexes, the maximum. Empty one that is not needed.`,
     details: { indexesMax },
   });

@@ -42,7 +42,7 @@ const FieldsObject = Type.Refine(
   (value) =>
     isObject(value) && Object.keys(value).length <= FIELDS_MAX && Object.entries(value).every(isField),
   () =>
-    `must be an object of at most ${FIELDS_MAX} texts, numbers and booleans, texts without NUL and without half ` +
+    `must be an object of at most ${FIELDS_MAX} texts, numbers and booleans, texts without NUL characters and lone ` +
     'surrogate pairs',
 );
 

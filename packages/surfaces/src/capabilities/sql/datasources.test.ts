@@ -142,6 +142,6 @@ test('a configured primary for all takes the place of ours; health names what is
   assert.deepEqual(configured.advertised, [{ id: 'primary', driver: 'postgres' }]);
   const [primary, ...others] = configured.backends;
   assert.deepEqual([primary?.kind, primary?.id, others], ['postgres', 'primary', []]);
-  const away = { code: 'storage_unavailable', message: /^PostgreSQL cannot/ };
+  const away = { code: 'storage_unavailable', message: /^PostgreSQL is not available/ };
   await assert.rejects(primary!.health(), away);
 });

@@ -75,7 +75,7 @@ function checkValues(tokens: readonly Token[], use: SqlUse): void {
     // Not the rows of an INSERT, nor `values(column)` in its ON DUPLICATE KEY UPDATE
     if (use === 'execute' && (depth === 0 || isCallOnColumn(tokens, index))) continue;
     throw malformed(
-      'VALUES as a table is not to be had on MySQL and MariaDB. Write SELECT ? AS a, ? AS b, and UNION ALL before ' +
+      'MySQL and MariaDB do not support VALUES as a table. Write SELECT ? AS a, ? AS b, and UNION ALL before ' +
         'each further row.',
     );
   }
@@ -124,8 +124,8 @@ function notFor(use: SqlUse, verb: string): OpenwopError {
 
 const unknownVerb = (verb: string): OpenwopError =>
   malformed(
-    `${verb === '' ? 'The statement begins with no word' : `No statement begins with ${verb.slice(0, 80).toUpperCase()}`}. ` +
-      'It has to be SELECT, INSERT, UPDATE, DELETE or a definition of a table, an index or a view.',
+    `${verb === '' ? 'The statement does not begin with a word' : `No statement begins with ${verb.slice(0, 80).toUpperCase()}`}. ` +
+      'It must be SELECT, INSERT, UPDATE, DELETE or a definition of a table, an index or a view.',
   );
 
 const malformed = (message: string): OpenwopError => new OpenwopError('sql_syntax_error', { message });

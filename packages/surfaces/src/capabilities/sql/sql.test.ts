@@ -229,13 +229,13 @@ describe('data sources', () => {
     await assert.rejects(
       caller(world)('query', { ...one, datasourceId: 'gone' }, 'third'),
       (error: Error) => {
-        assert.match(error.message, /^SQLite does not find the database file/);
+        assert.match(error.message, /^SQLite cannot find the database file/);
         return !error.message.includes('gone.db');
       },
     );
     assert.match(
       world.reports.at(-1)?.reason ?? '',
-      /^SQLite at data source "gone" \(\/.*\/gone\.db\) does not find the database file/,
+      /^SQLite at data source "gone" \(\/.*\/gone\.db\) cannot find the database file/,
     );
   });
 
@@ -268,7 +268,7 @@ describe('a transaction that fails', () => {
     await failing(
       [insert, { sql: 'insert into t (id) values (?)' }],
       'sql_non_parametric',
-      /^operations\[1\]: The statement has 1 mark for values and `params` has 0 values\./,
+      /^operations\[1\]: The statement has 1 placeholder and `params` has 0 values\./,
     );
     await failing(
       [{ sql: 'insert into none (id) values (?)', params: [1] }],
@@ -290,7 +290,7 @@ test('a list is no list of values for `in (?)`', async (t) => {
   const sql = 'select name from items where id in (?)';
   await assert.rejects(call('query', { sql, params: [[1, 2]], datasourceId: 'shop' }), {
     code: 'validation_error',
-    message: /Write a mark for each value/,
+    message: /Write a placeholder for each value/,
   });
 });
 

@@ -88,7 +88,7 @@ export const sqlSurface = defineSurface({
   summary:
     'SQL on data sources of the tenant; `primary` is there unless the operator says otherwise. Values go through ' +
     '`params` only: text in a statement, or a number where rows are chosen or written, is refused. A list or an object ' +
-    'in `params` is kept and compared as its JSON text, but not inside `in (...)`: that takes a mark for each value.',
+    'in `params` is kept and compared as its JSON text, but not inside `in (...)`: that requires a placeholder for each value.',
   journal: 'backend',
   opens: openSql,
   limits: {},

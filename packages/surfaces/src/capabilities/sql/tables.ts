@@ -39,11 +39,11 @@ interface Column {
 
 function columnsOf(table: string, given: readonly Data[]): Column[] {
   if (!/^[A-Za-z]\w{0,63}$/.test(table) || /^(?:sqlite|gantry)_/i.test(table))
-    throw invalid(`"${table.slice(0, 64)}" is no name for a table.`);
+    throw invalid(`"${table.slice(0, 64)}" is not a valid table name.`);
   /** By their names without case. */
   const columns = new Map<string, Column>();
   for (const [index, row] of given.entries()) {
-    if (!isObject(row)) throw invalid(`Row ${index} of "${table}" is no object.`);
+    if (!isObject(row)) throw invalid(`Row ${index} of "${table}" is not an object.`);
     for (const [name, value] of Object.entries(row)) {
       const column = columns.get(name.toLowerCase()) ?? { name, kind: 'empty' };
       if (column.name !== name)

@@ -76,7 +76,7 @@ describe('what is no statement for nodes', () => {
       '* ',
     ])
       judged(sql, 'sql_syntax_error');
-    const told = { message: /^No statement begins with SELEC\. It has to be SELECT/ };
+    const told = { message: /^No statement begins with SELEC\. It must be SELECT/ };
     assert.throws(() => statementOf(asked('selec a from t'), 'query', 'sqlite'), told);
   });
 });
@@ -158,15 +158,11 @@ describe('parameters', () => {
     });
 
   test('each has its value, and each value its parameter', () => {
-    refused('select * from t where a = ?', [], /1 mark for values and `params` has 0 values/);
-    refused('select * from t where a = ?', [1, 2], /1 mark for values and `params` has 2 values/);
+    refused('select * from t where a = ?', [], /1 placeholder and `params` has 0 values/);
+    refused('select * from t where a = ?', [1, 2], /1 placeholder and `params` has 2 values/);
     refused('select * from t where a = $2', [1], /`params` has 1/);
-    refused(
-      'select * from t where a = $1 or b = $3',
-      [1, 2, 3],
-      /2 marks for values.*3 values.*leave none out/,
-    );
-    refused('select * from t where a = $0', [1], /1 mark for values.*1 value.*numbers begin with 1/);
+    refused('select * from t where a = $1 or b = $3', [1, 2, 3], /2 placeholders.*3 values.*leave none out/);
+    refused('select * from t where a = $0', [1], /1 placeholder .*1 value.*numbers begin with 1/);
     refused('select * from t where a = :a', [1], /pass `params` as an object/);
     refused('select * from t where a = ?', { a: 1 }, /write the parameters as :name/);
     refused('select * from t where a = :a', {}, /lacks "a"/);
@@ -176,7 +172,7 @@ describe('parameters', () => {
     refused(
       'select * from t',
       [1],
-      /0 marks for values and `params` has 1 value\. Give one value for each mark\.$/,
+      /0 placeholders and `params` has 1 value\. Give one value for each placeholder\.$/,
     );
   });
 
@@ -196,7 +192,7 @@ describe('parameters', () => {
         () => statementOf({ sql, params }, 'query', 'postgres'),
         {
           code: 'validation_error',
-          message: /inside `in \(\.\.\.\)` is (?:a list|an object).*a mark for each value/,
+          message: /inside `in \(\.\.\.\)` is (?:a list|an object).*a placeholder for each value/,
         },
         sql,
       );

@@ -33,7 +33,7 @@ export function statementOf(
 function oneStatement(tokens: readonly Token[]): readonly Token[] {
   const statement = tokens.at(-1)?.text === ';' ? tokens.slice(0, -1) : tokens;
   if (statement.length === 0)
-    throw new OpenwopError('sql_syntax_error', { message: 'There is no statement.' });
+    throw new OpenwopError('sql_syntax_error', { message: 'The statement is empty.' });
   if (statement.some(({ kind, text }) => kind === 'punctuation' && text === ';'))
     throw new OpenwopError('sql_non_parametric', {
       message: 'There is more than one statement; send one, or use ctx.db.sql.transaction.',
@@ -84,8 +84,8 @@ function bind(tokens: readonly Token[], params: SqlParams): Bound {
   const used = new Set(gaps);
   if (used.size !== params.length || gaps.some((gap) => gap < 0 || gap >= params.length))
     throw unbound(
-      `The statement has ${counted(used.size, 'mark')} for values and \`params\` has ${counted(params.length, 'value')}. ` +
-        `Give one value for each mark${styles.has('numbered') ? '; numbers begin with 1 and leave none out' : ''}.`,
+      `The statement has ${counted(used.size, 'placeholder')} and \`params\` has ${counted(params.length, 'value')}. ` +
+        `Give one value for each placeholder${styles.has('numbered') ? '; numbers begin with 1 and leave none out' : ''}.`,
     );
   return { gaps, values: params };
 }
@@ -108,7 +108,7 @@ function checkLists(tokens: readonly Token[], { gaps, values }: Bound): void {
 const listed = (mark: string, value: Data): OpenwopError =>
   invalid(
     `The value for ${mark} inside \`in (...)\` is ${Array.isArray(value) ? 'a list' : 'an object'}, which would be ` +
-      'compared as one JSON text. Write a mark for each value, as in `in (?, ?)`, and give them in `params` one by one.',
+      'compared as one JSON text. Write a placeholder for each value, as in `in (?, ?)`, and give them in `params` one by one.',
   );
 
 function bindNamed(written: readonly string[], params: SqlParams): Bound {
@@ -135,7 +135,7 @@ const unbound = (message: string): OpenwopError => new OpenwopError('sql_non_par
 export function sqlValueOf(value: Data): SqlValue {
   if (typeof value === 'string') {
     if (value.isWellFormed() && !value.includes('\0')) return value;
-    throw unkept('text with NUL or with half a surrogate pair');
+    throw unkept('text with a NUL character or a lone surrogate');
   }
   if (typeof value === 'number' && !Number.isFinite(value)) throw unkept('a number that is not finite');
   if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
@@ -143,4 +143,5 @@ export function sqlValueOf(value: Data): SqlValue {
   return sqlValueOf(JSON.stringify(value));
 }
 
-const unkept = (what: string): OpenwopError => invalid(`\`params\` has ${what}, which no database keeps.`);
+const unkept = (what: string): OpenwopError =>
+  invalid(`\`params\` has ${what}, which databases cannot store.`);

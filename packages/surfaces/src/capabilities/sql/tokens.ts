@@ -97,7 +97,7 @@ class Tokenizer {
   /** MySQL reads `1a` as a name, others as a number and a name. */
   #numberToken(at: number, number: string): Token {
     if (STARTS_WORD.test(this.#sql[this.#at] ?? ''))
-      throw malformed(`The statement has a number at ${at} that runs into a name.`);
+      throw malformed(`The statement has a number at ${at} that is followed by a name.`);
     return this.#token('number', at, number);
   }
 

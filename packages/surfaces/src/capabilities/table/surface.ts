@@ -189,14 +189,14 @@ const violation = (message: string): OpenwopError => new OpenwopError('table_sch
 function checkSchema(schema: Readonly<Record<string, ColumnType>>, indexes: readonly string[]): void {
   const names = Object.keys(schema);
   if (columnsIn(schema) > COLUMNS_MAX)
-    throw violation(`A table has at most ${COLUMNS_MAX} columns beside \`id\`.`);
+    throw violation(`A table can have at most ${COLUMNS_MAX} columns beside \`id\`.`);
   const odd = names.find((name) => !isFieldName(name));
   if (odd !== undefined)
-    throw violation('A column is a name without dots, quotes, backslashes and a $ at its beginning.');
+    throw violation('A column name must not contain dots, quotes or backslashes, or begin with $.');
   if (Object.hasOwn(schema, 'id') && schema.id !== 'string' && schema.id !== 'number')
-    throw violation('The column `id` holds texts or numbers.');
+    throw violation('The column `id` must hold strings or numbers.');
   const unknown = indexes.find((name) => !Object.hasOwn(schema, name));
-  if (unknown !== undefined) throw violation(`The index "${unknown}" is of no column.`);
+  if (unknown !== undefined) throw violation(`The index "${unknown}" names no column.`);
 }
 
 interface Upsert {
@@ -214,7 +214,7 @@ async function upsert(port: DocumentsPort, { table, row, keyColumns }: Upsert, c
   });
   const added = withId(row, call.invocation);
   if (Object.hasOwn(row, 'id') && !keyColumns.includes('id'))
-    throw violation('The row has an `id`, which is no key column. Leave it out, or name it in `keyColumns`.');
+    throw violation('The row has an `id`, which is not a key column. Omit it, or add it to `keyColumns`.');
   const { matched, id } = await port.patch(
     {
       ...nameOf(table),

@@ -51,6 +51,6 @@ export function checkRoom(
 
 export const tooManyCollections = ({ collectionsMax }: VectorLimits): Refusal =>
   new Refusal('conflict', {
-    message: `There are ${collectionsMax} collections, as many as there can be. Empty one that is not needed.`,
+    message: `There are ${collectionsMax} collections, the maximum. Empty one that is not needed.`,
     details: { collectionsMax },
   });

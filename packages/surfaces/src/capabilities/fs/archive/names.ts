@@ -21,7 +21,7 @@ export async function plainEntries({ files, folders }: EntryNames): Promise<stri
   for (const given of files) {
     const names = namesIn(given);
     const name = names.pop();
-    if (name === undefined) throw outside(given, 'names no file');
+    if (name === undefined) throw outside(given, 'is not the name of a file');
     const folder = enter(root, names, given);
     if (folder.has(name)) throw twice(given);
     folder.set(name, 'file');

@@ -19,7 +19,7 @@ export function readTar(tar: Buffer): Contents {
   for (let at = 0; ; ) {
     const block = tar.subarray(at, at + BLOCK_BYTES);
     if (block.byteLength === BLOCK_BYTES && isZero(block)) {
-      if (!isZero(tar.subarray(at))) throw damaged('goes on after its end');
+      if (!isZero(tar.subarray(at))) throw damaged('continues after its end');
       if (extended !== NOTHING_EXTENDED) throw damaged('ends in the middle');
       return contents;
     }
@@ -87,14 +87,14 @@ function take({ files, folders }: Contents, path: string, flag: string, content:
     case 'special':
       throw special(path);
     case undefined:
-      throw badEntry(path, `has the type ${JSON.stringify(flag)}, which is not read here`);
+      throw badEntry(path, `has the type ${JSON.stringify(flag)}, which is not supported`);
   }
 }
 
 function headerOf(block: Buffer): Header {
   if (block.byteLength < BLOCK_BYTES) throw damaged('ends in the middle');
   if (sumOf(block) !== octal(block, 148, 8))
-    throw damaged('is no tar file, or one of its headers is damaged');
+    throw damaged('is not a tar file, or one of its headers is damaged');
   const name = untilZero(block.subarray(0, 100));
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0';
   const prefix = isUstar ? untilZero(block.subarray(345, 500)) : Buffer.alloc(0);
@@ -137,9 +137,9 @@ function gunzip(bytes: Buffer): Buffer {
     case 'whole':
       return unpacked.bytes;
     case 'goes on':
-      throw damaged('goes on after its end');
+      throw damaged('continues after its end');
     case 'damaged':
-      throw damaged('is no whole gzip stream');
+      throw damaged('is not a complete gzip stream');
     case 'too large':
       throw new Unconvertible(
         `The archive unpacks to more than ${bytesMax} bytes, which is too much for one of ${bytes.byteLength}.`,
@@ -168,7 +168,7 @@ export function paxOf(content: Buffer): Extended {
     const end = at + Number(digits);
     const equals = content.indexOf(EQUALS, space);
     if (!/^[1-9]\d*$/.test(digits) || equals === -1 || equals >= end || content[end - 1] !== NEWLINE)
-      throw damaged('has a header of PAX that is damaged');
+      throw damaged('has a damaged PAX header');
     const key = content.toString('latin1', space + 1, equals);
     extended = { ...extended, ...meaningOf(key, content.subarray(equals + 1, end - 1)) };
     at = end;
@@ -178,7 +178,7 @@ export function paxOf(content: Buffer): Extended {
 
 function meaningOf(key: string, value: Buffer): Extended {
   if (key === 'path') return { path: nameOf(value) };
-  if (key.startsWith('GNU.sparse.')) throw damaged('has files with holes; pack it without --sparse');
+  if (key.startsWith('GNU.sparse.')) throw damaged('has sparse files; pack it without --sparse');
   if (key !== 'size') return NOTHING_EXTENDED;
   const digits = value.toString('latin1');
   if (!/^\d{1,15}$/.test(digits)) throw damaged('has a PAX header with an invalid size');

@@ -48,15 +48,15 @@ function directoryOf(zip: Buffer): Directory {
   const found = zip.subarray(from).lastIndexOf(signature);
   const at = from + found;
   const end = found === -1 ? null : END.read(zip, at, zip.byteLength);
-  if (end === null) throw damaged('is no whole zip file: its end is missing');
+  if (end === null) throw damaged('is not a complete zip file: its end is missing');
   if (at + END.bytes + end.commentBytes !== zip.byteLength)
     throw damaged('is cut off, or something follows its end');
   const { entries, directoryBytes: bytes, directory: start } = end;
   if (entries === UINT16_MAX || bytes === UINT32_MAX || start === UINT32_MAX)
-    throw damaged('is in the zip64 format, which is not read here');
+    throw damaged('is in the zip64 format, which is not supported');
   if (end.volume !== 0 || end.directoryVolume !== 0 || end.entriesHere !== entries)
     throw damaged('is one of several volumes');
-  if (start + bytes !== at) throw damaged('has its directory elsewhere than it says');
+  if (start + bytes !== at) throw damaged('has its directory at another offset than stated');
   return { start, end: at, entries };
 }
 
@@ -70,13 +70,13 @@ function entriesOf(zip: Buffer, directory: Directory): Entry[] {
     entries.push(entry);
     at = entry.next;
   }
-  if (at !== directory.end) throw damaged('has more in its directory than it says');
+  if (at !== directory.end) throw damaged('has more directory entries than stated');
   return entries;
 }
 
 function entryAt(zip: Buffer, at: number, end: number): Entry {
   const record = CENTRAL.read(zip, at, end);
-  if (record === null) throw damaged('has less in its directory than it says');
+  if (record === null) throw damaged('has fewer directory entries than stated');
   const { nameBytes, volume, flags, method, crc, packed, size, attributes, offset } = record;
   const next = at + CENTRAL.bytes + nameBytes + record.extraBytes + record.commentBytes;
   if (next > end) throw damaged('has a directory that ends in the middle');
@@ -84,7 +84,7 @@ function entryAt(zip: Buffer, at: number, end: number): Entry {
   const path = nameOf(name);
   if (flags & FLAGS.encrypted) throw badEntry(path, 'is encrypted');
   if (flags & FLAGS.patch || (method !== STORED && method !== DEFLATED))
-    throw badEntry(path, `is compressed by method ${method}; only stored and deflated ones are read here`);
+    throw badEntry(path, `is compressed by method ${method}; only stored and deflated entries are supported`);
   if (volume !== 0 || [packed, size, offset].includes(UINT32_MAX))
     throw badEntry(path, 'is in another volume or in the zip64 format');
   const kind = kindOf(path, attributes);
@@ -114,7 +114,7 @@ interface Span {
 
 /** Where a file lies, by what stands before it. */
 function spanOf(zip: Buffer, { path, name, method, crc, packed, size, offset }: Entry, limit: number): Span {
-  const disagrees = badEntry(path, 'is not where the directory says, or is another');
+  const disagrees = badEntry(path, 'does not match its directory entry');
   const head = LOCAL.read(zip, offset, limit);
   if (head === null) throw disagrees;
   const nameEnd = offset + LOCAL.bytes + head.nameBytes;
@@ -143,5 +143,5 @@ function contentOf({ path, method, crc, size }: Entry, data: Buffer): Uint8Array
     method === STORED ? { outcome: 'whole', bytes: data } : unpack(inflateRawSync, data, size);
   if (content.outcome === 'whole' && content.bytes.byteLength === size && crc32(content.bytes) === crc)
     return content.bytes;
-  throw badEntry(path, 'is damaged: its content is not what the directory says');
+  throw badEntry(path, 'is damaged: its content does not match the directory');
 }

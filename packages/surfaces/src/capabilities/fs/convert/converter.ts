@@ -105,9 +105,11 @@ async function runProcess(
     limits.wallClockMs,
   );
   const watch = setInterval(() => {
-    void residentBytes(child.pid).then((bytes) => bytes > limits.memoryBytes && end('took too much memory'));
+    void residentBytes(child.pid).then(
+      (bytes) => bytes > limits.memoryBytes && end('exceeded the memory limit'),
+    );
   }, WATCH_MS);
-  const aborted = (): void => end('was given up');
+  const aborted = (): void => end('was cancelled');
   signal.addEventListener('abort', aborted, { once: true });
   try {
     child.stdin.on('error', () => {});

@@ -109,19 +109,19 @@ export function explain(error: unknown, path: string): unknown {
   return problem === undefined ? error : denied(path, problem);
 }
 
-const CLOSED = 'is closed to this host';
+const CLOSED = 'cannot be read by this host';
 const DENIED: ReadonlyMap<string, string> = new Map([
-  ['ENOTDIR', 'leads through a file as if it were a folder'],
+  ['ENOTDIR', 'has a file where a folder is expected'],
   ['EISDIR', 'is a folder or a special file'],
   ['EACCES', CLOSED],
   ['EPERM', CLOSED],
   ['EROFS', CLOSED],
-  ['EXDEV', 'is on another disk, where nothing can be written as a whole'],
+  ['EXDEV', 'is on another disk, where atomic writes are not possible'],
 ]);
 const OF_THE_DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE']);
 
 const unavailable = (cause: unknown): OpenwopError =>
   new OpenwopError('storage_unavailable', {
-    message: 'The disk of the files cannot be used for now. Try again later; the operator has to check it.',
+    message: 'The disk of the files is not available. Try again later; the operator must check it.',
     cause,
   });

@@ -71,7 +71,7 @@ async function* fileAt(folder: Folder, name: string, path: string): AsyncGenerat
   if (seen?.isFile() && seen.nlink === 1) yield { path, sizeBytes: seen.size, isDirectory: false };
 }
 
-/** Null for what went, or became a link, since its name was read. What is closed to this host is not left out. */
+/** Null for what went, or became a link, since its name was read. What cannot be read by this host is not left out. */
 const goneFrom =
   (path: string) =>
   (error: unknown): null => {

@@ -151,7 +151,7 @@ describe('what others put into the folder', () => {
     }
   });
 
-  test('what is closed to this host is said, not left out', async (t) => {
+  test('what cannot be read by this host is said, not left out', async (t) => {
     const { port } = await world(t);
     await port.write(textAt('d/closed/f', 'x'), write('acme'));
     const closed = Object.assign(new Error('EACCES: /data/roots/x'), { code: 'EACCES' });
@@ -165,7 +165,7 @@ describe('what others put into the folder', () => {
       t.mock.restoreAll();
       syncBuiltinESMExports();
     });
-    const denied = { code: 'fs_permission_denied', message: /"d\/closed\/" is closed to this host/ };
+    const denied = { code: 'fs_permission_denied', message: /"d\/closed\/" cannot be read by this host/ };
     await assert.rejects(port.list(all, read('acme')), denied);
     await assert.rejects(port.list({ ...all, prefix: 'd/' }, read('acme')), denied);
     const flat = await port.list({ ...all, prefix: 'd/', recursive: false }, read('acme'));

@@ -125,7 +125,7 @@ export function changeOf(
 export async function contentFor({ root, names, path }: Target, file: FileContent & { mode: WriteMode }) {
   const seen = await look(root, names).catch(missing);
   if (seen?.isDirectory()) throw denied(path, 'is a folder');
-  if (seen && file.mode === 'create-only') throw denied(path, 'is already there, and was to be created');
+  if (seen && file.mode === 'create-only') throw denied(path, 'already exists');
   if (!seen || file.mode !== 'append') return file.bytes;
   return new Uint8Array(Buffer.concat([await readWhole(root, names), file.bytes]));
 }
