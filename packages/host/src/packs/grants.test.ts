@@ -66,6 +66,26 @@ test('no tenant gives itself env.read, nor takes it over by the name of a pack',
   assert.throws(() => readSettings([], { GANTRY_PACK_ENV: 'CRM_REGION' }), SettingsError);
 });
 
+test('an install names permissions that can be granted, and no others', async (t) => {
+  const registry = await registryFolder(t);
+  await registry.publish(pack());
+  const trust = await trustFile(t, { policy: { mode: 'open' }, keys: [acme.key] });
+  const api = await packTest(t, { settings: { registries: [registry.path], trustFile: trust } });
+  const named = (grant: string[]) => api.post(PACKS_URL, { name: PACK_NAME, grant });
+  const planned = (grant: string[]) =>
+    api.post(PACKS_URL, { packs: [{ name: PACK_NAME }], grants: { [PACK_NAME]: grant } });
+  const misspelled = await named(['crypto', 'net.outbuond']);
+  assertError(misspelled, 400, 'validation_error');
+  assert.equal(misspelled.json().message, '"net.outbuond" cannot be granted. Did you mean net.outbound?');
+  assertError(await planned(['crypto', 'subprocess']), 400, 'validation_error');
+  const { bytes } = await packArchive(pack({ name: 'vendor.acme.plain' }));
+  assertError(await api.upload(bytes, '?grant=crypto,host.kvStorge'), 400, 'validation_error');
+  assert.equal((await planned(['crypto'])).statusCode, 201);
+  assertError(await named(['net.outbuond']), 400, 'validation_error');
+  const detail = await api.request({ method: 'GET', url: `${PACKS_URL}/${PACK_NAME}` });
+  assert.deepEqual(detail.json().versions[0].granted, ['crypto']);
+});
+
 test('what code calls and no manifest names is asked for, and held to', async (t) => {
   const api = await packTest(t);
   const open = storing(

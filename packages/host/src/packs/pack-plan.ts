@@ -1,9 +1,10 @@
 /** From what a caller asks for to a plan: which versions, which of them are there already, and what they get. */
 import { type InstalledVersion, type PackManifest, readLock } from '@gantry/packs';
-import { invalid } from '@gantry/protocol';
+import { didYouMean, invalid } from '@gantry/protocol';
 import { givenBy } from './grants.ts';
 import type { InstallPlan, Regrant } from './installer.ts';
 import type { Candidate } from './judged-pack.ts';
+import { GRANTABLE } from './offer.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
 import type { Choice, ChosenPack, RegistryPacks, Wanted } from './registry-packs.ts';
 
@@ -32,6 +33,7 @@ export async function preparePlan(
   request: PlanRequest,
 ): Promise<{ readonly plan: InstallPlan; readonly present: readonly StoredPack[] }> {
   const { tenant, by, roots, upload, lock, isFrozen, registries, unverified, grants, confirms } = request;
+  refuseUnknownGrants(grants);
   const serving = await records.serving(tenant);
   const installed = new Map<string, InstalledVersion>(
     [...serving].map(([name, { record }]) => [name, record]),
@@ -78,6 +80,15 @@ const givenTo = (grants: PlanRequest['grants'], name: string): readonly string[]
 
 export const isSame = (record: StoredPack['record'], { name, version, integrity }: ChosenPack): boolean =>
   record.name === name && record.version === version && record.integrity === integrity && !record.development;
+
+function refuseUnknownGrants(grants: PlanRequest['grants']): void {
+  const unknown = Object.values(grants)
+    .flat()
+    .find((id) => !GRANTABLE.includes(id));
+  if (unknown === undefined) return;
+  const hint = didYouMean(unknown, GRANTABLE) || ` One of: ${GRANTABLE.join(', ')}.`;
+  throw invalid(`"${unknown}" cannot be granted.${hint}`, { path: '/grants' });
+}
 
 /** A grant for no pack is a typing error. */
 function refuseStrayGrants(grants: PlanRequest['grants'], packs: readonly { readonly name: string }[]): void {
