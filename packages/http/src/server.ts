@@ -21,6 +21,7 @@ import {
 } from './context.ts';
 import { answerBrokenRequest, createErrorHandler, type Redact } from './errors.ts';
 import { Idempotency } from './idempotency.ts';
+import { refuseUncheckedIfMatch } from './if-match.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { createTracer, parseTraceparent } from './trace.ts';
@@ -78,6 +79,7 @@ export function createServer(options: ServerOptions): Server {
     else if (access !== 'public') route.onRequest = authenticate(auth, access);
   });
   app.addHook('preValidation', ignoreUnknownQuery);
+  app.addHook('preValidation', refuseUncheckedIfMatch);
   // Routes of the protocol ask for a key, also those that are not served
   const withKey = authenticate(auth, []);
   app.setNotFoundHandler(

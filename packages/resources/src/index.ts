@@ -12,5 +12,13 @@ export {
   type Stored,
   toEntry,
 } from './record-kind.ts';
-export { type Resource, ResourceService, resource, type ServiceOptions, type Shown } from './resource.ts';
+export {
+  type Matching,
+  mustMatch,
+  type Resource,
+  ResourceService,
+  resource,
+  type ServiceOptions,
+  type Shown,
+} from './resource.ts';
 export { openSecret, type Sealer, type Secret } from './secret.ts';

@@ -194,9 +194,10 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     name: N,
     id: string,
     input: MethodInput<W, N>,
+    matching: Matching = {},
   ): Promise<MethodOutput<W, N>> {
     return this.#change(caller, id, async (change) => {
-      const stored = await this.#managed(change, id, {});
+      const stored = await this.#managed(change, id, matching);
       return this.#resource.acts![name](stored, input, change, this.#options.services);
     });
   }
@@ -276,7 +277,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   }
 }
 
-function mustMatch(
+export function mustMatch(
   { version: currentVersion }: { readonly version: number },
   { version = currentVersion }: Matching,
 ): void {

@@ -7,7 +7,7 @@ import type { ProblemFound } from '../oauth/authorizing.ts';
 import { AUTHORIZE, type OAuth } from '../oauth/oauth.ts';
 import { connectedPage, consentPage, failedPage, goingPage, problemPage } from '../oauth/pages.ts';
 import { PAGE_HEADERS } from '../page.ts';
-import { changed, resourceRoutes } from './resources.ts';
+import { changed, IfMatch, matchingOf, resourceRoutes } from './resources.ts';
 
 const CONNECTIONS = '/v1/host/gantry/connections';
 const CLIENTS = '/v1/host/gantry/oauth-clients';
@@ -29,6 +29,7 @@ const CONNECT = {
 const DISCONNECT = {
   summary: 'End a connection: its tokens are deleted, and revoked at the provider where that can be done',
   params: Type.Object({ connectionId: Id }),
+  headers: IfMatch,
   response: { 200: connectionsWire.view },
 };
 const ASK = { summary: 'The page on which a person authorizes a connection', params: LinkParams };
@@ -48,7 +49,7 @@ export function connectionRoutes(app: Api, oauth: OAuth, idempotency: Idempotenc
   );
   app.delete(`${CONNECTIONS}/:connectionId(^[^:/]+)`, { schema: DISCONNECT }, (request, reply) =>
     changed(request, reply, idempotency, (caller) =>
-      connections.disconnect(caller, request.params.connectionId),
+      connections.disconnect(caller, request.params.connectionId, matchingOf(request)),
     ),
   );
   // A scope of its own: no other route takes forms

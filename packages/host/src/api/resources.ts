@@ -1,7 +1,7 @@
 /** The routes of a resource, from its wire. */
 import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload } from '@gantry/http';
 import { closedObject, invalid, type Table, type Wire } from '@gantry/protocol';
-import type { Caller, ResourceService, Shown } from '@gantry/resources';
+import type { Caller, Matching, Shown } from '@gantry/resources';
 import type { EntryFilter } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -16,10 +16,9 @@ const ListQuery = closedObject({
 });
 
 /** The `ETag` of an earlier answer, quoted, or `*`. */
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) });
+export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) });
 
 type View = Readonly<Record<string, unknown>>;
-type Matching = Parameters<ResourceService<Wire, object>['remove']>[2];
 
 /** A service whose wire is known at run time only: the schemas of the routes check what it is given. It has what the wire names. */
 interface AnyService {
@@ -27,7 +26,7 @@ interface AnyService {
   get(caller: Caller, id: string): Promise<Shown<View>>;
   page(caller: Caller, filter: EntryFilter): Promise<{ shown: Shown<View>[]; hasMore: boolean }>;
   call(caller: Caller, verb: string, id: string, input: unknown, matching: Matching): Promise<Shown<View>>;
-  act?(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
+  act?(caller: Caller, name: string, id: string, input: unknown, matching: Matching): Promise<unknown>;
   read?(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
   all?(name: string, input: unknown): unknown;
   remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
@@ -45,7 +44,7 @@ export const personOf = (
 
 const etagOf = ({ version }: Shown<View>): string => `"${version}"`;
 
-function matchingOf({ headers: { 'if-match': wanted } }: FastifyRequest): Matching {
+export function matchingOf({ headers: { 'if-match': wanted } }: FastifyRequest): Matching {
   if (wanted === undefined || wanted === '*') return {};
   const [, version] = /^"(\d{1,16})"$/.exec(wanted) ?? [];
   if (version !== undefined) return { version: Number(version) };
@@ -141,9 +140,10 @@ function actRoute(app: Api, wire: Wire, name: string, service: AnyService, idemp
   const { method, params } = pathsOf(wire.table);
   const { about: summary, in: body, out, accepted } = wire.methods[name]!;
   const status = accepted ? 202 : 200;
-  const schema = { summary, params, body, response: { [status]: out } };
+  const schema = { summary, params, body, headers: IfMatch, response: { [status]: out } };
   app.post(`${method}::${name}`, { schema, config: { access: wire.scopes.write } }, (request, reply) => {
-    const act = async (caller: Caller) => service.act?.(caller, name, idOf(request), request.body);
+    const matching = matchingOf(request);
+    const act = async (caller: Caller) => service.act?.(caller, name, idOf(request), request.body, matching);
     return changed(request, reply.code(status), idempotency, act, service.digest);
   });
 }

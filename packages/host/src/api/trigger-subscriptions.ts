@@ -9,7 +9,7 @@ import {
 import Type from 'typebox';
 import type { TriggerService } from '../triggers/trigger-service.ts';
 import type { ApiDeps } from './context.ts';
-import { changed, personOf, resourceRoutes } from './resources.ts';
+import { changed, IfMatch, matchingOf, personOf, resourceRoutes } from './resources.ts';
 
 const URL = '/v1/trigger-subscriptions';
 /** An id has no colon: what follows one is a verb. */
@@ -27,10 +27,11 @@ const DESCRIBE = {
 const REMOVE = {
   summary: 'End a trigger subscription; what still waits for it becomes a dead letter',
   params: Params,
+  headers: IfMatch,
   response: { 204: Type.Null() },
 };
 const { about, in: body, out } = wire.methods['rotate-secret'];
-const ROTATE = { summary: about, params: Params, body, response: { 200: out } };
+const ROTATE = { summary: about, params: Params, headers: IfMatch, body, response: { 200: out } };
 
 export function triggerSubscriptionRoutes(
   app: Api,
@@ -57,14 +58,16 @@ export function triggerSubscriptionRoutes(
 
   app.delete(`${URL}/:subscriptionId`, { schema: REMOVE }, async (request, reply) => {
     const { subscriptionId } = request.params;
-    await changed(request, reply, idempotency, (caller) => service.end(caller, subscriptionId));
+    const matching = matchingOf(request);
+    await changed(request, reply, idempotency, (caller) => service.end(caller, subscriptionId, matching));
     void reply.code(204);
     return '';
   });
 
-  app.post(`${HOST_ONE}::rotate-secret`, { schema: ROTATE }, (request, reply) =>
-    changed(request, reply, idempotency, (caller) =>
-      service.rotateSecret(caller, request.params.subscriptionId, originOf(request)),
-    ),
-  );
+  app.post(`${HOST_ONE}::rotate-secret`, { schema: ROTATE }, (request, reply) => {
+    const matching = matchingOf(request);
+    return changed(request, reply, idempotency, (caller) =>
+      service.rotateSecret(caller, request.params.subscriptionId, originOf(request), matching),
+    );
+  });
 }

@@ -11,7 +11,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { LINK_SCOPE } from './interrupt-links.ts';
-import { changed, resourceRoutes } from './resources.ts';
+import { changed, IfMatch, matchingOf, resourceRoutes } from './resources.ts';
 import { unknownEvents } from './unknown-names.ts';
 
 const URL = '/v1/webhooks';
@@ -30,6 +30,7 @@ const UNREGISTER = {
   summary: 'End a subscription; what still waits for it is not sent',
   params: Params,
   querystring: Type.Object({ tenantId: Type.Optional(Id) }, { additionalProperties: false }),
+  headers: IfMatch,
   response: { 204: Type.Null() },
 };
 const RESEND = {
@@ -67,7 +68,8 @@ export function webhookRoutes(app: Api, service: WebhookService, idempotency: Id
   app.delete(`${URL}/:webhookId`, { schema: UNREGISTER }, async (request, reply) => {
     checkTenant(request, request.query.tenantId);
     const { webhookId } = request.params;
-    await changed(request, reply, idempotency, (caller) => service.remove(caller, webhookId));
+    const matching = matchingOf(request);
+    await changed(request, reply, idempotency, (caller) => service.remove(caller, webhookId, matching));
     void reply.code(204);
     return '';
   });

@@ -8,7 +8,14 @@ import {
   invalid,
   OpenwopError,
 } from '@gantry/protocol';
-import { type Caller, type Change, ResourceService, readRecord } from '@gantry/resources';
+import {
+  type Caller,
+  type Change,
+  type Matching,
+  mustMatch,
+  ResourceService,
+  readRecord,
+} from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
 import { scopesOf } from '../packs/connections/provider.ts';
@@ -79,11 +86,12 @@ export class ConnectionService extends ResourceService<
   }
 
   /** Its tokens are deleted, and revoked where the provider can be reached. */
-  async disconnect(caller: Caller, id: string): Promise<ConnectionView> {
+  async disconnect(caller: Caller, id: string, matching: Matching = {}): Promise<ConnectionView> {
     const { changes } = this.#options;
     const revoke = await this.#revocation(caller.tenant, id);
     const view = await changes.run(caller, async (change) => {
       const connection = await change.get(connections, id);
+      mustMatch(connection, matching);
       const credential = await change.find(credentials, id);
       change.delete(connection);
       await dropRenewal(change, id);

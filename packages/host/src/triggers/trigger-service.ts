@@ -9,7 +9,7 @@ import {
   type TriggerSubscriptionRegistration,
   type triggerSubscriptionsWire,
 } from '@gantry/protocol';
-import { type Caller, listRecords, ResourceService } from '@gantry/resources';
+import { type Caller, listRecords, type Matching, mustMatch, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import type { Workflows } from '../runtime/runtime.ts';
@@ -125,9 +125,10 @@ export class TriggerService extends ResourceService<
   }
 
   /** What still waits for it becomes a dead letter. */
-  async end(caller: Caller, id: string): Promise<void> {
+  async end(caller: Caller, id: string, matching: Matching = {}): Promise<void> {
     await this.#options.changes.run(caller, async (change) => {
       const trigger = await change.get(triggers, id);
+      mustMatch(trigger, matching);
       triggers.remove?.(trigger.record);
       change.delete(trigger);
       change.add(finderRemoval(trigger));
@@ -136,10 +137,16 @@ export class TriggerService extends ResourceService<
   }
 
   /** From now on only the new secret counts. */
-  async rotateSecret(caller: Caller, id: string, origin: string): Promise<TriggerBinding> {
+  async rotateSecret(
+    caller: Caller,
+    id: string,
+    origin: string,
+    matching: Matching = {},
+  ): Promise<TriggerBinding> {
     const { changes } = this.#options;
     return changes.run(caller, async (change) => {
       const trigger = await change.get(triggers, id);
+      mustMatch(trigger, matching);
       if (isQueue(trigger))
         throw conflict('It listens to a queue, so nothing is sent to it, and nothing is signed.');
       const minted = newTriggerSecret(this.#options, id);

@@ -1,0 +1,17 @@
+/** A change with a condition that its route does not check is refused: made all the same, it could undo another. */
+import { invalid } from '@gantry/protocol';
+import type { FastifyRequest } from 'fastify';
+
+export async function refuseUncheckedIfMatch({
+  method,
+  headers,
+  routeOptions: { url, schema },
+}: FastifyRequest): Promise<void> {
+  const wanted = headers['if-match'];
+  if (wanted === undefined || wanted === '*' || method === 'GET' || url === undefined) return;
+  const known: unknown = Object(schema?.headers).properties;
+  if (Object.hasOwn(Object(known), 'if-match')) return;
+  throw invalid('This path does not take If-Match. Nothing was changed; leave the header out.', {
+    header: 'If-Match',
+  });
+}
