@@ -1,7 +1,7 @@
 /** Time-based run initiation (host.scheduling): what callers send, what schedules look like. */
 import Type, { type Static } from 'typebox';
 import { CreateRunRequest } from './run.ts';
-import { closedObject, optional, Values } from './schema.ts';
+import { closedObject, INSTANT_PATTERN, optional, Values } from './schema.ts';
 import { SCHEDULES } from './tables.ts';
 import { wire } from './wire.ts';
 
@@ -46,10 +46,7 @@ export const Cron = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.cronL
 export const Timezone = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.timezoneLengthMax });
 const DelayMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** With an offset: a time without one would mean something else on every machine. */
-export const Instant = Type.String({
-  maxLength: 40,
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
-});
+export const Instant = Type.String({ maxLength: 40, pattern: INSTANT_PATTERN });
 
 /** What the runs of a schedule or heartbeat are created with, besides their workflow. */
 export const runOptionFields = {

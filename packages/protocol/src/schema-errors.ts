@@ -2,6 +2,7 @@
  * What TypeBox finds wrong with a value. It looks at all of a value before it reports eight errors, in quadratic
  * time where items repeat, so a large one is shown to it in parts.
  */
+import { INSTANT_PATTERN } from './schema.ts';
 
 export interface SchemaError {
   readonly keyword: string;
@@ -40,9 +41,14 @@ export function schemaErrors(validator: AnyValidator, value: unknown): readonly 
 }
 
 const inWords = (error: SchemaError): SchemaError =>
-  error.keyword === 'format' && Object(error.params).format === 'date-time'
+  isOfTime(error)
     ? { ...error, message: 'must be an ISO 8601 date and time, as in 2030-12-31T23:59:59Z' }
     : error;
+
+function isOfTime({ keyword, params }: SchemaError): boolean {
+  const { format, pattern } = Object(params);
+  return keyword === 'format' ? format === 'date-time' : keyword === 'pattern' && pattern === INSTANT_PATTERN;
+}
 
 function isLarge(value: unknown): boolean {
   const waiting = [value];

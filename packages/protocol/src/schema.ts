@@ -16,6 +16,8 @@ export const page = {
 };
 export const Texts = Type.Array(Type.String());
 export const Time = Type.String({ format: 'date-time' });
+export const INSTANT_PATTERN =
+  '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$';
 export const Count = Type.Integer({ minimum: 0 });
 export const Positive = Type.Integer({ minimum: 1 });
 export const Values = Type.Record(Type.String(), Type.Unknown());

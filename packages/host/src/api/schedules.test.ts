@@ -69,6 +69,11 @@ test('what is wrong with a schedule is said when it is made', async (t) => {
   await refuse({}, 'validation_error');
   await refuse({ cron: '* * * * *', delayMs: 1 }, 'validation_error');
   await refuse({ at: '2027-02-30T25:00:00Z' }, 'validation_error');
+  const noDay = await refuse({ at: '2027-02-30T09:00:00Z' }, 'validation_error');
+  assert.equal(noDay.message, '`at` is no time of the calendar.');
+  await refuse({ cron: '@daily', endAt: '2027-04-31T09:00:00+02:00' }, 'validation_error');
+  const noTime = await refuse({ at: 'tomorrow' }, 'validation_error');
+  assert.equal(noTime.message, 'body/at must be an ISO 8601 date and time, as in 2030-12-31T23:59:59Z.');
   await refuse({ delayMs: 1, timezone: 'UTC' }, 'validation_error');
   await refuse({ workflowId: 'nowhere', delayMs: 1 }, 'not_found', 404);
   await refuse({ workflowId: 'secretive', delayMs: 1, inputs: { count: 'many' } }, 'validation_error');

@@ -79,9 +79,13 @@ const refused = (message: string, field: string): OpenwopError =>
 /** An instant that fits its pattern can still be no day of the calendar. */
 export function instant(text: string, field: string): number {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw refused(`\`${field}\` is no time of the calendar.`, field);
+  if (Number.isNaN(at) || !isDay(text.slice(0, 10)))
+    throw refused(`\`${field}\` is no time of the calendar.`, field);
   return at;
 }
+
+/** `Date.parse` takes 30 February for 2 March. */
+const isDay = (text: string): boolean => new Date(`${text}T00:00:00Z`).toISOString().startsWith(text);
 
 type WantedTiming = Pick<CreateScheduleRequest, 'cron' | 'timezone' | 'at' | 'delayMs'>;
 
