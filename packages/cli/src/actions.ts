@@ -1,6 +1,6 @@
 /** Commands with commands of their own: `gantry keys ls`, `gantry keys create NAME`. */
 import { didYouMean } from '@gantry/protocol';
-import { type Call, type Command, wordCount } from './command.ts';
+import { type Call, type Command, type OptionSpecs, wordCount } from './command.ts';
 import { EXIT, UsageError } from './io.ts';
 
 export interface Action {
@@ -25,7 +25,7 @@ export function actionCommand({ actions, isNamed, ...of }: ActionCommand): Comma
     usage: usageOf(of.name, actions),
     ...of,
     words: { min: isNamed ? 1 : 0, max: wordsMax(actions) },
-    run: (call) => runAction(of.name, actions, call),
+    run: (call) => runAction(of, actions, call),
   };
 }
 
@@ -34,7 +34,11 @@ export const wordsMax = (actions: Actions): number =>
   1 + Math.max(...Object.values(actions).map(({ takes = '' }) => wordCount(takes).max));
 
 /** Carries out the action that the first word names; without a word, the first one there is. */
-export async function runAction(command: string, actions: Actions, call: Call): Promise<number> {
+export async function runAction(
+  { name: command, options }: Pick<Command, 'name' | 'options'>,
+  actions: Actions,
+  call: Call,
+): Promise<number> {
   const names = Object.keys(actions);
   const [name = names[0] ?? '', ...words] = call.args.words;
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
@@ -42,6 +46,7 @@ export async function runAction(command: string, actions: Actions, call: Call): 
     const hint = didYouMean(name, names) || ` It can: ${names.join(', ')}.`;
     throw new UsageError(`Unknown action "${name}" of gantry ${command}.${hint}`);
   }
+  refuseOptionsOfOthers(command, name, options, call.args.options);
   const takes = action.takes ?? '';
   const { min, max } = wordCount(takes);
   const usage = `Usage: gantry ${command} ${name} ${takes}`.trimEnd();
@@ -49,6 +54,22 @@ export async function runAction(command: string, actions: Actions, call: Call): 
   if (words.length > max) throw new UsageError(`Unexpected argument "${words[max]}". ${usage}`);
   const code = await action.act(call, ...words);
   return typeof code === 'number' ? code : EXIT.ok;
+}
+
+/** One that an action does not take would be ignored, and do nothing of what it says. */
+function refuseOptionsOfOthers(
+  command: string,
+  action: string,
+  options: OptionSpecs,
+  givenNames: readonly string[],
+): void {
+  for (const name of givenNames) {
+    const of = options[name]?.of ?? [action];
+    if (!of.includes(action))
+      throw new UsageError(
+        `gantry ${command} ${action} does not take --${name}, which is for: ${of.join(', ')}. See \`gantry help ${command}\`.`,
+      );
+  }
 }
 
 /** @example usageOf('keys', { ls, revoke }) // 'keys [ls | revoke <keyId>]' */

@@ -6,6 +6,8 @@ import { UsageError } from './io.ts';
 /** A command's words and options, read by name. */
 export interface Args {
   readonly words: readonly string[];
+  /** Names of the options that were given. */
+  readonly options: readonly string[];
   text(name: string): string | undefined;
   flag(name: string): boolean;
   list(name: string): readonly string[];
@@ -76,6 +78,7 @@ function argsOf(words: readonly string[], values: Values): Args {
   };
   return {
     words,
+    options: Object.keys(values),
     text,
     flag: (name) => values[name] === true,
     given: (...names) =>

@@ -8,6 +8,8 @@ export interface OptionSpec {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: true;
+  /** The actions that take it; all of them when absent. */
+  readonly of?: readonly string[];
   /** Placeholder of the value in help. */
   readonly value?: string;
   readonly text: string;
@@ -19,11 +21,11 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 export const option = (
   value: string,
   text: string,
-  more: Pick<OptionSpec, 'short' | 'multiple'> = {},
+  more: Pick<OptionSpec, 'short' | 'multiple' | 'of'> = {},
 ): OptionSpec => ({ type: 'string', value, text, ...more });
 
 /** `--json` */
-export const flag = (text: string, more: Pick<OptionSpec, 'short'> = {}): OptionSpec => ({
+export const flag = (text: string, more: Pick<OptionSpec, 'short' | 'of'> = {}): OptionSpec => ({
   type: 'boolean',
   text,
   ...more,

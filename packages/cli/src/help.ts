@@ -9,9 +9,9 @@ function rows(pairs: readonly (readonly [string, string])[]): string {
 }
 
 function optionRows(options: OptionSpecs): [string, string][] {
-  return Object.entries(options).map(([name, option]) => {
-    const short = option.short ? `-${option.short}, ` : '';
-    return [`${short}--${name}${option.value ? ` ${option.value}` : ''}`, option.text];
+  return Object.entries(options).map(([name, { short, value, text, of }]) => {
+    const written = `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`;
+    return [written, of ? `${of.join(', ')}: ${text}` : text];
   });
 }
 

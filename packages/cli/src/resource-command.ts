@@ -59,18 +59,22 @@ export function resourceCommand<V, Verb extends string = never, D = never>(
   const states = deliveries?.states;
   const options: OptionSpecs = {
     ...of.options,
-    ...(states && { state: option('S', `deliveries: ${states.join(', ')}`) }),
-    ...(listed === undefined ? deliveries && paging('deliveries', DELIVERIES_LISTED) : paging('ls', listed)),
+    ...(states && { state: option('S', states.join(', '), { of: ['deliveries'] }) }),
+    ...paging(listed, deliveries !== undefined),
     json: flag('print JSON'),
   };
   const actions = actionsOf(name, of);
   return actionCommand({ name, summary, ...given({ details }), options, examples, actions });
 }
 
-const paging = (action: string, listed: number): OptionSpecs => ({
-  limit: option('N', `${action}: how many, 1 to ${LIST_MAX} (${listed})`),
-  before: option('CURSOR', `${action}: continue after an earlier page`),
-});
+function paging(listed: number | undefined, hasDeliveries: boolean): OptionSpecs {
+  const of = [...(listed === undefined ? [] : ['ls']), ...(hasDeliveries ? ['deliveries'] : [])];
+  if (of.length === 0) return {};
+  return {
+    limit: option('N', `how many, 1 to ${LIST_MAX} (${listed ?? DELIVERIES_LISTED})`, { of }),
+    before: option('CURSOR', 'continue after an earlier page', { of }),
+  };
+}
 
 function actionsOf<V, Verb extends string, D>(name: string, of: ResourceCommand<V, Verb, D>): Actions {
   const { table, id = table.id, add, verbs = [], line = String } = of;

@@ -87,6 +87,11 @@ test('schedules: what cannot be is said, by us or by the host', async (t) => {
     [['pause'], /Usage: gantry schedules pause <scheduleId>/],
     [['ls', 'x'], /Unexpected argument "x"/],
     [['lst'], /Unknown action "lst" of gantry schedules\. Did you mean ls\?/],
+    [
+      ['pause', 'x', '--until', '2030-01-01T00:00:00Z'],
+      /schedules pause does not take --until, which is for: add\./,
+    ],
+    [['--count', '3'], /schedules ls does not take --count, which is for: next\./],
   ];
   for (const [args, message] of cases) {
     const done = await host.gantry('schedules', ...args);

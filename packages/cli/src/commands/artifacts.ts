@@ -76,9 +76,9 @@ export const artifacts = actionCommand({
   actions,
   isNamed: true,
   options: {
-    version: option('N', 'show: this version instead of the last'),
-    as: option('FORMAT', `show: ${FORMATS.join(', ')}`),
-    out: option('FILE', 'show: into a file'),
+    version: option('N', 'this version instead of the last', { of: ['show'] }),
+    as: option('FORMAT', FORMATS.join(', '), { of: ['show'] }),
+    out: option('FILE', 'into a file', { of: ['show'] }),
     json: flag('print JSON'),
   },
   examples: [

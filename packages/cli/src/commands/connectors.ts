@@ -90,16 +90,17 @@ export const connectors = resourceCommand<Connector, 'reconnect', MessageDeliver
     },
   },
   options: {
-    type: option('T', `add: ${CONNECTOR_TYPES.join(', ')}`),
-    to: option('URL', 'add: smtps://HOST, smtp://HOST (STARTTLS) or https://...; not for slack'),
-    from: option('ADDRESS', 'add: the sender of mail'),
-    subject: option('TEXT', 'add: the subject of mail; else the first line of the text'),
-    tls: option('none', 'add: a mail relay without encryption, which the operator has to open'),
-    credential: option('REF', 'add: a credential of `gantry credentials`'),
-    channel: option('NAME', 'add: a channel that it serves (email, slack; all for http); may be repeated', {
+    type: option('T', CONNECTOR_TYPES.join(', '), { of: ['add'] }),
+    to: option('URL', 'smtps://HOST, smtp://HOST (STARTTLS) or https://...; not for slack', { of: ['add'] }),
+    from: option('ADDRESS', 'the sender of mail', { of: ['add'] }),
+    subject: option('TEXT', 'the subject of mail; else the first line of the text', { of: ['add'] }),
+    tls: option('none', 'a mail relay without encryption, which the operator has to open', { of: ['add'] }),
+    credential: option('REF', 'a credential of `gantry credentials`', { of: ['add'] }),
+    channel: option('NAME', 'a channel that it serves (email, slack; all for http); may be repeated', {
+      of: ['add'],
       multiple: true,
     }),
-    rate: option('N/S', 'add: at most N messages in any S seconds'),
+    rate: option('N/S', 'at most N messages in any S seconds', { of: ['add'] }),
   },
   examples: [
     'gantry connectors add mail --type smtp --to smtps://mail.example.com --from ops@example.com --credential mail-login',

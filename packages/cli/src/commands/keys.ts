@@ -78,11 +78,11 @@ export const keys = actionCommand({
   usage: 'keys ls | create <name> --scopes a,b | rotate <keyId> | revoke <keyId>',
   details: `Lost the admin key? Start the host with GANTRY_ADMIN_KEY=$(openssl rand -hex 32), use that as GANTRY_API_KEY, and\nrotate the lost one: it is listed with the scope host:admin. Then start without GANTRY_ADMIN_KEY.\n\nScopes: ${SCOPES.join(', ')}`,
   options: {
-    scopes: option('A,B', 'create: what the key may do; no scope implies another'),
+    scopes: option('A,B', 'what the key may do; no scope implies another', { of: ['create'] }),
     tenant: option('ID', 'whose keys; another than your own is for host admins'),
-    test: flag('create: a key for test data'),
-    'expires-in': option('S', 'create: valid for S seconds'),
-    grace: option('S', 'rotate: the old key stays valid for S seconds'),
+    test: flag('a key for test data', { of: ['create'] }),
+    'expires-in': option('S', 'valid for S seconds', { of: ['create'] }),
+    grace: option('S', 'the old key stays valid for S seconds', { of: ['rotate'] }),
     json: flag('print JSON'),
   },
   examples: [

@@ -5,15 +5,17 @@ import { ago, print } from '../output.ts';
 import { duration } from '../style.ts';
 import { readChoice } from '../values.ts';
 
+const LS = { of: ['ls'] };
+
 export const runs = actionCommand({
   name: 'runs',
   summary: 'list runs, newest first, and delete ended ones',
   usage: 'runs [ls | delete <runId>] [--status S] [--workflow ID] [--limit N] [--before CURSOR] [--json]',
   options: {
-    status: option('S', RUN_STATUSES.join(', ')),
-    workflow: option('ID', 'only runs of this workflow'),
-    limit: option('N', 'how many, 1 to 100 (20)'),
-    before: option('CURSOR', 'continue after an earlier page'),
+    status: option('S', RUN_STATUSES.join(', '), LS),
+    workflow: option('ID', 'only runs of this workflow', LS),
+    limit: option('N', 'how many, 1 to 100 (20)', LS),
+    before: option('CURSOR', 'continue after an earlier page', LS),
     json: flag('print JSON'),
   },
   examples: ['gantry runs', 'gantry runs --status failed --limit 5', 'gantry runs delete RUN'],

@@ -112,12 +112,12 @@ export const triggers = resourceCommand<Trigger, 'pause' | 'resume', TriggerDeli
   line: ({ subscriptionId, state }) => `${subscriptionId} ${state}`,
   deliveries: DELIVERIES,
   options: {
-    source: option('S', `add: ${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`),
-    topic: option('NAME', 'add: the topic of a queue to listen to'),
-    group: option('NAME', 'add: share the messages of the topic with this group'),
-    verify: option('M', `add: signatures are ${VERIFICATION_MODES.join(', ')} (required)`),
-    scheme: option('S', `add: how senders sign, ${SIGNATURE_SCHEMES.join(' or ')} (openwop)`),
-    map: option('V=PATH', 'add: fill a variable from the event; may be repeated', { multiple: true }),
+    source: option('S', `${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`, { of: ['add'] }),
+    topic: option('NAME', 'the topic of a queue to listen to', { of: ['add'] }),
+    group: option('NAME', 'share the messages of the topic with this group', { of: ['add'] }),
+    verify: option('M', `signatures are ${VERIFICATION_MODES.join(', ')} (required)`, { of: ['add'] }),
+    scheme: option('S', `how senders sign, ${SIGNATURE_SCHEMES.join(' or ')} (openwop)`, { of: ['add'] }),
+    map: option('V=PATH', 'fill a variable from the event; may be repeated', { of: ['add'], multiple: true }),
   },
   examples: [
     'gantry triggers add triage --map issue=webhook.body.issue.id',

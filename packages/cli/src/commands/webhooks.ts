@@ -79,10 +79,10 @@ export const webhooks = resourceCommand<WebhookSubscription, 'resume', WebhookDe
     },
   },
   options: {
-    event: option('TYPE', 'add: which events; may be repeated', { multiple: true }),
-    tag: option('TAG', 'add: only runs with this tag; may be repeated', { multiple: true }),
-    durable: flag('add: retry for about a day when the receiver fails'),
-    overlap: option('SECONDS', 'rotate-secret: seconds that the old secret also signs (86400)'),
+    event: option('TYPE', 'which events; may be repeated', { of: ['add'], multiple: true }),
+    tag: option('TAG', 'only runs with this tag; may be repeated', { of: ['add'], multiple: true }),
+    durable: flag('retry for about a day when the receiver fails', { of: ['add'] }),
+    overlap: option('SECONDS', 'seconds that the old secret also signs (86400)', { of: ['rotate-secret'] }),
   },
   examples: [
     'gantry webhooks',

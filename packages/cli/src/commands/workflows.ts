@@ -124,7 +124,7 @@ export const workflows = actionCommand({
     'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id> | delete <id>] [--replace] [--json]',
   options: {
     json: flag('print JSON'),
-    replace: flag('replace a registered version, or a higher one'),
+    replace: flag('replace a registered version, or a higher one', { of: ['register'] }),
   },
   examples: [
     'gantry workflows',

@@ -45,31 +45,32 @@ const command = actionCommand({
       'URL',
       'an address or a folder; more, with commas, are fallbacks (GANTRY_REGISTRY_URL); install: of those of the host',
     ),
-    grant: option(
-      'A,B',
-      'install, update, dev: what it may do; NAME=A,B for another pack than the named one',
-      { multiple: true },
-    ),
-    lock: option('FILE', 'the lockfile (GANTRY_PACK_LOCK; ./pack-lock.json)'),
-    workflows: option(
-      'DIR',
-      'lock, install, outdated, update: whose packs are asked for (GANTRY_WORKFLOWS_DIR; ./workflows)',
-    ),
-    override: option('NAME=VERSION', 'lock: this version, whatever the ranges say; NAME= takes it back', {
+    grant: option('A,B', 'what it may do; NAME=A,B for another pack than the named one', {
+      of: ['install', 'update', 'dev'],
       multiple: true,
     }),
-    check: flag('lock: write nothing; exit with 1 when the file would change'),
-    unverified: flag(
-      'install, update: also what no key of the registry signed, as far as the host takes uploads',
-    ),
-    older: flag('install: also in place of a newer version'),
-    yes: flag('update: do not ask'),
-    storage: flag('new: a node that stores through the host, not one that only computes'),
-    out: option('PATH', 'new: the folder; build, sign: the archive'),
-    'signing-key': option('FILE', 'sign, publish: the private key, as keygen made it'),
-    keys: option('PATH', 'verify: the public key, or a folder of them'),
-    trust: option('FILE', 'verify: a trust file, with keys and Sigstore signers'),
-    integrity: option('SRI', 'verify: what the archive must be, as build printed it'),
+    lock: option('FILE', 'the lockfile (GANTRY_PACK_LOCK; ./pack-lock.json)', {
+      of: ['lock', 'install', 'outdated', 'update'],
+    }),
+    workflows: option('DIR', 'whose packs are asked for (GANTRY_WORKFLOWS_DIR; ./workflows)', {
+      of: ['lock', 'install', 'outdated', 'update'],
+    }),
+    override: option('NAME=VERSION', 'this version, whatever the ranges say; NAME= takes it back', {
+      of: ['lock'],
+      multiple: true,
+    }),
+    check: flag('write nothing; exit with 1 when the file would change', { of: ['lock'] }),
+    unverified: flag('also what no key of the registry signed, as far as the host takes uploads', {
+      of: ['install', 'update'],
+    }),
+    older: flag('also in place of a newer version', { of: ['install'] }),
+    yes: flag('do not ask', { of: ['update'] }),
+    storage: flag('a node that stores through the host, not one that only computes', { of: ['new'] }),
+    out: option('PATH', 'the folder that is made, or the archive', { of: ['new', 'build', 'sign'] }),
+    'signing-key': option('FILE', 'the private key, as keygen made it', { of: ['sign', 'publish'] }),
+    keys: option('PATH', 'the public key, or a folder of them', { of: ['verify'] }),
+    trust: option('FILE', 'a trust file, with keys and Sigstore signers', { of: ['verify'] }),
+    integrity: option('SRI', 'what the archive must be, as build printed it', { of: ['verify'] }),
     json: flag('print JSON'),
   },
   examples: [

@@ -45,14 +45,14 @@ export const registry: Command = {
   options: {
     registry: option('URL', 'the registry (GANTRY_REGISTRY_URL)'),
     key: option('KEY', 'API key (GANTRY_REGISTRY_KEY; better there)'),
-    only: option('NAMES', 'mirror: names or namespaces, separated by commas'),
-    reason: option('TEXT', 'yank, deprecate: the reason, shown to users of the version'),
-    advisory: option('URL', 'yank: address of the advisory'),
-    'superseded-by': option('PACK', 'deprecate: what to use instead'),
-    'public-key': option('FILE', 'claim, keys: the .pub file, named after the key'),
-    'signing-key': option('FILE', 'keys rotate: the .pem file of the current key'),
-    owner: option('TENANT', 'claim: another tenant, as an operator'),
-    contact: option('TEXT', 'claim: how to reach the owner'),
+    only: option('NAMES', 'names or namespaces, separated by commas', { of: ['mirror'] }),
+    reason: option('TEXT', 'the reason, shown to users of the version', { of: ['yank', 'deprecate'] }),
+    advisory: option('URL', 'address of the advisory', { of: ['yank'] }),
+    'superseded-by': option('PACK', 'what to use instead', { of: ['deprecate'] }),
+    'public-key': option('FILE', 'the .pub file, named after the key', { of: ['claim', 'keys'] }),
+    'signing-key': option('FILE', 'the .pem file of the current key, with rotate', { of: ['keys'] }),
+    owner: option('TENANT', 'another tenant, as an operator', { of: ['claim'] }),
+    contact: option('TEXT', 'how to reach the owner', { of: ['claim'] }),
     json: flag('print JSON'),
   },
   examples: [
@@ -79,5 +79,5 @@ async function runRegistry(call: Call): Promise<number> {
   if (name === undefined) throw new UsageError(`Usage: gantry ${registry.usage}`);
   if (name === 'start') await start.act(call); // with flags of its own
   const args = readArgs({ ...registry, words: { min: 1, max: wordsMax(ACTIONS) } }, call.args.words);
-  return runAction('registry', ACTIONS, { ...call, args });
+  return runAction(registry, ACTIONS, { ...call, args });
 }
