@@ -34,6 +34,7 @@ test('connectors: added, checked, listed and removed, and the doctor looks at ea
   assert.match(doctor.out, /ok +connectors ops \(slack\): 127\.0\.0\.1:\d+ answers/);
   await host.gantry('credentials', 'revoke', 'hook');
   const ill = await host.gantry('doctor');
+  assert.equal((await gantry('check', 'ops')).code, 1);
   assert.match(ill.out, /fail +connectors ops \(slack\): .*\n +Next: gantry credentials add hook/);
   for (const { out, err } of [listed, doctor, ill]) assert.doesNotMatch(out + err, /CANARY/);
 

@@ -77,7 +77,7 @@ function paging(listed: number | undefined, hasDeliveries: boolean): OptionSpecs
 }
 
 function actionsOf<V, Verb extends string, D>(name: string, of: ResourceCommand<V, Verb, D>): Actions {
-  const { table, id = table.id, add, verbs = [], line = String } = of;
+  const { table, id = table.id ?? 'id', add, verbs = [], line = String } = of;
   const takes = `<${id}>`;
   const show: Action['act'] = async (call, item = '') => printJson(call, await of.of(call.client).get(item));
   const verbActions = verbs.map((verb): [string, Action] => [
@@ -96,9 +96,9 @@ function actionsOf<V, Verb extends string, D>(name: string, of: ResourceCommand<
     show: { takes, act: of.show ?? show },
     rm: {
       takes,
-      async act({ client, io }, item = '') {
-        await of.of(client).remove(item);
-        io.stdout.write(`${item} removed\n`);
+      async act(call, item = '') {
+        await of.of(call.client).remove(item);
+        print(call, { [id]: item, removed: true }, `${item} removed\n`);
       },
     },
     ...Object.fromEntries(verbActions),

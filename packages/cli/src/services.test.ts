@@ -43,7 +43,10 @@ test('webhooks: the secret is printed once and alone; events arrive signed, are 
   assert.ok(String(first?.headers['x-openwop-signature']).includes(digest));
   const { deliveries } = JSON.parse(ok(await host.gantry('webhooks', 'deliveries', id, '--json')));
   assert.equal(deliveries[0].runId, runId);
-  ok(await host.gantry('webhooks', 'resend', id, deliveries[0].deliveryId));
+  const resent = JSON.parse(
+    ok(await host.gantry('webhooks', 'resend', id, deliveries[0].deliveryId, '--json')),
+  );
+  assert.equal(resent.state, 'pending');
   assert.equal((await target.got(2)).length, 2);
   assert.match(ok(await host.gantry('webhooks', 'deliveries', id)), /^DELIVERY +STATE +TRIES/);
   assert.equal(ok(await host.gantry('webhooks', 'resume', id)), `${id} active\n`);
@@ -74,6 +77,8 @@ test('schedules: added, previewed, paused, resumed, removed', async (t) => {
   assert.equal(ok(await host.gantry('schedules', 'rm', id)), `${id} removed\n`);
   const once = JSON.parse(ok(await host.gantry('schedules', 'add', 'hello', '--in', '15m', '--json')));
   assert.equal(once.nextFireAt, '2030-01-01T00:15:00.000Z');
+  const removed = ok(await host.gantry('schedules', 'rm', once.scheduleId, '--json'));
+  assert.deepEqual(JSON.parse(removed), { scheduleId: once.scheduleId, removed: true });
 });
 
 test('schedules: what cannot be is said, by us or by the host', async (t) => {

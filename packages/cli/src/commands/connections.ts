@@ -87,9 +87,9 @@ export const connections = resourceCommand<Connection>({
     },
     unconfigure: {
       takes: '<provider>',
-      async act({ client, io }, provider = '') {
-        await client.connections.unconfigure(provider);
-        io.stdout.write(`${provider} removed\n`);
+      async act(call, provider = '') {
+        await call.client.connections.unconfigure(provider);
+        print(call, { provider, removed: true }, `${provider} removed\n`);
       },
     },
   },

@@ -8,7 +8,7 @@ import {
 } from '@gantry/protocol';
 import { CONNECTORS } from '@gantry/protocol/tables';
 import { type Call, option } from '../command.ts';
-import { UsageError } from '../io.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { resourceCommand, sentColumns } from '../resource-command.ts';
 import { printable } from '../style.ts';
@@ -79,13 +79,14 @@ export const connectors = resourceCommand<Connector, 'reconnect', MessageDeliver
         const { ok, detail, next } = await call.client.connectors.check(connectorId, {});
         const text = [`${ok ? 'ok' : 'fail'} ${printable(detail)}`, ...(next ? [`Next: ${next}`] : [])];
         print(call, { ok, detail, next }, `${text.join('\n')}\n`);
+        return ok ? EXIT.ok : EXIT.failed;
       },
     },
     resend: {
       takes: '<connectorId> <deliveryId>',
-      async act({ client, io }, connectorId = '', deliveryId = '') {
-        const sent = await client.connectors.resend(connectorId, { deliveryId });
-        io.stdout.write(`${sent.deliveryId} ${sent.state}\n`);
+      async act(call, connectorId = '', deliveryId = '') {
+        const sent = await call.client.connectors.resend(connectorId, { deliveryId });
+        print(call, sent, `${sent.deliveryId} ${sent.state}\n`);
       },
     },
   },

@@ -1,6 +1,6 @@
 import type { DeadLetter } from '@gantry/protocol';
 import { DEAD_LETTERS } from '@gantry/protocol/tables';
-import { ago } from '../output.ts';
+import { ago, print } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
 
 const whatOf = (letter: DeadLetter): string =>
@@ -26,9 +26,11 @@ export const deadLetters = resourceCommand<DeadLetter>({
   actions: {
     retry: {
       takes: '<deadLetterId>',
-      async act({ client, io }, deadLetterId = '') {
-        const made = await client.deadLetters.retry(deadLetterId);
-        io.stdout.write(
+      async act(call, deadLetterId = '') {
+        const made = await call.client.deadLetters.retry(deadLetterId);
+        print(
+          call,
+          made,
           made.type === 'run'
             ? `${made.runId}\nWatch it: gantry events ${made.runId} --follow\n`
             : `${made.deliveryId} is delivered again\n`,

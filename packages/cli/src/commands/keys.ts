@@ -67,7 +67,7 @@ const ACTIONS: Actions = {
     takes: '<keyId>',
     async act(call, keyId = '') {
       await call.client.keys.revoke(keyId, ofTenant(call));
-      call.io.stdout.write(`${keyId} revoked\n`);
+      print(call, { keyId, revoked: true }, `${keyId} revoked\n`);
     },
   },
 };

@@ -1,7 +1,7 @@
 import { given, type WebhookDelivery, type WebhookSubscription } from '@gantry/protocol';
 import { WEBHOOKS } from '@gantry/protocol/tables';
 import { flag, option } from '../command.ts';
-import { printSecret } from '../output.ts';
+import { print, printSecret } from '../output.ts';
 import { resourceCommand, sentColumns } from '../resource-command.ts';
 
 const OVERLAP_MAX = 7 * 86_400;
@@ -72,9 +72,9 @@ export const webhooks = resourceCommand<WebhookSubscription, 'resume', WebhookDe
     },
     resend: {
       takes: '<webhookId> <deliveryId>',
-      async act({ client, io }, webhookId = '', deliveryId = '') {
-        const made = await client.webhooks.resend(webhookId, deliveryId);
-        io.stdout.write(`${made.deliveryId} ${made.state}\n`);
+      async act(call, webhookId = '', deliveryId = '') {
+        const made = await call.client.webhooks.resend(webhookId, deliveryId);
+        print(call, made, `${made.deliveryId} ${made.state}\n`);
       },
     },
   },

@@ -2,7 +2,7 @@
 
 import { RUNTIME_REQUIREMENTS, surfaceGrant } from '@gantry/packs';
 import type { InstalledPack } from '@gantry/protocol';
-import { didYouMean, SURFACE_NAMES } from '@gantry/protocol';
+import { didYouMean, given, SURFACE_NAMES } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -107,9 +107,10 @@ export const grant: Action = {
 
 export const rm: Action = {
   takes: '<name> [version]',
-  async act({ client, io }, name = '', version) {
-    await client.packs.remove(name, version);
-    io.stdout.write(`${version === undefined ? name : `${name}@${version}`} removed\n`);
+  async act(call, name = '', version) {
+    await call.client.packs.remove(name, version);
+    const removed = { name, ...given({ version }), removed: true };
+    print(call, removed, `${version === undefined ? name : `${name}@${version}`} removed\n`);
   },
 };
 
