@@ -70,6 +70,10 @@ test('schedules: added, previewed, paused, resumed, removed', async (t) => {
   const next = ['2030-01-01T08:00:00.000Z', '2030-01-02T08:00:00.000Z', ''].join('\n');
   assert.equal(ok(await host.gantry('schedules', 'next', id, '--count', '2')), next);
   assert.equal(ok(await host.gantry('schedules', 'next', '0 9 * * *', ...zone, '--count', '2')), next);
+  assert.equal(
+    ok(await host.gantry('schedules', 'next', '@daily', '--count', '1')),
+    '2030-01-02T00:00:00.000Z\n',
+  );
   assert.equal(JSON.parse(ok(await host.gantry('schedules', 'show', id))).scheduleId, id);
   assert.match(ok(await host.gantry('heartbeats')), /^No heartbeats yet/);
   assert.match(ok(await host.gantry('schedules', 'pause', id)), /^\S+ paused/);
@@ -97,6 +101,7 @@ test('schedules: what cannot be is said, by us or by the host', async (t) => {
       /schedules pause does not take --until, which is for: add\./,
     ],
     [['--count', '3'], /schedules ls does not take --count, which is for: next\./],
+    [['next', 'x', '--timezone', 'Europe/Berlin'], /--timezone is for a cron expression/],
   ];
   for (const [args, message] of cases) {
     const done = await host.gantry('schedules', ...args);

@@ -38,11 +38,15 @@ function readRequest(args: Args, workflowId: string, cron: string | undefined): 
   };
 }
 
-/** Ids have no spaces, cron expressions always do. */
+/** Ids have neither spaces nor a leading @; a cron expression has the one or the other. */
+const isCron = (word: string): boolean => /^@|\s/.test(word.trim());
+
 async function next(call: Call, word = ''): Promise<void> {
   const { args, client } = call;
   const count = args.whole('count', 1, 100) ?? 5;
-  const times = /\s/.test(word.trim())
+  if (!isCron(word) && args.text('timezone') !== undefined)
+    throw new UsageError('--timezone is for a cron expression. A schedule has its own.');
+  const times = isCron(word)
     ? await client.schedules.preview({ cron: word, count, ...args.given('timezone') })
     : await client.schedules.next(word, { count });
   print(
