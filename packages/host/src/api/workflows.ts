@@ -62,10 +62,12 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
       },
     },
     async (request, reply) => {
-      const workflow = await workflows.resolve(callerOf(request).tenant, request.params.workflowId);
-      if (workflow === null) throw new OpenwopError('not_found');
-      if (notModified(request, reply, `"${workflow.record.hash}"`)) return '';
-      return readPayload(request, reply, JSON.stringify(workflow.definition));
+      // Not resolved: it can be read also while a pack that it uses is missing
+      const record = await records.workflow(callerOf(request).tenant, request.params.workflowId);
+      const body = record && (await records.definition(record.hash));
+      if (!record || !body) throw new OpenwopError('not_found');
+      if (notModified(request, reply, `"${record.hash}"`)) return '';
+      return readPayload(request, reply, body);
     },
   );
 

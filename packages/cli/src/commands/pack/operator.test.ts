@@ -126,6 +126,13 @@ test('why says where a type comes from, who uses it and what it may do', async (
   assert.match(unused.out, /No workflow uses it/);
   await gantry('workflows', 'register', path.join(folder, 'example.json'));
   assert.match((await gantry('pack', 'why', NAME)).out, /try-vendor-acme-greeter: hello/);
+  const other = 'vendor.acme.visits';
+  await gantry('pack', 'install', await scaffolded(t, other, '--storage'));
+  await gantry('pack', 'rm', NAME);
+  const shown = await gantry('workflows', 'show', 'try-vendor-acme-greeter');
+  assert.equal(JSON.parse(shown.out).nodes[0].typeId, `${NAME}.hello`, 'a workflow outlives its pack');
+  assert.match((await gantry('pack', 'why', other)).out, /No workflow uses it/);
+  await gantry('pack', 'install', folder, '--grant', 'net.outbound');
   const unknown = await gantry('pack', 'why', `${NAME}.helo`);
   assert.equal(unknown.code, 2);
   assert.match(unknown.err, /Did you mean vendor\.acme\.greeter\.hello\?/);
