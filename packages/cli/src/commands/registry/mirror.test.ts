@@ -241,7 +241,9 @@ test('only the packs that are asked for come, and those that are there stay', as
     (await mirror('--only', 'vendor.nobody.*,vendor.acme.t*')).err,
     /neither a name nor a namespace/,
   );
-  await mirror('--only', 'vendor.nobody.*,vendor.acme.*');
+  const { code, out, err } = await mirror('--only', 'vendor.nobody.*,vendor.acme.*');
+  assert.equal(code, 1);
+  assert.match(out + err, /vendor\.nobody\.\*.*The registry lists no such pack/);
   assert.deepEqual(await listed(), { packs: [{ name: MAIL }, { name: TOOLS }] });
 });
 

@@ -66,7 +66,10 @@ export async function mirror(call: Call): Promise<number> {
     refused: [],
     unreachableInARow: 0,
   };
-  const names = (await work.registry.list()).filter((name) => only === undefined || permits(only, name));
+  const listed = await work.registry.list();
+  const names = listed.filter((name) => only === undefined || permits(only, name));
+  for (const pattern of only ?? [])
+    if (!names.some((name) => permits([pattern], name))) refuseUnlisted(work, pattern);
   await copySite(work);
   const queue = [...new Set(names)].values();
   const worker = async (): Promise<void> => {
@@ -78,6 +81,11 @@ export async function mirror(call: Call): Promise<number> {
   if (args.flag('json')) printJson(call, { ...work.counts, refused: work.refused });
   else report(work);
   return work.refused.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** A typing error, or a pack that this key may not see. */
+function refuseUnlisted({ refused }: Mirror, pattern: string): void {
+  refused.push({ what: pattern, code: 'pack_not_found', reason: 'The registry lists no such pack.' });
 }
 
 function patternsOf(list: string | undefined): string[] | undefined {
