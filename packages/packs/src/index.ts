@@ -17,7 +17,12 @@ export { ReverseDns as PACK_NAME, type Signing } from './manifest/fields.ts';
 export type { ManifestIssue } from './manifest/issue.ts';
 export { readJsonSource } from './manifest/json-source.ts';
 export { PACK_KINDS, type PackKind, type PackManifest } from './manifest/kinds.ts';
-export { covers, type NodePackManifest, RUNTIME_REQUIREMENTS } from './manifest/node.ts';
+export {
+  covers,
+  type NodePackManifest,
+  OPERATOR_REQUIREMENT,
+  RUNTIME_REQUIREMENTS,
+} from './manifest/node.ts';
 export { readManifest } from './manifest/read-manifest.ts';
 export { checkFiles } from './manifest/rules.ts';
 export { type Keychain, readDiscovery } from './registry/documents.ts';

@@ -5,6 +5,7 @@
  * I2  Grants end with the last version of a pack: runs under way keep what they began with, an install begins anew.
  * I3  `env.read` is the operator's to give. No tenant gives it to itself or takes it over.
  */
+import { OPERATOR_REQUIREMENT } from '@gantry/packs';
 import { isoTime, type PackGrant } from '@gantry/protocol';
 import { putting, type Stored } from '@gantry/resources';
 import type { Write } from '@gantry/store';
@@ -14,7 +15,6 @@ import { type GrantHolder, type GrantRecord, packGrants } from './pack-record.ts
 const HISTORY_MAX = 100;
 const HOLDERS_MAX = 50;
 const INTEGRITIES_MAX = 100;
-const OPERATORS = 'env.read';
 
 /** The pack that holds a grant: its archive and its signer. */
 export interface Holder {
@@ -45,7 +45,7 @@ const recordOf = (grants: Grants): GrantRecord => {
 
 /** I3. */
 export const givenBy = (tenant: string, requires: readonly string[]): readonly string[] =>
-  tenant === SHARED ? requires : requires.filter((id) => id !== OPERATORS);
+  tenant === SHARED ? requires : requires.filter((id) => id !== OPERATOR_REQUIREMENT);
 
 /** I1. Undefined when nothing was granted to it. */
 function held({ holders }: GrantRecord, { integrity, signer }: Holder): GrantHolder | undefined {

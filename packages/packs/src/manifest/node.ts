@@ -62,6 +62,8 @@ export const RUNTIME_REQUIREMENTS = [
   'env.read',
   'clock',
 ] as const;
+/** The operator's to grant; no tenant grants it. */
+export const OPERATOR_REQUIREMENT = 'env.read';
 const RuntimeRequirement = Type.Enum([...RUNTIME_REQUIREMENTS]);
 export type RuntimeRequirement = (typeof RUNTIME_REQUIREMENTS)[number];
 

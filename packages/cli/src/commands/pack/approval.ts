@@ -1,6 +1,6 @@
 /** Prints the permissions of a pack in plain words and asks for approval. */
 import { ApiError } from '@gantry/client';
-import { describePermission, requiresOf, surfaceAsks } from '@gantry/packs';
+import { describePermission, OPERATOR_REQUIREMENT, requiresOf, surfaceAsks } from '@gantry/packs';
 import type { Json, PackAsking } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { isConfirmed, UsageError } from '../../io.ts';
@@ -115,8 +115,18 @@ export function refuseNeedless(pack: BuiltPack, given: readonly string[]): void 
   );
 }
 
+/** No answer to a question here would grant it. */
+function refuseOperators(packs: readonly PackAsking[]): void {
+  const asking = packs.find(({ unmet }) => unmet.includes(OPERATOR_REQUIREMENT));
+  if (asking)
+    throw new UsageError(
+      `Nothing was installed. ${asking.name}@${asking.version} asks for ${OPERATOR_REQUIREMENT}, which only the operator of the host grants: in GANTRY_PACKS, with the variables in GANTRY_PACK_ENV.`,
+    );
+}
+
 /** Throws unless a person approves, which needs a terminal. */
 async function ask({ io }: Call, packs: readonly PackAsking[], named: string | undefined): Promise<void> {
+  refuseOperators(packs);
   for (const { name, version, unmet, granted, undetermined } of packs) {
     const more = granted.length > 0 ? 'more than before' : 'permission';
     io.stdout.write(`${name}@${version} asks for ${more}:\n`);

@@ -103,6 +103,18 @@ test('a grant that is taken back stops the next run with the reason', async (t) 
   assert.match(run.out, /pack_runtime_requirement_unmet/);
 });
 
+test('a permission of the operator is not offered to be granted here', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  await asking(folder, '0.1.0', 'env.read');
+  for (const grant of [[], ['--grant', 'env.read']]) {
+    const { code, err } = await gantry('pack', 'install', folder, ...grant);
+    assert.equal(code, 2);
+    assert.match(err, /asks for env\.read, which only the operator of the host grants: in GANTRY_PACKS/);
+    assert.doesNotMatch(err, /add: --grant/);
+  }
+});
+
 test('receipts show what was used, and offer the smaller grant', async (t) => {
   const { gantry } = await realHost(t, []);
   const folder = await scaffolded(t);
