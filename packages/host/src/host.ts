@@ -1,6 +1,5 @@
 /** The one place that wires everything. */
 
-import { mkdir } from 'node:fs/promises';
 import { KNOWN_PROVIDERS } from '@gantry/ai';
 import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
 import { type AdminKey, drained, ensureAdminKey, listen, randomBytes } from '@gantry/http';
@@ -18,6 +17,7 @@ import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import { httpCredentials, secretsPort } from './credentials/secrets-port.ts';
+import { createDataDir } from './data-dir.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
 import { nodeSecrets } from './packs/node-controls/node-secrets.ts';
@@ -102,7 +102,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const { settings } = options;
   const redactions = createRedactions();
   const log = options.log ?? processLog(redactions, settings, options.logTo);
-  await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
+  await createDataDir(settings.dataDir);
   const lease = options.lease ?? (isShared(settings) ? SHARED_LEASE : SOLE_LEASE);
   const opening = options.store ?? (await openStore(settings));
   opened.push(() => opening.close());

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
@@ -60,6 +60,21 @@ test('a start that finds its port in use does not cost the admin key', async (t)
   assert.ok(!existsSync(`${folder.path}/gantry.pid`));
   assert.match((await startIn(folder.path, {})).out, /Admin key \(shown once, keep it\): gk_/);
   assert.doesNotMatch((await startIn(folder.path, {})).out, /Admin key/);
+});
+
+test('a data folder that cannot be created is named, with what to do', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const file = `${folder.path}/taken`;
+  writeFileSync(file, '');
+  for (const path of [file, `${file}/below`]) {
+    const { code, out, err } = await startIn(path, {});
+    assert.deepEqual([code, out], [2, '']);
+    assert.equal(
+      err,
+      `gantry: The data folder ${path} cannot be created (a file is in its place). Choose another with --data or GANTRY_DATA_DIR.\n`,
+    );
+  }
 });
 
 test('the key of the command line is not made an admin key', async (t) => {
