@@ -82,6 +82,8 @@ test('an unknown flag is refused in one line, with the one that was probably mea
 
 test('in the list of settings every name stands apart from its meaning', () => {
   const [, ...rows] = usage().split('\n');
+  assert.doesNotMatch(usage(), /(\([^)]*\)) \1$/m, 'a default comes once');
+  assert.match(usage(), /GANTRY_LOG +trace, debug, info, warn, error, fatal or silent \(info\)/);
   const columns = rows.map((row) => /^( {2}.*?[A-Z]+_[A-Z0-9_]+ {2,})\S/.exec(row)?.[1]?.length);
   assert.equal(new Set(columns).size, 1, usage());
   assert.ok(columns[0]);

@@ -62,7 +62,7 @@ const OWN = {
     'GANTRY_DATABASE_URL --database: postgres://... for runs and what packs store (SQLite in the data folder)',
     read.databaseUrl,
   ),
-  logLevel: setting('GANTRY_LOG --log: debug, info, warn, error or silent', read.logLevel),
+  logLevel: setting('GANTRY_LOG --log: trace, debug, info, warn, error, fatal or silent', read.logLevel),
   publicUrl: setting(
     'GANTRY_PUBLIC_URL: address under which clients reach it, for links (the one it listens on)',
     read.publicUrl,
@@ -174,7 +174,7 @@ const OWN = {
     read.whole(3, 0, 100),
   ),
   toolCallsPerMinute: setting(
-    'GANTRY_TOOL_CALLS_PER_MINUTE: calls of one tool by one principal, in all processes (6000)',
+    'GANTRY_TOOL_CALLS_PER_MINUTE: calls of one tool by one principal, in all processes',
     read.whole(6_000, 1, 1_000_000),
   ),
   outOfAudience: setting(

@@ -25,7 +25,7 @@ const SERVED = {
     'GANTRY_DATABASE_URL --database: postgres://... (SQLite in the data folder)',
     read.databaseUrl,
   ),
-  logLevel: setting('GANTRY_LOG --log: debug, info, warn, error or silent', read.logLevel),
+  logLevel: setting('GANTRY_LOG --log: trace, debug, info, warn, error, fatal or silent', read.logLevel),
   storage: setting(
     'GANTRY_REGISTRY_STORAGE --storage: storage of archives: a folder or s3://bucket/prefix (packs in the data folder)',
     read.text,

@@ -31,7 +31,7 @@ export const start: Command = {
     data: option('DIR', 'data folder (GANTRY_DATA_DIR; ./.gantry)'),
     database: option('URL', 'postgres://... instead of SQLite (GANTRY_DATABASE_URL)'),
     workflows: option('DIR', 'definitions loaded at start (GANTRY_WORKFLOWS_DIR; ./workflows)'),
-    log: option('LEVEL', 'debug, info, warn, error or silent (GANTRY_LOG; info)'),
+    log: option('LEVEL', 'trace, debug, info, warn, error, fatal or silent (GANTRY_LOG; info)'),
   },
   examples: ['gantry start', 'gantry start --port 8080 --data /var/lib/gantry'],
   words: 'passthrough',
