@@ -25,7 +25,7 @@ import { refuseUncheckedIfMatch } from './if-match.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { createTracer, parseTraceparent } from './trace.ts';
-import { ignoreUnknownQuery } from './unknown-query.ts';
+import { ignoreUnknownQuery, refuseQuery } from './unknown-query.ts';
 import { validatorCompiler } from './validation.ts';
 
 /** Signed tokens are the longest. */
@@ -76,7 +76,10 @@ export function createServer(options: ServerOptions): Server {
   app.addHook('onRoute', (route) => {
     const { access } = routes.add(route);
     if (access === 'token' || access === 'optional') route.onRequest = authenticateIfPresent(auth);
-    else if (access !== 'public') route.onRequest = authenticate(auth, access);
+    else if (access !== 'public') {
+      refuseQuery(route);
+      route.onRequest = authenticate(auth, access);
+    }
   });
   app.addHook('preValidation', ignoreUnknownQuery);
   app.addHook('preValidation', refuseUncheckedIfMatch);

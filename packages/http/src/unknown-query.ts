@@ -4,7 +4,8 @@
  * Reads of the protocol take query parameters that other hosts know: unknown ones are ignored, and named in a header.
  * Those of the host's own routes are refused, as everything unknown is.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { closedObject } from '@gantry/protocol';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
 const WARNING = 'gantry-warning';
 const NAMES_MAX = 10;
@@ -25,6 +26,14 @@ export function warn(reply: FastifyReply, warnings: readonly string[]): void {
   const more = warnings.length - WARNINGS_MAX;
   const told = [...warnings.slice(0, WARNINGS_MAX), ...(more > 0 ? [`${more} more.`] : [])].join(' ');
   void reply.header(WARNING, told.replace(/[^\x20-\x7e]/g, '?').slice(0, CHARACTERS_MAX));
+}
+
+const NO_QUERY = closedObject({});
+
+/** Of a route of the host's own that takes no query parameters: none is known. */
+export function refuseQuery(route: RouteOptions): void {
+  if (!route.url.startsWith('/v1/host/gantry/')) return;
+  route.schema = { querystring: NO_QUERY, ...route.schema };
 }
 
 export async function ignoreUnknownQuery(request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -18,6 +18,7 @@ import {
   readPayload,
 } from '@gantry/http';
 import {
+  closedObject,
   invalid,
   isErrorCode,
   isoTime,
@@ -46,7 +47,7 @@ export const NodeParams = Type.Object({
   runId: Type.String({ minLength: 1, maxLength: 128 }),
   nodeId: Type.String({ minLength: 1 }),
 });
-const ListQuery = Type.Object({
+const ListQuery = closedObject({
   before: Type.Optional(Type.String({ maxLength: 128 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
 });

@@ -34,6 +34,16 @@ test('unknown query parameters of protocol reads are ignored and named; those of
   assert.equal(read.headers['gantry-warning'], 'unknown query parameters ignored: include');
   assert.equal((await api.get(`/v1/runs/${runId}`)).headers['gantry-warning'], undefined);
   assertError(await api.get('/v1/host/gantry/runs?include=all'), 400, 'validation_error');
+  for (const path of [
+    'workflows?limit=1',
+    `runs/${runId}/explain?include=all`,
+    'usage?dyas=3',
+    'interrupts?x',
+  ])
+    assertError(await api.get(`/v1/host/gantry/${path}`), 400, 'validation_error');
+  const url = `/v1/host/gantry/runs/${runId}`;
+  assertError(await api.request({ method: 'DELETE', url: `${url}?dryRun=true` }), 400, 'validation_error');
+  assert.equal((await api.get(`/v1/runs/${runId}`)).statusCode, 200);
 });
 
 test('events are read from a sequence, and as many as asked for', async () => {

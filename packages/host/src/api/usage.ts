@@ -1,7 +1,7 @@
 /** What models were used for, and what it cost. */
 import { rootRunId } from '@gantry/engine';
 import { type Api, callerOf } from '@gantry/http';
-import { ModelUsage, OpenwopError, optional, RunUsage } from '@gantry/protocol';
+import { closedObject, ModelUsage, OpenwopError, optional, RunUsage } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Ai } from '../ai/ai.ts';
 import { dayOf, NANO_USD } from '../ai/ledger.ts';
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const CALLS_MAX = 1_000;
 /** A log is read in parts of this size. */
 const PART_BYTES = 1_048_576;
-const Query = Type.Object({ days: optional(Type.Integer({ minimum: 1, maximum: DAYS_MAX })) });
+const Query = closedObject({ days: optional(Type.Integer({ minimum: 1, maximum: DAYS_MAX })) });
 
 export function usageRoutes(app: Api, deps: ApiDeps, { ledger }: Pick<Ai, 'ledger'>): void {
   const { runtime, store, now } = deps;
