@@ -1,5 +1,5 @@
 /** What the protocol lays down for trigger subscriptions; the rest of their routes follows from the wire. */
-import { type Api, type Idempotency, readPayload } from '@gantry/http';
+import { type Api, type Idempotency, readPayload, warn } from '@gantry/http';
 import {
   TRIGGER_LIMITS,
   TriggerPurpose,
@@ -10,6 +10,7 @@ import Type from 'typebox';
 import type { TriggerService } from '../triggers/trigger-service.ts';
 import type { ApiDeps } from './context.ts';
 import { changed, IfMatch, matchingOf, personOf, resourceRoutes } from './resources.ts';
+import { unknownPaths } from './unknown-names.ts';
 
 const URL = '/v1/trigger-subscriptions';
 /** An id has no colon: what follows one is a verb. */
@@ -41,11 +42,12 @@ export function triggerSubscriptionRoutes(
 ): void {
   resourceRoutes(app, wire, service, idempotency);
 
-  app.post(URL, { schema: REGISTER }, (request, reply) =>
-    changed(request, reply.code(201), idempotency, (caller) =>
+  app.post(URL, { schema: REGISTER }, (request, reply) => {
+    warn(reply, unknownPaths(request.body));
+    return changed(request, reply.code(201), idempotency, (caller) =>
       service.register(caller, request.body, originOf(request)),
-    ),
-  );
+    );
+  });
 
   app.get(HOST_URL, { schema: DESCRIBE }, async (request, reply) => {
     const subscriptions = await service.describe(

@@ -1,7 +1,13 @@
 /** Names that a request may give freely and that nothing reads: probably mistyped, so the answer warns of them. */
 import type { Plan } from '@gantry/engine';
 import type { PromptTemplate } from '@gantry/packs';
-import { CONFIGURABLE_RULES, didYouMean, EVENT_TYPES, HEARTBEAT_EVENTS } from '@gantry/protocol';
+import {
+  CONFIGURABLE_RULES,
+  didYouMean,
+  EVENT_TYPES,
+  HEARTBEAT_EVENTS,
+  type TriggerSubscriptionRegistration,
+} from '@gantry/protocol';
 import { PLACEHOLDER } from '../prompts/compose.ts';
 
 /** Whoever misspells more than these sees enough. */
@@ -48,6 +54,33 @@ export function unknownPlaceholders({ text, variables = [] }: PromptTemplate): s
     [...names],
     variables.map(({ name }) => name),
   );
+}
+
+const QUEUE_MEMBERS = ['payload', 'headers', 'messageId'];
+const INGESTED_MEMBERS = [
+  'source',
+  'subscriptionId',
+  'deliveryId',
+  'receivedAt',
+  'verified',
+  'contentTrust',
+  'dedupKey',
+];
+
+/** What no event has stays unset in every run. */
+export function unknownPaths({
+  source,
+  inputMapping = {},
+}: Pick<TriggerSubscriptionRegistration, 'source' | 'inputMapping'>): string[] {
+  const known = source === 'queue' ? QUEUE_MEMBERS : [source, ...INGESTED_MEMBERS];
+  const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
+  return Object.values(inputMapping)
+    .filter((path) => !known.includes(rootOf(path)))
+    .slice(0, TOLD_MAX)
+    .map((path) => {
+      const hint = didYouMean(rootOf(path), known) || ` Paths begin with ${known[0]}.`;
+      return `No event has ${JSON.stringify(path)}, which inputMapping names (ignored).${hint}`;
+    });
 }
 
 /** Clients may subscribe to events that a later version tells. */

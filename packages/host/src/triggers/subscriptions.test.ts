@@ -37,6 +37,26 @@ test('a subscription is shown without its secret, to its own tenant only', async
   );
 });
 
+test('a path of the mapping that no event has is named in a warning', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(
+    workflow('mapped', [node('a', 'core.noop')], { variables: [{ name: 'n', type: 'string' }] }),
+  );
+  const warned = async (source: string, path: string, more: object = {}) => {
+    const body = { source, workflowId: 'mapped', inputMapping: { n: path }, ...more };
+    const answer = await rig.request('POST', URL, body);
+    assert.equal(answer.statusCode, 201, answer.body);
+    return answer.headers['gantry-warning'];
+  };
+  const head = (path: string) => `No event has "${path}", which inputMapping names (ignored).`;
+  assert.equal(await warned('webhook', 'webhok.body.x'), `${head('webhok.body.x')} Did you mean webhook?`);
+  assert.equal(await warned('form', 'body.x'), `${head('body.x')} Paths begin with form.`);
+  const queue = { topic: 'orders' };
+  assert.equal(await warned('queue', 'webhook.x', queue), `${head('webhook.x')} Paths begin with payload.`);
+  for (const path of ['webhook.body.x', 'verified']) assert.equal(await warned('webhook', path), undefined);
+  assert.equal(await warned('queue', 'payload.id', queue), undefined);
+});
+
 test('what no event could start, or this host does not ingest, is refused', async (t) => {
   const rig = await triggersTest(t);
   await rig.register(
