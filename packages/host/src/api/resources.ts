@@ -1,5 +1,5 @@
 /** The routes of a resource, from its wire. */
-import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload } from '@gantry/http';
+import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload, warn } from '@gantry/http';
 import { closedObject, invalid, type Table, type Wire } from '@gantry/protocol';
 import type { Caller, Matching, Shown } from '@gantry/resources';
 import type { EntryFilter } from '@gantry/store';
@@ -80,7 +80,16 @@ export async function changed(
   return answer === undefined ? '' : JSON.stringify(answer);
 }
 
-export function resourceRoutes(app: Api, wire: Wire, service: AnyService, idempotency: Once): void {
+/** What the caller probably did not mean in what creates an item, in sentences. */
+type Warnings = (tenant: string, input: unknown) => Promise<readonly string[]>;
+
+export function resourceRoutes(
+  app: Api,
+  wire: Wire,
+  service: AnyService,
+  idempotency: Once,
+  warnings?: Warnings,
+): void {
   readRoutes(app, wire, service);
   const { items, item, method, params } = pathsOf(wire.table);
   const { view, own = [], gone } = wire;
@@ -103,9 +112,13 @@ export function resourceRoutes(app: Api, wire: Wire, service: AnyService, idempo
 
   const CREATE = { summary: wire.about, body: wire.input, response: { 201: wire.created ?? view } };
   if (!own.includes('create'))
-    app.post(items, { schema: CREATE, config }, (request, reply) =>
-      change(request, reply.code(201), (caller) => service.create(caller, request.body)),
-    );
+    app.post(items, { schema: CREATE, config }, async (request, reply) => {
+      const created = await change(request, reply.code(201), (caller) =>
+        service.create(caller, request.body),
+      );
+      if (warnings) warn(reply, await warnings(callerOf(request).tenant, request.body));
+      return created;
+    });
 
   for (const [name, access] of Object.entries(wire.table.item ?? {})) {
     if (access === 'read' || own.includes(name)) continue;

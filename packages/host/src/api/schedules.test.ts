@@ -81,6 +81,24 @@ test('what is wrong with a schedule is said when it is made', async (t) => {
   assert.equal(far.details.maxFutureHorizon, SCHEDULING_CAPABILITY.maxFutureHorizon);
 });
 
+test('inputs that the workflow does not have are named in a warning', async (t) => {
+  const { post } = await setUp(t);
+  const warned = async (url: string, body: object) => {
+    const answer = await post(url, body);
+    assert.equal(answer.statusCode, 201, answer.body);
+    return answer.headers['gantry-warning'];
+  };
+  const misspelled = { workflowId: 'secretive', inputs: { coutn: 1 } };
+  const warning = 'Unknown input "coutn" (ignored). Did you mean count?';
+  assert.equal(await warned(URL, { cron: '@daily', ...misspelled }), warning);
+  assert.equal(
+    await warned(URL, { cron: '@daily', workflowId: 'secretive', inputs: { count: 1 } }),
+    undefined,
+  );
+  const heartbeat = { workflowId: 'three', intervalSec: 60, enqueue: misspelled };
+  assert.equal(await warned('/v1/host/gantry/heartbeats', heartbeat), warning);
+});
+
 test('a tick starts one run that names its cause, and the schedule says so', async (t) => {
   const { get, create, runs, passTo } = await setUp(t);
   const { scheduleId } = await create({ cron: '* * * * *', metadata: { team: 'ops' }, tags: ['tick'] });

@@ -42,6 +42,7 @@ import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
 import { eventsRoute } from './sse.ts';
 import { triggerSubscriptionRoutes } from './trigger-subscriptions.ts';
+import { type RunsToStart, unknownInputsLater } from './unknown-names.ts';
 import { usageRoutes } from './usage.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
@@ -61,8 +62,10 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
     deps.services;
   const { now } = deps;
   webhookRoutes(app, webhooks.service, idempotency);
-  resourceRoutes(app, schedulesWire, schedules.service, idempotency);
-  resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
+  const unknownInputs = (tenant: string, input: unknown) =>
+    unknownInputsLater(deps.workflows, tenant, input as RunsToStart);
+  resourceRoutes(app, schedulesWire, schedules.service, idempotency, unknownInputs);
+  resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency, unknownInputs);
   resourceRoutes(app, credentialsWire, credentials.service, idempotency);
   connectionRoutes(app, oauth, idempotency);
   resourceRoutes(app, actsWire, credentials.acts, idempotency);

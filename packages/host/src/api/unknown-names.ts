@@ -9,6 +9,7 @@ import {
   type TriggerSubscriptionRegistration,
 } from '@gantry/protocol';
 import { PLACEHOLDER } from '../prompts/compose.ts';
+import type { Workflows } from '../runtime/runtime.ts';
 
 /** Whoever misspells more than these sees enough. */
 const TOLD_MAX = 20;
@@ -21,6 +22,25 @@ const unknown = (what: string, given: readonly string[], known: readonly string[
 
 export const unknownInputs = ({ variables }: Plan, inputs: object): string[] =>
   unknown('input', Object.keys(inputs), [...variables.keys()]);
+
+/** As the schemas of schedules and heartbeats have it. */
+export interface RunsToStart {
+  readonly workflowId: string;
+  readonly inputs?: object;
+  /** Of a heartbeat: the run that a change starts. */
+  readonly enqueue?: RunsToStart;
+}
+
+/** Of the runs that a schedule or heartbeat starts later. */
+export async function unknownInputsLater(
+  workflows: Pick<Workflows, 'resolve'>,
+  tenant: string,
+  { workflowId, inputs = {}, enqueue }: RunsToStart,
+): Promise<string[]> {
+  const workflow = await workflows.resolve(tenant, workflowId);
+  const own = workflow ? unknownInputs(workflow.plan, inputs) : [];
+  return enqueue ? [...own, ...(await unknownInputsLater(workflows, tenant, enqueue))] : own;
+}
 
 /** Reserved by the protocol, in every workflow. */
 const RESERVED = [...Object.keys(CONFIGURABLE_RULES), 'budget', 'ai', 'mockProvider'];
