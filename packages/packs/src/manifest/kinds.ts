@@ -1,9 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { WorkflowChain } from '../workflow-chain/chain.ts';
-import { ConnectionPackManifest } from './connection.ts';
 import {
   ArtifactTypePackManifest,
   CardPackManifest,
+  ConnectionPackManifest,
   FormContentPackManifest,
   FrontendPluginPackManifest,
   PromptPackManifest,
