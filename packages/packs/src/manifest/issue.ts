@@ -1,7 +1,6 @@
-import type { ErrorCode, JsonObject } from '@gantry/protocol';
-import { isObject, own } from '../json.ts';
-import type { Position } from './json-source.ts';
-import { pointer } from './json-source.ts';
+import { type ErrorCode, isObject, type Json, type JsonObject } from '@gantry/protocol';
+import { own } from '../json.ts';
+import { type Position, pointer } from './json-source.ts';
 
 /** What is wrong with a manifest, and where in the file. */
 export interface ManifestIssue extends Position {
@@ -11,71 +10,75 @@ export interface ManifestIssue extends Position {
   readonly code: ErrorCode;
 }
 
-export interface Finding {
-  readonly path: string;
-  readonly message: string;
-  readonly code: ErrorCode;
+export interface Finding extends Omit<ManifestIssue, keyof Position> {
   /** A warning does not refuse the manifest, since published packs have it. */
   readonly severity: 'error' | 'warning';
 }
 
-export class Findings {
-  readonly list: Finding[] = [];
-
-  refuse(path: string, message: string, code: ErrorCode = 'invalid_manifest'): void {
-    this.list.push({ path, message, code, severity: 'error' });
-  }
-
-  warn(path: string, message: string): void {
-    this.list.push({ path, message, code: 'invalid_manifest', severity: 'warning' });
-  }
-}
-
-export interface Member {
+/** An object of a manifest. The rules also read files that the schema refuses, so members may have any type. */
+export class Part {
   readonly path: string;
   readonly value: JsonObject;
+  /** Of the whole manifest. */
+  readonly findings: Finding[];
+
+  constructor(value: JsonObject, path = '', findings: Finding[] = []) {
+    this.value = value;
+    this.path = path;
+    this.findings = findings;
+  }
+
+  /** `at` is a JSON pointer from here. */
+  refuse(at: string, message: string, code: ErrorCode = 'invalid_manifest'): void {
+    this.findings.push({ path: this.path + at, message, code, severity: 'error' });
+  }
+
+  warn(at: string, message: string): void {
+    this.findings.push({ path: this.path + at, message, code: 'invalid_manifest', severity: 'warning' });
+  }
+
+  has(key: string): boolean {
+    return Object.hasOwn(this.value, key);
+  }
+
+  text(key: string): string | undefined {
+    const found = own(this.value, key);
+    return typeof found === 'string' ? found : undefined;
+  }
+
+  /** The items of a list, each with the pointer to it from here. */
+  items(key: string): { readonly at: string; readonly value: Json }[] {
+    const list = own(this.value, key);
+    const items = Array.isArray(list) ? list : [];
+    return items.map((value, index) => ({ at: pointer(pointer('', key), index), value }));
+  }
+
+  part(key: string): Part | undefined {
+    const value = own(this.value, key);
+    return isObject(value) ? new Part(value, pointer(this.path, key), this.findings) : undefined;
+  }
+
+  /** The objects of a list. */
+  parts(key: string): Part[] {
+    return this.items(key).flatMap(({ at, value }) =>
+      isObject(value) ? [new Part(value, this.path + at, this.findings)] : [],
+    );
+  }
 }
 
-/** The objects of a list, as far as they are objects: rules look at files that a schema may refuse as well. */
-export function members(parent: Member, key: string): Member[] {
-  const list = own(parent.value, key);
-  if (!Array.isArray(list)) return [];
-  const at = pointer(parent.path, key);
-  return list.flatMap((value, index) => (isObject(value) ? [{ path: pointer(at, index), value }] : []));
-}
-
-export function member(parent: Member, key: string): Member | undefined {
-  const value = own(parent.value, key);
-  return isObject(value) ? { path: pointer(parent.path, key), value } : undefined;
-}
-
-/** Where a member of an object stands. */
-export const at = ({ path }: Member, key: string): string => pointer(path, key);
-
-export function text({ value }: Member, key: string): string | undefined {
-  const found = own(value, key);
-  return typeof found === 'string' ? found : undefined;
-}
-
-/** Refuses the second of two members with the same id. */
-export function refuseDuplicates(
-  list: readonly Member[],
-  key: string,
-  findings: Findings,
-  code: ErrorCode = 'invalid_manifest',
-): void {
+/** Refuses the second of two parts with the same id. */
+export function refuseDuplicates(parts: readonly Part[], key: string, code?: ErrorCode): void {
   const seen = new Set<string>();
-  for (const item of list) {
-    const id = text(item, key);
+  for (const part of parts) {
+    const id = part.text(key);
     if (id === undefined) continue;
-    if (seen.has(id)) findings.refuse(pointer(item.path, key), `${id} is declared twice.`, code);
+    if (seen.has(id)) part.refuse(pointer('', key), `${id} is declared twice.`, code);
     seen.add(id);
   }
 }
 
 interface SchemaError {
   readonly keyword: string;
-  readonly instancePath: string;
   readonly params: object;
   readonly message: string;
 }

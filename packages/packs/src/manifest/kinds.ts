@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { WorkflowChain } from '../workflow-chain/chain.ts';
 import {
   ArtifactTypePackManifest,
@@ -8,30 +8,42 @@ import {
   FrontendPluginPackManifest,
   PromptPackManifest,
 } from './declarative.ts';
-import { type Identity, manifestOf } from './fields.ts';
+import { type Identity, manifestOf, some } from './fields.ts';
+import type { Part } from './issue.ts';
 import { NodePackManifest } from './node.ts';
+import {
+  checkArtifactTypes,
+  checkCards,
+  checkChains,
+  checkForms,
+  checkPrompts,
+  checkProvider,
+} from './rules-declarative.ts';
+import { checkNodes } from './rules-node.ts';
 
-const WorkflowChainPackManifest = manifestOf('workflow-chain', {
-  chains: Type.Array(WorkflowChain, { minItems: 1, maxItems: 200 }),
-});
+const WorkflowChainPackManifest = manifestOf('workflow-chain', { chains: some(WorkflowChain, 200) });
+
 /**
- * By kind: the schema, and the members that hold what the kind is for, which no other kind may have. `ids` are those
- * that list something, or hold the one thing, each with the member that is its id.
+ * `rules` are what a schema cannot say. `ids` and `others` are the members that hold what the kind is for, which no
+ * other kind may have: `ids` those that list something, or hold the one thing, each with the member that is its id.
  */
+const kind = <Schema extends TSchema>(
+  schema: Schema,
+  rules: (root: Part) => void,
+  ids: Readonly<Record<string, string>>,
+  others: readonly string[] = [],
+) => ({ schema, rules, ids, others });
+
 export const PACK_KINDS = {
-  node: {
-    schema: NodePackManifest,
-    ids: { nodes: 'typeId', agents: 'agentId' },
-    others: ['runtime', 'connector'],
-  },
-  'workflow-chain': { schema: WorkflowChainPackManifest, ids: { chains: 'chainId' }, others: [] },
-  prompt: { schema: PromptPackManifest, ids: { prompts: 'templateId' }, others: [] },
-  'artifact-type': { schema: ArtifactTypePackManifest, ids: { artifactTypes: 'artifactTypeId' }, others: [] },
-  card: { schema: CardPackManifest, ids: { cards: 'cardTypeId' }, others: [] },
-  connection: { schema: ConnectionPackManifest, ids: { provider: 'id' }, others: [] },
-  'frontend-plugin': { schema: FrontendPluginPackManifest, ids: { uiPlugins: 'pluginId' }, others: [] },
-  'form-content': { schema: FormContentPackManifest, ids: { templates: 'templateId' }, others: [] },
-} as const;
+  node: kind(NodePackManifest, checkNodes, { nodes: 'typeId', agents: 'agentId' }, ['runtime', 'connector']),
+  'workflow-chain': kind(WorkflowChainPackManifest, checkChains, { chains: 'chainId' }),
+  prompt: kind(PromptPackManifest, checkPrompts, { prompts: 'templateId' }),
+  'artifact-type': kind(ArtifactTypePackManifest, checkArtifactTypes, { artifactTypes: 'artifactTypeId' }),
+  card: kind(CardPackManifest, checkCards, { cards: 'cardTypeId' }),
+  connection: kind(ConnectionPackManifest, checkProvider, { provider: 'id' }),
+  'frontend-plugin': kind(FrontendPluginPackManifest, () => undefined, { uiPlugins: 'pluginId' }),
+  'form-content': kind(FormContentPackManifest, checkForms, { templates: 'templateId' }),
+};
 export type PackKind = keyof typeof PACK_KINDS;
 
 /** What `readManifest` gives: `kind` is always there, also where the file leaves out `node`. */

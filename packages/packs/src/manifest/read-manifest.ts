@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
-import { isObject, utf8Of } from '../json.ts';
-import { type Finding, Findings, type ManifestIssue, schemaSentence } from './issue.ts';
+import { utf8Of } from '../json.ts';
+import { type Finding, type ManifestIssue, Part, schemaSentence } from './issue.ts';
 import { type JsonSource, type Position, pointer, readJsonSource } from './json-source.ts';
 import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
 import { checkRules, declaredKind } from './rules.ts';
@@ -48,13 +48,12 @@ function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): M
       '/kind',
     );
   }
-  const credentials = new Findings();
-  if (kind === 'connection') scanForCredentials(value, credentials);
-  if (credentials.list.length > 0)
-    return { kind: 'refused', issues: withPositions(credentials.list, source) };
+  const root = new Part(value);
+  if (kind === 'connection') refuseCredentials(root);
+  if (root.findings.length > 0) return { kind: 'refused', issues: withPositions(root.findings, source) };
 
   const manifest = { ...value, kind };
-  const findings = [...schemaFindings(kind, manifest), ...checkRules(value, kind).list];
+  const findings = [...schemaFindings(kind, manifest), ...checkRules(root, kind)];
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length > 0 || !isManifest(manifest))
     return { kind: 'refused', issues: withPositions(errors, source) };
@@ -123,17 +122,13 @@ const SECRET_NAMES = new Set(
 /** The address of an endpoint, the one member that is called so and is no secret. */
 const EXEMPT = '/provider/auth/endpoints/token';
 
-/** Finds members of a connection pack that are named like secrets, at any depth, before any schema looks. */
-function scanForCredentials(value: Json, findings: Findings, at = ''): void {
-  if (Array.isArray(value))
-    value.forEach((item, index) => {
-      scanForCredentials(item, findings, pointer(at, index));
-    });
-  if (!isObject(value)) return;
+/** Members of a connection pack that are named like secrets, at any depth, before any schema looks. */
+function refuseCredentials(root: Part, value: Json = root.value, at = ''): void {
+  if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {
     const path = pointer(at, key);
     if (SECRET_NAMES.has(key.toLowerCase()) && path !== EXEMPT)
-      findings.refuse(path, 'Packs never carry secrets.', 'connection_pack_credential_material');
-    scanForCredentials(item, findings, path);
+      root.refuse(path, 'Packs never carry secrets.', 'connection_pack_credential_material');
+    refuseCredentials(root, item, path);
   }
 }

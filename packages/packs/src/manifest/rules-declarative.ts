@@ -1,20 +1,17 @@
 import { isIP } from 'node:net';
 import { OpenwopError } from '@gantry/protocol';
-import { isFilePath } from '../archive/path.ts';
-import { own } from '../json.ts';
 import { readChain } from '../workflow-chain/chain.ts';
 import { checkChain } from '../workflow-chain/check-chain.ts';
 import { ReverseDns } from './fields.ts';
-import { at, type Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
-import { pointer } from './json-source.ts';
+import { type Part, refuseDuplicates } from './issue.ts';
 
-export function checkChains(root: Member, findings: Findings): void {
-  for (const { path, value } of members(root, 'chains')) {
-    const chain = attempt(() => readChain(value));
+export function checkChains(root: Part): void {
+  for (const part of root.parts('chains')) {
+    const chain = attempt(() => readChain(part.value));
     // Schema errors are reported by the schema, member by member.
     if (chain instanceof OpenwopError) continue;
     const problem = attempt(() => checkChain(chain));
-    if (problem instanceof OpenwopError) findings.refuse(path, problem.message, problem.code);
+    if (problem instanceof OpenwopError) part.refuse('', problem.message, problem.code);
   }
 }
 
@@ -32,78 +29,54 @@ const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}/g;
 const placeholders = (template: string): string[] =>
   [...template.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '');
 
-export function checkPrompts(root: Member, findings: Findings): void {
-  for (const prompt of members(root, 'prompts')) {
-    const declared = new Set(members(prompt, 'variables').map((variable) => text(variable, 'name')));
-    for (const name of placeholders(text(prompt, 'text') ?? ''))
+export function checkPrompts(root: Part): void {
+  for (const prompt of root.parts('prompts')) {
+    const declared = new Set(prompt.parts('variables').map((variable) => variable.text('name')));
+    for (const name of placeholders(prompt.text('text') ?? ''))
       if (!declared.has(name))
-        findings.refuse(at(prompt, 'text'), `{{${name}}} is not declared in variables.`, TEMPLATE_INVALID);
-    const meta = member(prompt, 'meta');
-    if (meta && text(meta, 'source') === 'pack' && !(text(meta, 'packName') && text(meta, 'packVersion')))
-      findings.refuse(meta.path, 'A prompt from a pack needs packName and packVersion.');
+        prompt.refuse('/text', `{{${name}}} is not declared in variables.`, TEMPLATE_INVALID);
+    const meta = prompt.part('meta');
+    if (meta?.text('source') === 'pack' && !(meta.text('packName') && meta.text('packVersion')))
+      meta.refuse('', 'A prompt from a pack needs packName and packVersion.');
   }
 }
 
-export function checkArtifactTypes(root: Member, findings: Findings): void {
-  for (const type of members(root, 'artifactTypes')) {
-    const schemas = ['schemaRef', 'schema'].filter((key) => Object.hasOwn(type.value, key));
-    if (schemas.length !== 1) findings.refuse(type.path, 'An artifact type needs one schema: schemaRef.');
+export function checkArtifactTypes(root: Part): void {
+  for (const type of root.parts('artifactTypes')) {
+    if (type.has('schemaRef') === type.has('schema'))
+      type.refuse('', 'An artifact type needs one schema: schemaRef.');
     for (const key of ['schema', 'title', 'export'])
-      if (Object.hasOwn(type.value, key))
-        findings.warn(at(type, key), 'An older spelling: use schemaRef, displayName, exportFormats.');
-    if (!ReverseDns.test(text(type, 'artifactTypeId') ?? ''))
-      findings.warn(at(type, 'artifactTypeId'), 'It is not a reverse-DNS name such as vendor.acme.cad.');
+      if (type.has(key))
+        type.warn(`/${key}`, 'An older spelling: use schemaRef, displayName, exportFormats.');
+    if (!ReverseDns.test(type.text('artifactTypeId') ?? ''))
+      type.warn('/artifactTypeId', 'It is not a reverse-DNS name such as vendor.acme.cad.');
   }
 }
 
-export function checkCards(root: Member, findings: Findings): void {
-  for (const card of members(root, 'cards')) {
-    refuseDuplicates(members(card, 'inputs'), 'id', findings);
-    const prompt = member(card, 'prompt');
-    const mapping = prompt && member(prompt, 'placeholderMapping');
+export function checkCards(root: Part): void {
+  for (const card of root.parts('cards')) {
+    refuseDuplicates(card.parts('inputs'), 'id');
+    const prompt = card.part('prompt');
+    const mapping = prompt?.part('placeholderMapping');
     if (prompt === undefined || mapping === undefined) continue;
-    for (const name of placeholders(text(prompt, 'template') ?? ''))
-      if (own(mapping.value, name) === undefined)
-        findings.refuse(
-          at(prompt, 'template'),
-          `{{${name}}} is not in placeholderMapping.`,
-          TEMPLATE_INVALID,
-        );
+    for (const name of placeholders(prompt.text('template') ?? ''))
+      if (!mapping.has(name))
+        prompt.refuse('/template', `{{${name}}} is not in placeholderMapping.`, TEMPLATE_INVALID);
   }
 }
 
-export function checkForms(root: Member, findings: Findings): void {
-  for (const template of members(root, 'templates'))
-    refuseDuplicates(members(template, 'fields'), 'id', findings);
-}
-
-export function checkPlugins(root: Member, findings: Findings): void {
-  for (const plugin of members(root, 'uiPlugins')) {
-    const entry = text(plugin, 'entry');
-    if (entry !== undefined && !isFilePath(entry))
-      findings.refuse(at(plugin, 'entry'), 'It is not a path inside the pack.');
-  }
+export function checkForms(root: Part): void {
+  for (const template of root.parts('templates')) refuseDuplicates(template.parts('fields'), 'id');
 }
 
 const API_HOST = /^(?!-)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*\.[a-z][a-z0-9-]*$/;
 
-export function checkProvider(root: Member, findings: Findings): void {
-  const provider = member(root, 'provider');
+export function checkProvider(root: Part): void {
+  const provider = root.part('provider');
   if (provider === undefined) return;
-  const hosts = own(provider.value, 'apiHosts');
-  if (Array.isArray(hosts))
-    hosts.forEach((host, index) => {
-      if (typeof host !== 'string' || isIP(host) !== 0 || !API_HOST.test(host))
-        findings.refuse(
-          pointer(at(provider, 'apiHosts'), index),
-          'It is not a bare lower-case host name.',
-          'connection_pack_invalid_api_host',
-        );
-    });
-  const reach = member(provider, 'reach');
-  if (hosts === undefined && reach && member(reach, 'openapi'))
-    findings.warn(
-      provider.path,
-      'Without apiHosts no credentialed request of this provider leaves the host.',
-    );
+  for (const { at, value: host } of provider.items('apiHosts'))
+    if (typeof host !== 'string' || isIP(host) !== 0 || !API_HOST.test(host))
+      provider.refuse(at, 'It is not a bare lower-case host name.', 'connection_pack_invalid_api_host');
+  if (!provider.has('apiHosts') && provider.part('reach')?.part('openapi'))
+    provider.warn('', 'Without apiHosts no credentialed request of this provider leaves the host.');
 }

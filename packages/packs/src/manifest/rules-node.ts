@@ -1,107 +1,82 @@
-import { isFilePath } from '../archive/path.ts';
-import { own } from '../json.ts';
-import { at, type Findings, type Member, member, members, text } from './issue.ts';
-import { pointer } from './json-source.ts';
+import type { Part } from './issue.ts';
 
 const CATEGORIES = new Set(['chat', 'control', 'data', 'canvas', 'coordination', 'integration']);
 
-export function checkNodes(root: Member, findings: Findings): void {
-  const nodes = members(root, 'nodes');
-  const agents = members(root, 'agents');
+export function checkNodes(root: Part): void {
+  const nodes = root.parts('nodes');
+  const agents = root.parts('agents');
   if (nodes.length + agents.length === 0)
-    findings.refuse('', 'A node pack needs at least one entry in nodes or agents.');
-  for (const node of nodes) checkNode(node, findings);
-  for (const agent of agents) checkAgent(agent, text(root, 'name'), findings);
-  checkRuntime(root, nodes.length > 0, findings);
-  checkConnector(root, nodes, findings);
+    root.refuse('', 'A node pack needs at least one entry in nodes or agents.');
+  for (const node of nodes) checkNode(node);
+  for (const agent of agents) checkAgent(agent, root.text('name'));
+  const runtime = root.part('runtime');
+  if (runtime) checkRuntime(runtime, nodes.length > 0);
+  const connector = root.part('connector');
+  if (connector) checkConnector(connector, new Set(nodes.map((node) => node.text('typeId'))));
 }
 
-function checkNode(node: Member, findings: Findings): void {
-  const category = text(node, 'category');
+function checkNode(node: Part): void {
+  const category = node.text('category');
   if (category !== undefined && !CATEGORIES.has(category))
-    findings.warn(at(node, 'category'), `${category} is not one of ${[...CATEGORIES].join(', ')}.`);
-  for (const secret of members(node, 'requiresSecrets'))
-    if (text(secret, 'kind') === 'ai-provider' && text(secret, 'provider') === undefined)
-      findings.refuse(secret.path, 'A secret of kind ai-provider needs a provider.');
+    node.warn('/category', `${category} is not one of ${[...CATEGORIES].join(', ')}.`);
+  for (const secret of node.parts('requiresSecrets'))
+    if (secret.text('kind') === 'ai-provider' && secret.text('provider') === undefined)
+      secret.refuse('', 'A secret of kind ai-provider needs a provider.');
 }
 
-function checkAgent(agent: Member, packName: string | undefined, findings: Findings): void {
-  const id = text(agent, 'agentId');
+function checkAgent(agent: Part, packName: string | undefined): void {
+  const id = agent.text('agentId');
   if (id !== undefined && packName !== undefined && !id.startsWith(`${packName}.`))
-    findings.refuse(at(agent, 'agentId'), `It must begin with the pack name, ${packName}.`);
-  const prompts = ['systemPrompt', 'systemPromptRef'].filter((key) => Object.hasOwn(agent.value, key));
-  if (prompts.length !== 1)
-    findings.refuse(agent.path, 'An agent needs either systemPrompt or systemPromptRef, not both.');
-  for (const tool of stringsOf(agent, 'toolAllowlist'))
-    if (!tool.value.includes(':')) findings.refuse(tool.path, `${tool.value} lacks the part before a colon.`);
-  if (text(agent, 'role') === 'skill') checkSkill(agent, findings);
+    agent.refuse('/agentId', `It must begin with the pack name, ${packName}.`);
+  if (agent.has('systemPrompt') === agent.has('systemPromptRef'))
+    agent.refuse('', 'An agent needs either systemPrompt or systemPromptRef, not both.');
+  for (const { at, value: tool } of agent.items('toolAllowlist'))
+    if (typeof tool === 'string' && !tool.includes(':'))
+      agent.refuse(at, `${tool} lacks the part before a colon.`);
+  if (agent.text('role') === 'skill') checkSkill(agent);
 }
 
 /** A skill is called like a function: it declares its task and result, and keeps no memory. */
-function checkSkill(agent: Member, findings: Findings): void {
-  const memory = member(agent, 'memoryShape')?.value ?? {};
-  if (member(agent, 'handoff') === undefined)
-    findings.refuse(agent.path, 'An agent with the role skill needs a handoff.');
+function checkSkill(agent: Part): void {
+  if (agent.part('handoff') === undefined) agent.refuse('', 'An agent with the role skill needs a handoff.');
+  const memory = agent.part('memoryShape');
   for (const key of ['conversation', 'longTerm'])
-    if (own(memory, key) === true)
-      findings.refuse(pointer(at(agent, 'memoryShape'), key), 'A skill cannot have this memory.');
+    if (memory?.has(key) && memory.value[key] === true)
+      memory.refuse(`/${key}`, 'A skill cannot have this memory.');
 }
 
-function checkRuntime(root: Member, hasNodes: boolean, findings: Findings): void {
-  const runtime = member(root, 'runtime');
-  if (runtime === undefined) return;
-  const language = text(runtime, 'language');
-  const entry = text(runtime, 'entry');
-  if ((language === 'wasm') !== Object.hasOwn(runtime.value, 'wasm'))
-    findings.refuse(
-      runtime.path,
-      'runtime.wasm with its abiVersion belongs to the language wasm, and only to it.',
-    );
-  if (entry === undefined) return;
-  const isRemoteNode = language === 'remote' && hasNodes;
-  if (isRemoteNode && !URL.canParse(entry))
-    findings.refuse('/runtime/entry', 'A remote pack with nodes needs the address of its MCP endpoint.');
-  if (isRemoteNode && URL.canParse(entry) && !isReachable(new URL(entry)))
-    findings.refuse('/runtime/entry', 'A remote endpoint must be reached over https, or on this machine.');
-  if (language !== 'remote' && !isFilePath(entry))
-    findings.refuse('/runtime/entry', 'It is not a path inside the pack.');
-}
-
-function checkConnector(root: Member, nodes: readonly Member[], findings: Findings): void {
-  const connector = member(root, 'connector');
-  if (connector === undefined) return;
-  const typeIds = new Set(nodes.map((node) => text(node, 'typeId')));
-  const named = [
-    ...members(connector, 'actions').map((action) => ({
-      path: at(action, 'typeId'),
-      value: text(action, 'typeId'),
-    })),
-    ...stringsOf(connector, 'triggers'),
-  ];
-  for (const { path, value } of named)
-    if (value !== undefined && !typeIds.has(value))
-      findings.refuse(path, `${value} is not a node of this pack.`, 'connector_action_unresolved');
-  checkConnectorAuth(member(connector, 'auth'), findings);
-}
-
-function checkConnectorAuth(auth: Member | undefined, findings: Findings): void {
-  if (auth === undefined) return;
-  const needed = text(auth, 'type') === 'oauth2' ? 'provider' : 'key';
-  const foreign = text(auth, 'type') === 'oauth2' ? ['key', 'scope'] : ['provider', 'scopes'];
-  if (text(auth, needed) === undefined) findings.refuse(auth.path, `It needs ${needed}.`);
-  for (const key of foreign)
-    if (Object.hasOwn(auth.value, key))
-      findings.refuse(at(auth, key), 'It does not belong to this type of authentication.');
-}
-
-function stringsOf(parent: Member, key: string): { path: string; value: string }[] {
-  const list = own(parent.value, key);
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((value, index) =>
-    typeof value === 'string' ? [{ path: pointer(at(parent, key), index), value }] : [],
-  );
+function checkRuntime(runtime: Part, hasNodes: boolean): void {
+  const language = runtime.text('language');
+  const entry = runtime.text('entry');
+  if ((language === 'wasm') !== runtime.has('wasm'))
+    runtime.refuse('', 'runtime.wasm with its abiVersion belongs to the language wasm, and only to it.');
+  if (entry === undefined || language !== 'remote' || !hasNodes) return;
+  if (!URL.canParse(entry))
+    runtime.refuse('/entry', 'A remote pack with nodes needs the address of its MCP endpoint.');
+  else if (!isReachable(new URL(entry)))
+    runtime.refuse('/entry', 'A remote endpoint must be reached over https, or on this machine.');
 }
 
 /** Plain http is for development: a host reaches its own machine only if that is configured. */
 const isReachable = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+
+function checkConnector(connector: Part, typeIds: ReadonlySet<string | undefined>): void {
+  const actions = connector
+    .parts('actions')
+    .map((action) => ({ part: action, at: '/typeId', value: action.text('typeId') }));
+  const triggers = connector.items('triggers').map((trigger) => ({ part: connector, ...trigger }));
+  for (const { part, at, value } of [...actions, ...triggers])
+    if (typeof value === 'string' && !typeIds.has(value))
+      part.refuse(at, `${value} is not a node of this pack.`, 'connector_action_unresolved');
+  const auth = connector.part('auth');
+  if (auth) checkConnectorAuth(auth);
+}
+
+function checkConnectorAuth(auth: Part): void {
+  const isOauth = auth.text('type') === 'oauth2';
+  const needed = isOauth ? 'provider' : 'key';
+  if (auth.text(needed) === undefined) auth.refuse('', `It needs ${needed}.`);
+  for (const key of isOauth ? ['key', 'scope'] : ['provider', 'scopes'])
+    if (auth.has(key)) auth.refuse(`/${key}`, 'It does not belong to this type of authentication.');
+}
