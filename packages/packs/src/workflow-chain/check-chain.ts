@@ -1,14 +1,22 @@
 import {
+  type ErrorCode,
   invalid,
+  isObject,
   type Json,
   type JsonObject,
   OpenwopError,
   type PortValue,
   type WorkflowVariable,
 } from '@gantry/protocol';
-import { asJson, isObject } from '../json.ts';
+import { asJson } from '../json.ts';
 import type { FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
 import { hasToken, parameterProperties } from './parameters.ts';
+
+export const chainError = (
+  code: ErrorCode,
+  { chainId }: WorkflowChain,
+  details: JsonObject = {},
+): OpenwopError => new OpenwopError(code, { details: { chainId, ...details } });
 
 /** What a chain must keep on every host, whatever its parameters. */
 export function checkChain(chain: WorkflowChain): void {
@@ -16,21 +24,17 @@ export function checkChain(chain: WorkflowChain): void {
   chain.dag.nodes.forEach((node, position) => {
     checkNode(chain, node, position);
   });
-  chain.dag.edges?.forEach((edge, position) => {
-    if (!isJudgeable(edge.condition))
-      throw new OpenwopError('chain_edge_condition_invalid', {
-        details: { chainId: chain.chainId, edge: position, from: edge.from, to: edge.to },
-      });
+  chain.dag.edges?.forEach(({ from, to, condition }, edge) => {
+    if (!isJudgeable(condition)) throw chainError('chain_edge_condition_invalid', chain, { edge, from, to });
   });
   checkProducedVariables(chain);
 }
 
 function checkNode(chain: WorkflowChain, node: FragmentNode, position: number): void {
-  const details = { chainId: chain.chainId, nodeId: node.id };
   if (node.config && Object.hasOwn(node.config, 'workflowId'))
-    throw new OpenwopError('chain_fragment_pins_workflow_id', { details });
+    throw chainError('chain_fragment_pins_workflow_id', chain, { nodeId: node.id });
   if (node.irreversibleEffect === true && node.compensation !== undefined)
-    throw new OpenwopError('chain_irreversible_with_compensation', { details });
+    throw chainError('chain_irreversible_with_compensation', chain, { nodeId: node.id });
   if ([node.config, node.inputs, node.compensation].some((data) => hasTokenKey(asJson(data ?? null))))
     throw invalid(`The node ${node.id} has a placeholder in a key; only values are filled in.`, {
       path: `/dag/nodes/${position}`,
@@ -66,10 +70,8 @@ function checkProducedVariables(chain: WorkflowChain): void {
   const taken = new Set(parameterProperties(chain).keys());
   for (const { name, producedBy } of chain.producedVariables ?? []) {
     if (!nodeIds.has(producedBy))
-      throw new OpenwopError('produced_var_producer_unknown', {
-        details: { chainId: chain.chainId, variableName: name, producedBy },
-      });
-    if (taken.has(name)) throw undeclared(chain, name);
+      throw chainError('produced_var_producer_unknown', chain, { variableName: name, producedBy });
+    if (taken.has(name)) throw chainError('variable_undeclared', chain, { variableName: name });
     taken.add(name);
   }
 }
@@ -90,11 +92,8 @@ export function checkVariableReads(
   const declared = new Set(variables.map(({ name }) => name));
   for (const port of ports)
     if (port.type === 'variable' && !declared.has(port.variableName))
-      throw undeclared(chain, port.variableName);
+      throw chainError('variable_undeclared', chain, { variableName: port.variableName });
 }
-
-const undeclared = ({ chainId }: WorkflowChain, variableName: string): OpenwopError =>
-  new OpenwopError('variable_undeclared', { details: { chainId, variableName } });
 
 /** An id names one node. */
 function checkNodeIds(chain: WorkflowChain): void {
@@ -132,7 +131,8 @@ export function bindSubChains(
   reference: Json,
   children: ChildIds | undefined,
 ): JsonObject {
-  if (!children) throw unsupported(chain);
+  // A child is never flattened into its parent: that would change what a run does.
+  if (!children) throw chainError('sub_chain_unsupported', chain);
   const ids = namedSubChains(chain, reference).map((name) => {
     const id = children.get(name);
     if (id === undefined) throw unresolved(chain, name);
@@ -141,9 +141,5 @@ export function bindSubChains(
   return Array.isArray(reference) ? { workflowIds: ids } : { workflowId: ids[0]! };
 }
 
-export const unresolved = ({ chainId }: WorkflowChain, ref: string): OpenwopError =>
-  new OpenwopError('sub_chain_unresolved', { details: { chainId, ref } });
-
-/** A child is never flattened into its parent: that would change what a run does. */
-export const unsupported = ({ chainId }: WorkflowChain): OpenwopError =>
-  new OpenwopError('sub_chain_unsupported', { details: { chainId } });
+export const unresolved = (chain: WorkflowChain, ref: string): OpenwopError =>
+  chainError('sub_chain_unresolved', chain, { ref });

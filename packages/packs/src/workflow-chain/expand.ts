@@ -1,25 +1,24 @@
 import {
   given,
+  isObject,
   type Json,
   type JsonObject,
-  OpenwopError,
   type WorkflowEdge,
   type WorkflowNode,
   type WorkflowVariable,
 } from '@gantry/protocol';
-import { asJson, isObject, own } from '../json.ts';
-import type { ChainCapability, WorkflowChain } from './chain.ts';
+import { asJson, own } from '../json.ts';
+import type { ChainCapability, FragmentEdge, WorkflowChain } from './chain.ts';
 import {
   type ChildIds,
+  chainError,
   checkChain,
   checkTypes,
   checkVariableReads,
   producedVariables,
   subChainsInNodes,
-  unsupported,
 } from './check-chain.ts';
 import {
-  type ExpandedFragmentEdge,
   type ExpandedFragmentNode,
   expandEdge,
   expandNode,
@@ -76,7 +75,7 @@ export interface ChainExpansion {
   /** The same nodes and edges in the form of the manifest. */
   readonly fragment: {
     readonly nodes: readonly ExpandedFragmentNode[];
-    readonly edges: readonly ExpandedFragmentEdge[];
+    readonly edges: readonly FragmentEdge[];
   };
 }
 
@@ -86,10 +85,34 @@ export function expandChain(
   parameters: JsonObject,
   options: ExpandOptions,
 ): ChainExpansion {
+  return expandChecked(chain, checkedValues(chain, parameters, options), options);
+}
+
+/**
+ * Parameters become variables of the workflow. An input that is exactly one parameter reads its variable;
+ * every other place has no binding at run time and is written down now, as in `expandChain`. A secret
+ * parameter may stand in neither, so its use is refused.
+ */
+export function expandDeferred(
+  chain: WorkflowChain,
+  parameters: JsonObject,
+  options: ExpandOptions,
+): ChainExpansion {
+  const values = checkedValues(chain, parameters, options);
+  const prefix = expansionPrefix(chain.chainId, options.expansionId);
+  const open = [...parameterProperties(chain)].filter(([, schema]) => !isSensitive(schema));
+  return {
+    ...expandChecked(chain, values, options, (parameter) => prefix + parameter),
+    deferral: {
+      configurableProperties: Object.fromEntries(open.map(([name, schema]) => [name, typeOnly(schema)])),
+      aliases: Object.fromEntries(open.map(([name]) => [name, prefix + name])),
+    },
+  };
+}
+
+function checkedValues(chain: WorkflowChain, parameters: JsonObject, options: ExpandOptions): JsonObject {
   checkExpandable(chain, options);
-  const values = resolveParameters(chain, parameters, options.compileSchema);
-  const binding = { values: substitution(values, substitutionRules(chain)), variable: () => undefined };
-  return expandWith(chain, binding, [], options);
+  return resolveParameters(chain, parameters, options.compileSchema);
 }
 
 /** What must hold before parameters are looked at. */
@@ -99,25 +122,25 @@ export function checkExpandable(
 ): void {
   checkChain(chain);
   const composes = Boolean(chain.subChains?.length) || subChainsInNodes(chain).size > 0;
-  if (composes && !children) throw unsupported(chain);
+  if (composes && !children) throw chainError('sub_chain_unsupported', chain);
   checkTypes(chain, isKnownType);
   if (chain.compensation !== undefined && !capabilities.compensation)
-    throw new OpenwopError('capability_required', {
-      details: { requiredCapability: 'compensation', chainId: chain.chainId },
-    });
+    throw chainError('capability_required', chain, { requiredCapability: 'compensation' });
 }
 
-/** The expansion of a checked chain, however its parameters reach the nodes. */
-export function expandWith(
+/** Expands a checked chain. Its parameters are variables under the names that `nameOf` gives, or written down without it. */
+export function expandChecked(
   chain: WorkflowChain,
-  binding: ParameterBinding,
-  parameterVariables: readonly WorkflowVariable[],
+  values: JsonObject,
   { expansionId, children }: Pick<ExpandOptions, 'expansionId' | 'children'>,
+  nameOf?: (parameter: string) => string,
 ): ChainExpansion {
+  const parameters = nameOf ? parameterVariables(chain, values, nameOf) : [];
+  const variables = [...parameters, ...producedVariables(chain)];
+  const binding = bindingOf(chain, values, parameters, nameOf);
   const context = { chain, ids: new NodeIds(chain, expansionId), binding, children };
   const nodes = chain.dag.nodes.map((node, column) => expandNode(context, node, column));
   const edges = (chain.dag.edges ?? []).map((edge, index) => expandEdge(context, edge, index));
-  const variables = [...parameterVariables, ...producedVariables(chain)];
   const ports = nodes.flatMap(({ node }) => Object.values(node.inputs));
   checkVariableReads(chain, ports, variables);
   const policy = asJson(chain.compensation ?? null);
@@ -137,56 +160,28 @@ export function expandWith(
   };
 }
 
-/**
- * Parameters become variables of the workflow. An input that is exactly one parameter reads its variable;
- * every other place has no binding at run time and is written down now, as in `expandChain`. A secret
- * parameter may stand in neither, so its use is refused.
- */
-export function expandDeferred(
-  chain: WorkflowChain,
-  parameters: JsonObject,
-  options: ExpandOptions,
-): ChainExpansion {
-  checkExpandable(chain, options);
-  const values = resolveParameters(chain, parameters, options.compileSchema);
-  const prefix = expansionPrefix(chain.chainId, options.expansionId);
-  const expansion = expandWithVariables(chain, values, (parameter) => prefix + parameter, options);
-  const open = [...parameterProperties(chain)].filter(([, schema]) => !isSensitive(schema));
-  return {
-    ...expansion,
-    deferral: {
-      configurableProperties: Object.fromEntries(open.map(([name, schema]) => [name, typeOnly(schema)])),
-      aliases: Object.fromEntries(open.map(([name]) => [name, prefix + name])),
-    },
-  };
-}
-
-/** Expands a checked chain with its parameters as variables under the given names. */
-export function expandWithVariables(
+function bindingOf(
   chain: WorkflowChain,
   values: JsonObject,
-  nameOf: (parameter: string) => string,
-  options: Pick<ExpandOptions, 'expansionId' | 'children'>,
-): ChainExpansion {
-  const variables = parameterVariables(chain, values, nameOf);
-  const known = new Map(variables.map((variable) => [variable.name, variable]));
+  parameters: readonly WorkflowVariable[],
+  nameOf: ((parameter: string) => string) | undefined,
+): ParameterBinding {
   const rules = substitutionRules(chain);
-  const binding: ParameterBinding = {
+  const reads = new Map(parameters.map((variable) => [variable.name, readOf(variable)]));
+  return {
     values: substitution(values, rules),
     variable: (parameter) => {
-      if (rules.sensitive.has(parameter)) throw sensitiveParameter(parameter);
-      const variable = known.get(nameOf(parameter));
-      return variable && readOf(variable);
+      if (nameOf && rules.sensitive.has(parameter)) throw sensitiveParameter(parameter);
+      return nameOf && reads.get(nameOf(parameter));
     },
   };
-  return expandWith(chain, binding, variables, options);
 }
 
 /** Without a value there is nothing to read, unless a run must bring it. */
-const readOf = ({ name, required, defaultValue }: WorkflowVariable): VariablePort =>
-  required || defaultValue !== undefined
-    ? { type: 'variable', variableName: name }
-    : { type: 'variable', variableName: name, optional: true };
+const readOf = ({ name, required, defaultValue }: WorkflowVariable): VariablePort => {
+  const optional = required || defaultValue !== undefined ? undefined : true;
+  return { type: 'variable', variableName: name, ...given({ optional }) };
+};
 
 function parameterVariables(
   chain: WorkflowChain,
@@ -229,7 +224,4 @@ function variableType(schema: JsonObject, value: Json | undefined): WorkflowVari
 }
 
 /** `format` stays behind: on a variable it is advice, in a schema it would be a rule. */
-function typeOnly(schema: JsonObject): JsonObject {
-  const type = own(schema, 'type');
-  return type === undefined ? {} : { type };
-}
+const typeOnly = (schema: JsonObject): JsonObject => given({ type: own(schema, 'type') });

@@ -1,5 +1,6 @@
 import {
   type EdgeCondition,
+  given,
   invalid,
   type Json,
   type JsonObject,
@@ -14,14 +15,10 @@ import { bindSubChains, type ChildIds } from './check-chain.ts';
 import { type Substitution, wholeToken } from './parameters.ts';
 
 /** An expanded node in the form of the manifest, as the expansion seam of the protocol answers it. */
-export type ExpandedFragmentNode = Omit<FragmentNode, 'config' | 'inputs' | 'compensation'> & {
-  readonly config?: JsonObject;
-  readonly inputs?: JsonObject;
+export type ExpandedFragmentNode = Omit<FragmentNode, 'compensation'> & {
   readonly compensation?: JsonObject;
   readonly capabilities?: readonly ChainCapability[];
 };
-
-export type ExpandedFragmentEdge = Omit<FragmentEdge, 'condition'> & { readonly condition?: EdgeCondition };
 
 /** Distance between nodes that came without a place of their own. */
 const COLUMN_WIDTH = 240;
@@ -39,37 +36,24 @@ export function expandNode(
   column: number,
 ): { fragment: ExpandedFragmentNode; node: WorkflowNode } {
   const { chain, ids, binding } = context;
+  const { typeId, position, irreversibleEffect } = source;
   const inputs = nodeInputs(source, ids, binding);
-  const id = ids.renamed(source.id);
-  const { typeId } = source;
   const name = source.name === undefined ? undefined : binding.values.text(source.name);
   const config = source.config && expandConfig(context, source.config);
+  const compensation = source.compensation && expandCompensation(source.compensation, ids, binding.values);
   const capabilities = chain.capabilities?.length ? [...chain.capabilities] : undefined;
-  const carried = {
-    ...(source.compensation && {
-      compensation: expandCompensation(source.compensation, ids, binding.values),
-    }),
-    ...(source.irreversibleEffect !== undefined && { irreversibleEffect: source.irreversibleEffect }),
-  };
+  const shared = { id: ids.renamed(source.id), typeId, ...given({ compensation, irreversibleEffect }) };
   return {
     fragment: {
-      id,
-      typeId,
-      ...(name !== undefined && { name }),
-      ...(source.position && { position: source.position }),
-      ...(config && { config }),
-      ...(source.inputs && { inputs: inputs.plain }),
-      ...carried,
-      ...(capabilities && { capabilities }),
+      ...shared,
+      ...given({ name, position, config, inputs: source.inputs && inputs.plain, capabilities }),
     },
     node: {
-      id,
-      typeId,
+      ...shared,
       name: name || source.id,
-      position: { x: source.position?.x ?? column * COLUMN_WIDTH, y: source.position?.y ?? 0 },
+      position: { x: column * COLUMN_WIDTH, y: 0, ...position },
       config: config ?? {},
       inputs: inputs.ports,
-      ...carried,
       // A definition's node is closed and has no `capabilities`; its settings are open.
       ...(capabilities && { settings: { capabilities } }),
     },
@@ -87,26 +71,20 @@ function expandCompensation(
   { inputMapping, ...rest }: NonNullable<FragmentNode['compensation']>,
   ids: NodeIds,
   values: Substitution,
-): JsonObject {
-  const carried = mapObjectStrings(rest as JsonObject, values.value);
-  if (inputMapping === undefined) return carried;
-  return {
-    ...carried,
-    inputMapping: mapObjectStrings(ids.inMapping(inputMapping as JsonObject), values.value),
-  };
+) {
+  const renamed = inputMapping && ids.inMapping(inputMapping as JsonObject);
+  return mapObjectStrings({ ...rest, ...given({ inputMapping: renamed }) }, values.value);
 }
 
 export function expandEdge(
   { ids, binding }: FragmentContext,
   source: FragmentEdge,
   index: number,
-): { fragment: ExpandedFragmentEdge; edge: WorkflowEdge } {
+): { fragment: FragmentEdge; edge: WorkflowEdge } {
   const from = ids.endpoint(source.from);
   const to = ids.endpoint(source.to);
-  const rules = {
-    ...(source.condition !== undefined && { condition: expandCondition(source.condition, binding.values) }),
-    ...(source.triggerRule !== undefined && { triggerRule: source.triggerRule }),
-  };
+  const condition = expandCondition(source.condition, binding.values);
+  const rules = given({ condition, triggerRule: source.triggerRule });
   return {
     fragment: { from: written(from), to: written(to), ...rules },
     edge: {
@@ -123,9 +101,10 @@ export function expandEdge(
 const written = ({ nodeId, port }: Endpoint): string => (port === undefined ? nodeId : `${nodeId}.${port}`);
 
 function expandCondition(
-  source: NonNullable<FragmentEdge['condition']>,
+  source: FragmentEdge['condition'],
   { text, value }: Substitution,
-): EdgeCondition {
+): EdgeCondition | undefined {
+  if (source === undefined) return undefined;
   if (typeof source === 'string') return { type: 'expression', expression: text(source) };
   return {
     ...source,
@@ -145,24 +124,22 @@ export interface ParameterBinding {
   readonly variable: (parameter: string) => VariablePort | undefined;
 }
 
-/** An input as the definition has it, and as the manifest's own form has it. */
-interface ChainInput {
-  readonly port: PortValue;
-  readonly plain: Json;
-}
-
 const portSchema = lazyValidator(PortValue);
 
 /**
- * What is a port is decided before values are filled in: a parameter is data, and cannot turn an input
- * into an expression or into a read of a variable.
+ * The inputs as the definition has them, and as the manifest's own form has them. What is a port is decided before
+ * values are filled in: a parameter is data, and cannot turn an input into an expression or into a read of a variable.
  */
 function nodeInputs(node: FragmentNode, ids: NodeIds, binding: ParameterBinding) {
   const inputs = Object.entries(node.inputs ?? {}).map(([name, template]) => {
-    const input = portSchema.Check(template)
-      ? boundInput(node, name, boundPort(template, ids, binding))
-      : plainInput(asJson(template), binding);
-    return { name, ...input };
+    const isPort = portSchema.Check(template);
+    const port = isPort ? boundPort(template, ids, binding) : valuePort(asJson(template), binding);
+    if (!portSchema.Check(port))
+      throw invalid(
+        `With the parameters filled in, the input ${name} of the node ${node.id} names nothing.`,
+        { nodeId: node.id, input: name },
+      );
+    return { name, port, plain: isPort || port.type !== 'static' ? port : port.value };
   });
   return {
     ports: Object.fromEntries(inputs.map(({ name, port }) => [name, port])),
@@ -170,27 +147,18 @@ function nodeInputs(node: FragmentNode, ids: NodeIds, binding: ParameterBinding)
   };
 }
 
-function boundInput(node: FragmentNode, input: string, port: PortValue): ChainInput {
-  if (portSchema.Check(port)) return { port, plain: asJson(port) };
-  throw invalid(`With the parameters filled in, the input ${input} of the node ${node.id} names nothing.`, {
-    nodeId: node.id,
-    input,
-  });
-}
-
-function plainInput(template: Json, binding: ParameterBinding): ChainInput {
+/** The variable of a parameter, or the value with all parameters written down. */
+function valuePort(template: Json, binding: ParameterBinding): PortValue {
   const parameter = typeof template === 'string' ? wholeToken(template) : undefined;
   const variable = parameter === undefined ? undefined : binding.variable(parameter);
-  if (variable) return { port: variable, plain: asJson(variable) };
-  const plain = mapStrings(template, binding.values.value);
-  return { port: { type: 'static', value: plain }, plain };
+  return variable ?? { type: 'static', value: mapStrings(template, binding.values.value) };
 }
 
 function boundPort(template: PortValue, ids: NodeIds, binding: ParameterBinding): PortValue {
   const { text } = binding.values;
   switch (template.type) {
     case 'static':
-      return plainInput(asJson(template.value), binding).port;
+      return valuePort(asJson(template.value), binding);
     case 'expression':
       return { ...template, expression: text(template.expression) };
     case 'connection':

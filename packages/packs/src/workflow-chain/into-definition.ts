@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   invalid,
+  isObject,
   type Json,
   type JsonObject,
   OpenwopError,
   type WorkflowDefinition,
   type WorkflowVariable,
 } from '@gantry/protocol';
-import { isObject, own } from '../json.ts';
+import { own } from '../json.ts';
 import type { WorkflowChain } from './chain.ts';
 import type { ChainExpansion, Deferral } from './expand.ts';
 
@@ -100,10 +101,7 @@ function withCompensation(
     throw new OpenwopError('chain_compensation_policy_conflict', {
       details: { chainId: expandedFrom.chainId },
     });
-  const carried: WorkflowDefinition['settings'] & { compensation: JsonObject } = {
-    ...settings,
-    compensation,
-  };
+  const carried = { ...settings, compensation };
   return carried;
 }
 
@@ -112,10 +110,8 @@ function withDeferral(definition: WorkflowDefinition, deferral: Deferral): Workf
   const schema = (definition.configurableSchema ?? { type: 'object' }) as JsonObject;
   const properties = mergeEntries(own(schema, 'properties'), deferral.configurableProperties);
   const present = memberOf(definition.metadata, 'deferredParameterAliases');
-  const metadata: WorkflowDefinition['metadata'] & { deferredParameterAliases: JsonObject } = {
-    ...definition.metadata,
-    deferredParameterAliases: mergeEntries(present, deferral.aliases),
-  };
+  const deferredParameterAliases = mergeEntries(present, deferral.aliases);
+  const metadata = { ...definition.metadata, deferredParameterAliases };
   return { ...definition, configurableSchema: { ...schema, properties }, metadata };
 }
 

@@ -1,14 +1,8 @@
 import { hash } from 'node:crypto';
 import { invalid, type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
-import { type ChildIds, subChainsInNodes, unresolved } from './check-chain.ts';
-import {
-  checkExpandable,
-  type ExpandOptions,
-  expandChain,
-  expandDeferred,
-  expandWithVariables,
-} from './expand.ts';
+import { type ChildIds, chainError, subChainsInNodes, unresolved } from './check-chain.ts';
+import { checkExpandable, type ExpandOptions, expandChain, expandChecked, expandDeferred } from './expand.ts';
 import { definitionFromChain } from './into-definition.ts';
 import { parameterDefaults } from './parameters.ts';
 
@@ -49,23 +43,20 @@ function composeSubChains(root: PackedChain, options: SubChainOptions) {
 
   const composeChild = (packed: PackedChain, path: readonly string[]): Child => {
     const { packName, chain } = packed;
-    const { chainId, version } = chain;
     const key = keyOf(packed);
-    if (path.includes(key)) throw new OpenwopError('sub_chain_cycle', { details: { chainId } });
-    const digest = hash('sha256', JSON.stringify([options.tenantId, chainId, version]));
+    if (path.includes(key)) throw chainError('sub_chain_cycle', chain);
+    const digest = hash('sha256', JSON.stringify([options.tenantId, chain.chainId, chain.version]));
     const id = childWorkflowId(chain, digest);
     const known = done.get(id);
     // The path holds the root and every chain above, so its length is the depth of the child.
     if (path.length + (known?.height ?? 0) > SUB_CHAIN_DEPTH_MAX)
-      throw new OpenwopError('sub_chain_max_depth_exceeded', {
-        details: { chainId, maxDepth: SUB_CHAIN_DEPTH_MAX },
-      });
+      throw chainError('sub_chain_max_depth_exceeded', chain, { maxDepth: SUB_CHAIN_DEPTH_MAX });
     if (known) return samePack(known, packed);
     const below = compose(packed, [...path, key]);
     const children = idsOf(below);
     checkExpandable(chain, { ...options, children });
     const at = { expansionId: digest.slice(0, 8), children };
-    const expansion = expandWithVariables(chain, parameterDefaults(chain), (name) => name, at);
+    const expansion = expandChecked(chain, parameterDefaults(chain), at, (name) => name);
     const height = Math.max(0, ...[...below.values()].map((child) => child.height + 1));
     const child = { id, packName, definition: definitionFromChain(chain, expansion, id), height };
     if (done.set(id, child).size > CHILDREN_MAX)
