@@ -1,13 +1,10 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 
 /** The type of a schema, for what is read and never changed. */
 export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
 /** What a schema already found to be JSON; TypeBox can only call it `unknown`. */
 export const asJson = (value: unknown): Json => value as Json;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Undefined for bytes that are not UTF-8. */
 export function utf8Of(bytes: Uint8Array, options: { ignoreBOM?: boolean } = {}): string | undefined {

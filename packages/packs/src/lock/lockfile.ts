@@ -1,7 +1,6 @@
-import { OpenwopError } from '@gantry/protocol';
+import { isObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check, Errors } from 'typebox/schema';
-import { isObject } from '../json.ts';
 import { matching, strict, text } from '../manifest/fields.ts';
 import { readJsonSource } from '../manifest/json-source.ts';
 

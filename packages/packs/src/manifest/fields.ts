@@ -18,6 +18,9 @@ type Members<Notation> = {
 export const strict = <Notation extends TProperties>(notation: Notation, options: TObjectOptions = {}) =>
   Type.Object(membersOf(notation), { ...options, additionalProperties: false });
 
+/** An object that has these members, and may have others. */
+export const open = <Notation extends TProperties>(notation: Notation) => Type.Object(membersOf(notation));
+
 const membersOf = <Notation extends TProperties>(notation: Notation) =>
   Object.fromEntries(
     Object.entries(notation).map(([name, schema]) =>

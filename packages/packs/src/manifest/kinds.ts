@@ -1,3 +1,4 @@
+import { type LazyValidator, lazyValidator } from '@gantry/protocol';
 import type { Static, TSchema } from 'typebox';
 import { WorkflowChain } from '../workflow-chain/chain.ts';
 import {
@@ -32,7 +33,7 @@ const kind = <Schema extends TSchema>(
   rules: (root: Part) => void,
   ids: Readonly<Record<string, string>>,
   others: readonly string[] = [],
-) => ({ schema, rules, ids, others });
+) => ({ schema: lazyValidator(schema), rules, ids, others });
 
 export const PACK_KINDS = {
   node: kind(NodePackManifest, checkNodes, { nodes: 'typeId', agents: 'agentId' }, ['runtime', 'connector']),
@@ -46,14 +47,16 @@ export const PACK_KINDS = {
 };
 export type PackKind = keyof typeof PACK_KINDS;
 
-/** What `readManifest` gives: `kind` is always there, also where the file leaves out `node`. */
-export type PackManifest = {
-  [Kind in PackKind]: Static<(typeof PACK_KINDS)[Kind]['schema']> &
-    Absent<(typeof PACK_KINDS)[Kind]['schema']>;
-}[PackKind];
+type ManifestOf<Kind extends PackKind> =
+  (typeof PACK_KINDS)[Kind]['schema'] extends LazyValidator<infer Schema> ? Static<Schema> : never;
 
-/** Members that other kinds have and this one never does, for code that is about all kinds. */
-type Absent<Schema extends TSchema> = Partial<Omit<Identity, keyof Static<Schema>>>;
+/**
+ * What `readManifest` gives: `kind` is always there, also where the file leaves out `node`. Members that other kinds
+ * have and this one never does are there as absent, for code that is about all kinds.
+ */
+export type PackManifest = {
+  [Kind in PackKind]: ManifestOf<Kind> & Partial<Omit<Identity, keyof ManifestOf<Kind>>>;
+}[PackKind];
 
 export const isPackKind = (kind: unknown): kind is PackKind =>
   typeof kind === 'string' && Object.hasOwn(PACK_KINDS, kind);

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '@gantry/protocol';
-import { Compile } from 'typebox/schema';
+import { isObject, type Json, type JsonObject, type LazyValidator } from '@gantry/protocol';
+import type { TSchema } from 'typebox';
 import { Settings } from 'typebox/system';
 import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
 import { utf8Of } from '../json.ts';
@@ -60,20 +60,12 @@ function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): M
   return { kind: 'manifest', manifest, warnings: withPositions(findings, source) };
 }
 
-const compiled = new Map<PackKind, ReturnType<typeof Compile>>();
-
-function schemaOf(kind: PackKind): ReturnType<typeof Compile> {
-  const schema = compiled.get(kind) ?? Compile(PACK_KINDS[kind].schema);
-  compiled.set(kind, schema);
-  return schema;
-}
-
 /** The schema of the kind has judged it; TypeBox loses that through the table of kinds. */
 const isManifest = (value: JsonObject): value is JsonObject & PackManifest =>
-  isPackKind(value.kind) && schemaOf(value.kind).Check(value);
+  isPackKind(value.kind) && PACK_KINDS[value.kind].schema.Check(value);
 
 function schemaFindings(kind: PackKind, value: Json): Finding[] {
-  if (schemaOf(kind).Check(value)) return [];
+  if (PACK_KINDS[kind].schema.Check(value)) return [];
   return allErrors(kind, value).flatMap((error) => {
     const { instancePath: path } = error;
     const message = schemaSentence(error);
@@ -86,11 +78,11 @@ function schemaFindings(kind: PackKind, value: Json): Finding[] {
 }
 
 /** TypeBox stops after eight errors. The limit is global, so it is raised only for this call. */
-function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Compile>['Errors']>[1] {
+function allErrors(kind: PackKind, value: Json): ReturnType<LazyValidator<TSchema>['Errors']>[1] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: ISSUES_MAX });
   try {
-    return schemaOf(kind).Errors(value)[1];
+    return PACK_KINDS[kind].schema.Errors(value)[1];
   } finally {
     Settings.Set({ maxErrors });
   }

@@ -1,10 +1,9 @@
 /** The documents that registries serve, in all dialects that are in use, read into one shape each. */
-import { given, OpenwopError } from '@gantry/protocol';
+import { given, lazyValidator, OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/schema';
 import { type Frozen, jsonOf } from '../json.ts';
-import { Signing } from '../manifest/fields.ts';
+import { Flag, list, open, Signing, text } from '../manifest/fields.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
 import { INTEGRITY, KeychainKey } from '../trust/keys.ts';
 import {
@@ -19,107 +18,80 @@ const PACKS_MAX = 100_000;
 const VERSIONS_MAX = 10_000;
 const KEYS_MAX = 10_000;
 
-const Text = Type.String({ maxLength: 4096 });
-const Time = Type.String({ maxLength: 64 });
+const Text = text(4096);
+const Time = text(64);
 const Reason = Type.Union([Text, Type.Null()]);
 
 /** Prose nests it, served data has it flat. */
 const lifecycle = {
-  publishedAt: Type.Optional(Time),
-  integrity: Type.Optional(Text),
-  tarballSha256: Type.Optional(Text),
-  yanked: Type.Optional(
-    Type.Union([Type.Boolean(), Type.Null(), Type.Object({ reason: Type.Optional(Reason) })]),
-  ),
-  yankedReason: Type.Optional(Reason),
-  deprecated: Type.Optional(Type.Boolean()),
-  deprecationReason: Type.Optional(Reason),
-  supersededBy: Type.Optional(Reason),
-  deprecation: Type.Optional(
-    Type.Object({
-      deprecated: Type.Optional(Type.Boolean()),
-      reason: Type.Optional(Reason),
-      supersededBy: Type.Optional(Reason),
-    }),
-  ),
+  'publishedAt?': Time,
+  'integrity?': Text,
+  'tarballSha256?': Text,
+  'yanked?': Type.Union([Flag, Type.Null(), open({ 'reason?': Reason })]),
+  'yankedReason?': Reason,
+  'deprecated?': Flag,
+  'deprecationReason?': Reason,
+  'supersededBy?': Reason,
+  'deprecation?': open({ 'deprecated?': Flag, 'reason?': Reason, 'supersededBy?': Reason }),
 };
-const Lifecycle = Type.Object(lifecycle);
+const Lifecycle = open(lifecycle);
 type Lifecycle = Static<typeof Lifecycle>;
 
-const Latest = Type.Optional(Type.String({ maxLength: 128 }));
-const Index = Type.Object({
+const Latest = text(128);
+const Index = open({
   versions: Type.Union([
-    Type.Array(Type.Object({ version: Text, ...lifecycle }), { maxItems: VERSIONS_MAX }),
+    list(open({ version: Text, ...lifecycle }), VERSIONS_MAX),
     Type.Record(Type.String(), Lifecycle, { maxProperties: VERSIONS_MAX }),
   ]),
-  latest: Latest,
-  'dist-tags': Type.Optional(Type.Object({ latest: Latest })),
+  'latest?': Latest,
+  'dist-tags?': open({ 'latest?': Latest }),
 });
 
-const RegistryIndex = Type.Object({
-  packs: Type.Array(Type.Object({ name: Type.String({ maxLength: 256 }) }), { maxItems: PACKS_MAX }),
-});
+const RegistryIndex = open({ packs: list(open({ name: text(256) }), PACKS_MAX) });
 
-const Ranges = Type.Record(Type.String({ maxLength: 256 }), Type.String({ minLength: 1, maxLength: 128 }), {
-  maxProperties: 200,
-});
-const Served = Type.Object({
-  name: Type.Optional(Text),
-  version: Type.Optional(Text),
+const Ranges = Type.Record(text(256), text(128, 1), { maxProperties: 200 });
+const Served = open({
+  'name?': Text,
+  'version?': Text,
   ...lifecycle,
-  signing: Type.Optional(Signing),
-  dependencies: Type.Optional(Ranges),
-  peerDependencies: Type.Optional(Ranges),
-  runtime: Type.Optional(
-    Type.Object({
-      requires: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 })),
-    }),
-  ),
+  'signing?': Signing,
+  'dependencies?': Ranges,
+  'peerDependencies?': Ranges,
+  'runtime?': open({ 'requires?': list(text(256), 100) }),
 });
 type ServedManifest = Static<typeof Served>;
 
-const Template = Type.Optional(Type.String({ maxLength: 2048 }));
-const Discovery = Type.Object({
-  url: Template,
-  endpoints: Type.Optional(
-    Type.Object({
-      registryIndex: Template,
-      packMetadata: Template,
-      versionManifest: Template,
-      versionTarball: Template,
-      versionSignature: Template,
-    }),
-  ),
-  signingKeys: Type.Optional(
-    Type.Array(
-      Type.Object({
-        keyId: Type.String({ maxLength: 256 }),
-        publicKeyUrl: Type.String({ maxLength: 2048 }),
-        permittedNamespaces: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 1000 }),
-        status: Type.Enum(['active', 'retired', 'revoked']),
-        validFrom: Type.Optional(Time),
-        validUntil: Type.Optional(Time),
-      }),
-      { maxItems: KEYS_MAX },
-    ),
-  ),
+const Template = text(2048);
+const SigningKey = open({
+  keyId: text(256),
+  publicKeyUrl: text(2048),
+  permittedNamespaces: list(text(256), 1000),
+  status: Type.Enum(['active', 'retired', 'revoked']),
+  'validFrom?': Time,
+  'validUntil?': Time,
+});
+const Discovery = open({
+  'url?': Template,
+  'endpoints?': open({
+    'registryIndex?': Template,
+    'packMetadata?': Template,
+    'versionManifest?': Template,
+    'versionTarball?': Template,
+    'versionSignature?': Template,
+  }),
+  'signingKeys?': list(SigningKey, KEYS_MAX),
 });
 export type Discovery = Static<typeof Discovery>;
 
-const Keychain = Type.Object({
-  namespace: Type.String({ maxLength: 256 }),
-  keys: Type.Array(KeychainKey, { maxItems: KEYS_MAX }),
-});
+const Keychain = open({ namespace: text(256), keys: list(KeychainKey, KEYS_MAX) });
 export type Keychain = Frozen<Static<typeof Keychain>>;
 
-/** Reads documents of one shape; undefined for any other. The schema is compiled at first use. */
+/** Reads documents of one shape; undefined for any other. */
 function reader<T extends TSchema>(schema: T): (bytes: Uint8Array) => Static<T> | undefined {
-  let compiled: ReturnType<typeof Compile> | undefined;
+  const validator = lazyValidator(schema);
   return (bytes) => {
-    compiled ??= Compile(schema);
     const value = jsonOf(bytes);
-    // The generic validator forgets what it checked.
-    return compiled.Check(value) ? (value as Static<T>) : undefined;
+    return validator.Check(value) ? value : undefined;
   };
 }
 

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { Check } from 'typebox/schema';
 import { ARCHIVE_LIMITS } from '../archive/limits.ts';
 import { jsonOf } from '../json.ts';
-import type { Signing } from '../manifest/fields.ts';
+import { Label, list, open, type Signing } from '../manifest/fields.ts';
 
 export const FILE_LIST = 'files.json';
 export const FILE_LIST_SIGNATURE = 'files.json.sig';
@@ -27,14 +27,13 @@ export interface FileDigest {
 export type FileDigests = ReadonlyMap<string, FileDigest>;
 type Files = ReadonlyMap<string, Uint8Array>;
 
-const FileList = Type.Object({
+const ListedFile = open({ path: Type.String(), size: Type.Integer(), sha256: Type.String() });
+const FileList = open({
   name: Type.String(),
   version: Type.String(),
   /** The key of the detached signatures, for kinds whose manifest cannot name it. */
-  keyId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  files: Type.Array(Type.Object({ path: Type.String(), size: Type.Integer(), sha256: Type.String() }), {
-    maxItems: ARCHIVE_LIMITS.entriesMax,
-  }),
+  'keyId?': Label,
+  files: list(ListedFile, ARCHIVE_LIMITS.entriesMax),
 });
 
 export const digestOf = (bytes: Uint8Array): FileDigest => ({

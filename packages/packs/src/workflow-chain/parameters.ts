@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { asJson, boundsIssue, isObject, own } from '../json.ts';
+import { isObject, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { asJson, boundsIssue, own } from '../json.ts';
 import type { WorkflowChain } from './chain.ts';
 
 export interface SchemaIssue {
