@@ -24,10 +24,10 @@ import { trustedKeys } from './registry-keys.ts';
 
 /** Where the documents of a registry lie: behind HTTP or in a folder. */
 export interface DocumentSource {
+  /** What addresses of documents begin with, beside the registry's own address and that of the one it copies. */
+  readonly declaredUrl?: string | undefined;
   /** Undefined when there is no such document; throws `pack_registry_unreachable` when that cannot be known. */
   read(path: string, bytesMax: number): Promise<Uint8Array | undefined>;
-  /** The path that an address in a document means; throws for one outside the registry. */
-  pathOf(address: string): string;
   /** Versions that lie there, for a registry without an index. */
   versions?(name: string): Promise<readonly string[]>;
   /** Packs that lie there, for the same. */
@@ -72,6 +72,9 @@ const PLACES = {
 type Place = keyof typeof PLACES;
 
 const isEndpoint = (place: Place): place is keyof typeof ENDPOINTS => Object.hasOwn(ENDPOINTS, place);
+
+/** An address with a scheme or a server. */
+const ELSEWHERE = /^[a-z][a-z0-9+.-]*:|^\/\//i;
 
 interface Asked {
   readonly name?: string;
@@ -148,7 +151,7 @@ export class DocumentRegistry implements CopyableRegistry {
   document(document: RegistryDocument): Promise<Uint8Array | undefined> {
     if (document.of === 'publicKey') {
       const { url } = document;
-      return this.#remember(`key ${url}`, () => this.#source.read(this.#source.pathOf(url), KEY_BYTES_MAX));
+      return this.#remember(`key ${url}`, () => this.#source.read(this.#pathOf(url), KEY_BYTES_MAX));
     }
     const { of, ...asked } = document;
     return this.#read(of, asked);
@@ -192,12 +195,26 @@ export class DocumentRegistry implements CopyableRegistry {
   async #paths(place: Place, { name, version }: Asked): Promise<readonly string[]> {
     if (name !== undefined) checkAsked(name, version);
     const declared = isEndpoint(place) ? (await this.#discovery()).endpoints?.[place] : undefined;
-    const templates = declared === undefined ? PLACES[place].paths : [this.#source.pathOf(declared)];
+    const templates = declared === undefined ? PLACES[place].paths : [this.#pathOf(declared)];
     return templates.map((template) =>
       template
         .replaceAll('{name}', encodeURIComponent(name ?? ''))
         .replaceAll('{version}', encodeURIComponent(version ?? '')),
     );
+  }
+
+  /**
+   * The path that an address in a document means. Templates keep their braces, so this compares text. A path from the
+   * root of the server may or may not repeat the path of the registry.
+   */
+  #pathOf(address: string): string {
+    const urls = [this.url, this.mirrorOf, this.#source.declaredUrl];
+    const own = urls.find((url) => url && address.startsWith(`${url}/`));
+    if (own !== undefined) return address.slice(own.length);
+    if (ELSEWHERE.test(address)) this.#notARegistry(`it refers to ${address}, which is not part of it`);
+    const path = address.startsWith('/') ? address : `/${address}`;
+    const mount = URL.canParse(this.url) ? new URL(this.url).pathname.replace(/\/$/, '') : '';
+    return mount !== '' && path.startsWith(`${mount}/`) ? path.slice(mount.length) : path;
   }
 
   async #read(place: Place, asked: Asked = {}): Promise<Uint8Array | undefined> {

@@ -89,15 +89,15 @@ const ABSENT: ReadonlySet<number> = new Set([404, 410]);
 
 /** A registry behind HTTP, reached through the egress guard. */
 export function openHttpRegistry(options: HttpRegistryOptions): CopyableRegistry {
-  const { url, egress, timeoutMs = TIMEOUT_MS, signal, key, roots, mirrorOf } = options;
+  const { url, egress, timeoutMs = TIMEOUT_MS, signal, key, ...terms } = options;
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
   const headers = key ? { authorization: `Bearer ${key}` } : undefined;
-  const source = httpSource([base, mirrorOf ?? base], egress, given({ timeoutMs, signal, headers }));
-  return new DocumentRegistry({ url: base, source, roots, mirrorOf });
+  const source = httpSource(base, egress, given({ timeoutMs, signal, headers }));
+  return new DocumentRegistry({ url: base, source, ...terms });
 }
 
 const httpSource = (
-  [base, copied]: readonly [string, string],
+  base: string,
   egress: Egress,
   terms: EgressTerms & Pick<EgressRequest, 'headers'>,
 ): DocumentSource => ({
@@ -112,19 +112,6 @@ const httpSource = (
     if (status === 401) throw unreachable(base, 'refuses the key. Check GANTRY_REGISTRY_KEY.');
     throw unreachable(base, `answers ${status} for ${path}.`);
   },
-
-  /**
-   * Only what lies under the registry's own address, or that of the registry it copies, is the registry. Templates keep their braces, so this
-   * compares text. A path from the root of the server may or may not repeat the path of the registry.
-   */
-  pathOf(address) {
-    const own = [base, copied].find((url) => address.startsWith(`${url}/`));
-    if (own !== undefined) return address.slice(own.length);
-    if (ELSEWHERE.test(address)) throw unreachable(base, `redirects to ${address}, which is another server.`);
-    const path = rooted(address);
-    const mount = new URL(base).pathname.replace(/\/$/, '');
-    return mount !== '' && path.startsWith(`${mount}/`) ? path.slice(mount.length) : path;
-  },
 });
 
 const unreachable = (registry: string, why: string): OpenwopError =>
@@ -132,10 +119,6 @@ const unreachable = (registry: string, why: string): OpenwopError =>
     message: `The registry ${registry} ${why}`,
     details: { registry },
   });
-
-/** An address with a scheme or a server. */
-const ELSEWHERE = /^[a-z][a-z0-9+.-]*:|^\/\//i;
-const rooted = (address: string): string => (address.startsWith('/') ? address : `/${address}`);
 
 /** Where a static registry keeps its discovery document. */
 const DISCOVERY_FILE = '.well-known/openwop-registry.json';
@@ -150,18 +133,19 @@ interface FolderRegistryOptions extends RegistryTerms {
 
 /** A registry as files: the tree that a static host would serve. For machines without a network, and for tests. */
 export async function openFolderRegistry(options: FolderRegistryOptions): Promise<CopyableRegistry> {
-  const { folder, url, roots, mirrorOf } = options;
-  const root = await rootOf(folder);
-  const discovery = await readOptional(path.join(root, DISCOVERY_FILE));
-  const declared = discovery && readDiscovery(discovery)?.url;
-  const source = folderSource(path.resolve(root), (declared ?? '').replace(/\/+$/, ''));
+  const { folder, url, ...terms } = options;
+  const { root, discovery } = await registryIn(folder);
+  const declared = readDiscovery(discovery)?.url;
+  const source = folderSource(path.resolve(root), declared?.replace(/\/+$/, ''));
   const named = declared && URL.canParse(declared) ? declared : pathToFileURL(root).href;
-  return new DocumentRegistry({ url: url ?? named, reach: 'local', source, roots, mirrorOf });
+  return new DocumentRegistry({ url: url ?? named, reach: 'local', source, ...terms });
 }
 
-async function rootOf(folder: string): Promise<string> {
-  for (const root of [folder, path.join(folder, 'registry')])
-    if (await readOptional(path.join(root, DISCOVERY_FILE))) return root;
+async function registryIn(folder: string): Promise<{ root: string; discovery: Uint8Array }> {
+  for (const root of [folder, path.join(folder, 'registry')]) {
+    const discovery = await readOptional(path.join(root, DISCOVERY_FILE));
+    if (discovery) return { root, discovery };
+  }
   throw new OpenwopError('pack_registry_unreachable', {
     message: `${folder} holds no registry tree: ${DISCOVERY_FILE} is missing.`,
     details: { folder },
@@ -181,22 +165,15 @@ async function readOptional(file: string, bytesMax = Infinity): Promise<Buffer |
   }
 }
 
-function folderSource(root: string, declaredUrl: string): DocumentSource {
+function folderSource(root: string, declaredUrl: string | undefined): DocumentSource {
   return {
+    declaredUrl,
+
     async read(address, bytesMax) {
       const file = path.resolve(root, decodeURIComponent(address).replace(/^\/+/, ''));
       if (!file.startsWith(root + path.sep)) return undefined;
       // A static host serves `x.json` for `x`.
       return (await readOptional(file, bytesMax)) ?? (await readOptional(`${file}.json`, bytesMax));
-    },
-
-    pathOf(address) {
-      if (declaredUrl !== '' && address.startsWith(`${declaredUrl}/`))
-        return address.slice(declaredUrl.length);
-      if (!ELSEWHERE.test(address)) return rooted(address);
-      throw new OpenwopError('pack_registry_unreachable', {
-        message: `The registry in this folder refers to ${address}, which is not in the folder.`,
-      });
     },
 
     packs: async () => (await readdir(path.join(root, PACKS_FOLDER))).filter(isPackName).sort(),

@@ -85,7 +85,6 @@ export function memoryRegistry(documents: Documents, options: MemoryRegistryOpti
       await before?.(address);
       return documents.get(decodeURIComponent(address));
     },
-    pathOf: (address) => address,
   };
   return new DocumentRegistry({ url, reach, source });
 }
