@@ -1,6 +1,10 @@
 /** A Sigstore of our own: authority, certificate log and transparency log with keys made for the occasion. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import type { SigstoreIdentity } from '../index.ts';
+import type { SigstoreTrust } from '../index.ts';
+
+/** Who signs. */
+type Identity = Pick<SigstoreTrust['signers'][number], 'issuer' | 'subject'>;
+
 import { der } from './der.ts';
 
 const ECDSA = der.sequence(der.oid('1.2.840.10045.4.3.2'));
@@ -97,7 +101,7 @@ export class TestSigstore {
   }
 
   /** A bundle in which `identity` signs the message. */
-  sign(message: Uint8Array, identity: SigstoreIdentity): object {
+  sign(message: Uint8Array, identity: Identity): object {
     const { publicKey, privateKey } = newKeys();
     const signature = sign('sha256', message, privateKey).toString('base64');
     const leaf = this.#leaf(publicKey, identity);
@@ -114,7 +118,7 @@ export class TestSigstore {
     };
   }
 
-  #leaf(key: KeyObject, { issuer, subject }: SigstoreIdentity): Buffer {
+  #leaf(key: KeyObject, { issuer, subject }: Identity): Buffer {
     const known = [
       extension('2.5.29.15', der.bits(Buffer.from([0x80]), 7)),
       extension('2.5.29.17', der.sequence(der.implicit(6, Buffer.from(subject)))),

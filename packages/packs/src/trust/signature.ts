@@ -21,7 +21,7 @@ import {
   type TrustedKey,
   verifyEd25519,
 } from './keys.ts';
-import type { SigstoreTrust } from './sigstore.ts';
+import type { SigstoreTrust } from './trust-file.ts';
 
 /** How well a version is proved; the order is the order of trust. */
 export const TRUST_LEVELS = ['unsigned', 'signed', 'sigstore'] as const;

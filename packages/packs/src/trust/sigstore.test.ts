@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { NOW, question, signedPack } from '../testing/signed-pack.ts';
 import { TestSigstore } from '../testing/sigstore.ts';
 import { judgeTrust } from './judge-trust.ts';
-import { type SigstoreTrust, verifySigstore } from './sigstore.ts';
+import { verifySigstore } from './sigstore.ts';
+import type { SigstoreTrust } from './trust-file.ts';
 
 const sigstore = new TestSigstore();
 const identity = { issuer: 'https://tokens.example', subject: 'https://acme.example/build' };

@@ -1,26 +1,10 @@
 import { bundleFromJSON, isBundleWithMessageSignature } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { PolicyError, toSignedEntity, toTrustMaterial, VerificationError, Verifier } from '@sigstore/verify';
-
-/** The identity that must have signed, exactly as its issuer writes it. */
-export interface SigstoreIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-}
-
-/** An identity, and the names that it may sign for, written as with keys. */
-export interface TrustedSigner extends SigstoreIdentity {
-  readonly permittedNamespaces: readonly string[];
-}
-
-export interface SigstoreTrust {
-  /** `trusted_root.json` as the operator has it; nothing is fetched. */
-  readonly trustedRoot: unknown;
-  readonly signers: readonly TrustedSigner[];
-}
+import type { SigstoreTrust } from './trust-file.ts';
 
 export type SigstoreJudgement =
-  | { readonly verified: true; readonly signer: TrustedSigner }
+  | { readonly verified: true; readonly signer: SigstoreTrust['signers'][number] }
   | { readonly verified: false; readonly reason: 'invalid' | 'untrusted'; readonly message: string };
 
 const refused = (reason: 'invalid' | 'untrusted', message: string): SigstoreJudgement => ({

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
-import { Label, strict, text } from '../manifest/fields.ts';
+import type { Frozen } from '../json.ts';
+import { Data, Label, list, some, strict, text } from '../manifest/fields.ts';
 import { schemaSentence } from '../manifest/issue.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 import { RUNTIME_REQUIREMENTS } from '../manifest/node.ts';
@@ -16,31 +17,30 @@ const ISSUES_MAX = 10;
 /** Starting programs is refused whatever anyone grants. */
 const GRANTABLE = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
 
-const Keys = Type.Array(TrustedKey, { maxItems: 1_000 });
+const Keys = list(TrustedKey, 1_000);
 
 /** Only the mode is judged here: an error in the rest should be about the mode that was meant. */
 const Policy = Type.Unsafe<TrustPolicy>(Type.Object({ mode: Type.Enum(Object.keys(POLICIES)) }));
 
-const Registry = strict({
-  url: text(2048, 1),
-  'policy?': Policy,
-  'keys?': Keys,
-});
+const Registry = strict({ url: text(2048, 1), 'policy?': Policy, 'keys?': Keys });
+/** The identity that must have signed, exactly as its issuer writes it, and the names that it may sign for. */
 const Signer = strict({
   issuer: Label,
   subject: Label,
   permittedNamespaces: TrustedKey.properties.permittedNamespaces,
 });
 const Sigstore = strict({
-  trustedRoot: Type.Record(Type.String(), Type.Unknown()),
-  signers: Type.Array(Signer, { minItems: 1, maxItems: 200 }),
+  /** `trusted_root.json` as the operator has it; nothing is fetched. */
+  trustedRoot: Type.Unsafe<object>(Data),
+  signers: some(Signer, 200),
 });
-const Grants = Type.Record(Label, Type.Array(Type.Enum([...GRANTABLE]), { maxItems: 50 }));
+export type SigstoreTrust = Frozen<Static<typeof Sigstore>>;
+const Grants = Type.Record(Label, list(Type.Enum([...GRANTABLE]), 50));
 
 const TrustFile = strict({
   policy: Policy,
   'keys?': Keys,
-  'registries?': Type.Array(Registry, { maxItems: 20 }),
+  'registries?': list(Registry, 20),
   'sigstore?': Sigstore,
   'grants?': Grants,
 });
