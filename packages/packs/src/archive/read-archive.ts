@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { OpenwopError } from '@gantry/protocol';
@@ -40,9 +40,9 @@ export async function eachFile(
   limits: ArchiveLimits,
   visit: (file: ArchiveFile) => void | Promise<void>,
 ): Promise<Omit<Archive, 'files'>> {
-  const gunzip = new Gunzip(source, limits);
+  const packed = { bytes: 0, hash: createHash('sha256') };
   let manifestBytes: Buffer | undefined;
-  const chunks = gunzip.chunks();
+  const chunks = unpacked(source, packed, limits);
   try {
     for await (const file of archiveFiles(chunks, limits)) {
       if (file.path === 'pack.json') manifestBytes = file.bytes;
@@ -53,66 +53,64 @@ export async function eachFile(
   }
   if (manifestBytes === undefined)
     throw archiveError('tarball_manifest_missing', 'The archive has no pack.json at its root.');
-  return { manifestBytes, integrity: gunzip.integrity(), packedBytes: gunzip.packedBytes };
+  return { manifestBytes, integrity: `sha256-${packed.hash.digest('base64')}`, packedBytes: packed.bytes };
 }
 
 export type ByteSource = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** Unpacks a stream while it counts: `integrity` and `packedBytes` are whole once `chunks` has ended. */
-class Gunzip {
-  readonly #source: ByteSource;
-  readonly #limits: ArchiveLimits;
-  readonly #hash = createHash('sha256');
-  packedBytes = 0;
-  unpackedBytes = 0;
+/** The packed bytes that were read so far. */
+interface Packed {
+  bytes: number;
+  readonly hash: Hash;
+}
 
-  constructor(source: ByteSource, limits: ArchiveLimits) {
-    this.#source = source;
-    this.#limits = limits;
-  }
-
-  /** SRI of what was read. */
-  integrity(): string {
-    return `sha256-${this.#hash.copy().digest('base64')}`;
-  }
-
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    const gunzip = createGunzip({ chunkSize: 64 * 1024 });
-    // A consumer that stops early destroys `gunzip`, which ends the pipeline: the loop below reports its error.
-    pipeline(this.#packed(), gunzip).catch(() => undefined);
-    try {
-      for await (const chunk of gunzip) {
-        this.#countUnpacked(chunk.length);
-        yield chunk;
-      }
-    } catch (error) {
-      if (error instanceof OpenwopError || !isZlibError(error)) throw error;
-      throw archiveError('tarball_gunzip_failed', 'The archive is not a complete gzip stream.');
-    }
-    // Node's gunzip ignores what follows the last member.
-    if (gunzip.bytesWritten < this.packedBytes)
-      throw archiveError('tarball_gunzip_failed', 'The gzip stream continues after its end.');
-  }
-
-  async *#packed(): AsyncGenerator<Uint8Array> {
-    const source = this.#source instanceof Uint8Array ? [this.#source] : this.#source;
-    for await (const chunk of source) {
-      this.packedBytes += chunk.length;
-      if (this.packedBytes > this.#limits.archiveBytesMax)
-        throw archiveError('tarball_too_large', `The archive is over ${this.#limits.archiveBytesMax} bytes.`);
-      this.#hash.update(chunk);
+async function* unpacked(
+  source: ByteSource,
+  packed: Packed,
+  limits: ArchiveLimits,
+): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: 64 * 1024 });
+  // A consumer that stops early destroys `gunzip`, which ends the pipeline: the loop below reports its error.
+  pipeline(counted(source, packed, limits), gunzip).catch(() => undefined);
+  let unpackedBytes = 0;
+  try {
+    for await (const chunk of gunzip) {
+      unpackedBytes += chunk.length;
+      refuseUnpacked(unpackedBytes, packed.bytes, limits);
       yield chunk;
     }
+  } catch (error) {
+    if (error instanceof OpenwopError || !isZlibError(error)) throw error;
+    throw archiveError('tarball_gunzip_failed', 'The archive is not a complete gzip stream.');
   }
+  // Node's gunzip ignores what follows the last member.
+  if (gunzip.bytesWritten < packed.bytes)
+    throw archiveError('tarball_gunzip_failed', 'The gzip stream continues after its end.');
+}
 
-  #countUnpacked(bytes: number): void {
-    this.unpackedBytes += bytes;
-    const { totalBytesMax, ratioMax } = this.#limits;
-    if (this.unpackedBytes > totalBytesMax)
-      throw archiveError('tarball_too_large', `The archive unpacks to more than ${totalBytesMax} bytes.`);
-    if (this.unpackedBytes > RATIO_FLOOR_BYTES && this.unpackedBytes > this.packedBytes * ratioMax)
-      throw archiveError('tarball_too_large', `The archive unpacks to over ${ratioMax} times its size.`);
+async function* counted(
+  source: ByteSource,
+  packed: Packed,
+  { archiveBytesMax }: ArchiveLimits,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source instanceof Uint8Array ? [source] : source) {
+    packed.bytes += chunk.length;
+    if (packed.bytes > archiveBytesMax)
+      throw archiveError('tarball_too_large', `The archive is over ${archiveBytesMax} bytes.`);
+    packed.hash.update(chunk);
+    yield chunk;
   }
+}
+
+function refuseUnpacked(
+  bytes: number,
+  packedBytes: number,
+  { totalBytesMax, ratioMax }: ArchiveLimits,
+): void {
+  if (bytes > totalBytesMax)
+    throw archiveError('tarball_too_large', `The archive unpacks to more than ${totalBytesMax} bytes.`);
+  if (bytes > RATIO_FLOOR_BYTES && bytes > packedBytes * ratioMax)
+    throw archiveError('tarball_too_large', `The archive unpacks to over ${ratioMax} times its size.`);
 }
 
 const isZlibError = (error: unknown): boolean =>
