@@ -31,18 +31,16 @@ export function judgeInstall(
   offer: HostOffer,
   surfaces: readonly string[] = [],
 ): InstallJudgement {
-  const peers = judgePeers(manifest, offer);
+  const { unmet, degraded } = judgePeers(manifest, offer);
+  const reserved = unmet.filter(({ kind }) => kind === 'reserved');
+  const missing = unmet.filter((problem) => problem.kind !== 'reserved' && !isSandbox(problem));
   const refusals = [
     refuseKind(manifest, offer),
     refuseEngines(manifest, offer),
     refuseRuntime(manifest, offer),
-    refuseSandbox(manifest, peers.unmet),
-    refusePeers(manifest, 'pack_peer_dependency_undefined', peers.unmet),
-    refusePeers(
-      manifest,
-      'pack_peer_dependency_missing',
-      peers.unmet.filter((each) => !isSandbox(each)),
-    ),
+    refuseSandbox(manifest, unmet),
+    refusePeers(manifest, 'pack_peer_dependency_undefined', reserved),
+    refusePeers(manifest, 'pack_peer_dependency_missing', missing),
     refuseRequirements(manifest, offer, surfaces),
   ].filter((refusal) => refusal !== undefined);
   const [first, ...others] = refusals;
@@ -51,7 +49,7 @@ export function judgeInstall(
   return {
     installable: true,
     requires: requiresOf(manifest),
-    degraded: peers.degraded,
+    degraded,
     shadowed: typeIds.filter((typeId) => offer.builtInTypeIds.has(typeId)),
   };
 }
@@ -141,16 +139,14 @@ function refuseSandbox(manifest: PackManifest, unmet: readonly PeerProblem[]): R
   return refuse(manifest, 'capability_not_provided', why, { capability: 'host.sandbox' });
 }
 
-function refusePeers(
+export function refusePeers(
   manifest: PackManifest,
   code: 'pack_peer_dependency_missing' | 'pack_peer_dependency_undefined',
-  unmet: readonly PeerProblem[],
+  problems: readonly PeerProblem[],
 ): Refusal | undefined {
-  const isReserved = code === 'pack_peer_dependency_undefined';
-  const own = unmet.filter(({ kind }) => (kind === 'reserved') === isReserved);
-  if (own.length === 0) return undefined;
-  const { why, next } = describePeers(own, code);
-  return { ...refuse(manifest, code, why, { missing: own.map(({ name }) => name) }), next };
+  if (problems.length === 0) return undefined;
+  const { why, next } = describePeers(problems, code);
+  return { ...refuse(manifest, code, why, { missing: problems.map(({ name }) => name) }), next };
 }
 
 function refuseRequirements(

@@ -91,23 +91,16 @@ function problemOf(
   const isKnown = isKnownCapability(name) || [...offered.keys()].some((whole) => isPartOf(short, whole));
   if (!isKnown) return problem('mistake', () => `needs ${name}, which ${nameProblem(name)}`);
   const wish = readWish(wanted);
-  if (wish.kind === 'unreadable') return problem('mistake', () => `${asks}, which ${VALUE_PROBLEM}`);
+  if (wish === undefined) return problem('mistake', () => `${asks}, which ${VALUE_PROBLEM}`);
   if (levels === undefined)
     return problem('not-offered', () => `needs ${name}, which this host does not offer`);
-  if (isMet(levels, wish)) return undefined;
-  const what = wish.kind === 'version' ? 'version' : 'level';
-  const has = levels.filter((level) => isVersion(level) === (what === 'version')).join(', ');
-  return problem('too-low', () => `${asks}, and here it has ${has || `no ${what}`}`);
+  const { kind } = wish;
+  if (kind === 'present' || levels.some(wish.isMetBy)) return undefined;
+  const has = levels.filter((level) => isVersion(level) === (kind === 'version')).join(', ');
+  return problem('too-low', () => `${asks}, and here it has ${has || `no ${kind}`}`);
 }
 
 const isVersion = (level: string): boolean => semver.valid(level) !== null;
-
-/** A capability is there, has the level of `>=level`, or a version in the range. */
-function isMet(levels: readonly string[], wish: PeerWish): boolean {
-  if (wish.kind === 'level') return levels.some((offered) => sameLevel(offered, wish.level));
-  if (wish.kind !== 'version') return true;
-  return levels.some((offered) => isVersion(offered) && semver.satisfies(offered, wish.range));
-}
 
 /** `longTerm` and `long-term` are both written. */
 const sameLevel = (left: string, right: string): boolean =>
@@ -133,21 +126,20 @@ export function describePeers(
 
 const isMistake = ({ kind }: PeerProblem): boolean => kind === 'mistake';
 
-export type PeerWish =
+/** What is asked for: that the capability is there, a level of it, or a version. */
+type PeerWish =
   | { readonly kind: 'present' }
-  | { readonly kind: 'optional' }
-  | { readonly kind: 'level'; readonly level: string }
-  | { readonly kind: 'version'; readonly range: string }
-  | { readonly kind: 'unreadable' };
+  | { readonly kind: 'level' | 'version'; readonly isMetBy: (offered: string) => boolean };
 
-const PRESENT = new Set(['supported', 'required', '*']);
+const PRESENT = new Set(['supported', 'required', 'optional', '*']);
 
-export function readWish(wanted: string): PeerWish {
+/** Undefined for a value that is not valid. */
+export function readWish(wanted: string): PeerWish | undefined {
   if (PRESENT.has(wanted)) return { kind: 'present' };
-  if (wanted === 'optional') return { kind: 'optional' };
   const level = /^>=\s*([a-z][\w-]*)$/i.exec(wanted)?.[1];
-  if (level !== undefined) return { kind: 'level', level };
-  return semver.validRange(wanted) === null ? { kind: 'unreadable' } : { kind: 'version', range: wanted };
+  if (level !== undefined) return { kind: 'level', isMetBy: (offered) => sameLevel(offered, level) };
+  if (semver.validRange(wanted) === null) return undefined;
+  return { kind: 'version', isMetBy: (offered) => isVersion(offered) && semver.satisfies(offered, wanted) };
 }
 
 export const VALUE_PROBLEM =

@@ -1,6 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
-import type { HostOffer } from '../install/peer-dependencies.ts';
-import { describePeers, judgePeers } from '../install/peer-dependencies.ts';
+import { refusalError, refusePeers } from '../install/install-gate.ts';
+import { type HostOffer, judgePeers } from '../install/peer-dependencies.ts';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { type FetchedPack, fetchPack } from '../registry/fetch-pack.ts';
 import type { Registries } from '../registry/registries.ts';
@@ -160,16 +160,10 @@ function checkDependencies(
 }
 
 function checkPeers(manifest: PackManifest, entry: LockedPack, offer: HostOffer): void {
-  const { name, version } = manifest;
   const peerDependencies = { ...entry.peerDependencies, ...manifest.peerDependencies };
   const { unmet } = judgePeers({ ...manifest, peerDependencies }, offer);
-  if (unmet.length === 0) return;
-  const code = 'pack_peer_dependency_missing';
-  const { why, next } = describePeers(unmet, code);
-  throw new OpenwopError(code, {
-    message: `${name}@${version} ${why} ${next}`,
-    details: { manifest: `${name}@${version}`, missing: unmet.map((problem) => problem.name) },
-  });
+  const refusal = refusePeers(manifest, 'pack_peer_dependency_missing', unmet);
+  if (refusal) throw refusalError([refusal]);
 }
 
 const incomplete = (name: string, requestedBy: string): OpenwopError =>

@@ -61,7 +61,7 @@ function checkPeers(root: Part): void {
   const unknown = peers.filter(([name]) => !isKnownCapability(name)).slice(0, PEERS_SHOWN_MAX);
   for (const [name] of unknown) root.warn(pointer('/peerDependencies', name), `It ${nameProblem(name)}.`);
   for (const [name, wanted] of peers)
-    if (typeof wanted === 'string' && readWish(wanted).kind === 'unreadable')
+    if (typeof wanted === 'string' && readWish(wanted) === undefined)
       root.warn(pointer('/peerDependencies', name), `${JSON.stringify(wanted)} ${VALUE_PROBLEM}.`);
 }
 

@@ -57,23 +57,14 @@ function signerOf({ signing }: VersionManifest): string | undefined {
 
 /** The question whether a fetched pack may be installed, asked with the keys of its own registry. */
 export function judgeFetched(
-  { bytes, archive, manifest, served, detachedSignature, keys, advisories }: FetchedPack,
+  { served, keys, advisories, ...fetched }: FetchedPack,
   host: Pick<TrustQuestion, 'policy' | 'pins' | 'installed' | 'isExact'> &
     Omit<TrustQuestion['trust'], 'keys'>,
 ): Promise<TrustJudgement> {
-  const { policy, pins, installed, isExact, ...trust } = host;
-  const pack = signedPack({ bytes, archive, manifest, signing: served.signing, detachedSignature });
-  const { record } = served;
-  return judgeTrust({
-    pack,
-    record,
-    policy,
-    pins,
-    installed,
-    isExact,
-    trust: { ...trust, keys },
-    advisories,
-  });
+  const { now, sigstore, ...question } = host;
+  const pack = signedPack({ ...fetched, signing: served.signing });
+  const trust = { now, sigstore, keys };
+  return judgeTrust({ ...question, pack, record: served.record, trust, advisories });
 }
 
 function checkIntegrity(
