@@ -21,33 +21,26 @@ export type SecurityAdvisory = Static<typeof SecurityAdvisory>;
 
 const Feed = Type.Object({ advisories: Type.Array(Type.Unknown(), { maxItems: 10_000 }) });
 
-export interface AdvisoryFeed {
-  readonly advisories: readonly SecurityAdvisory[];
-  /** Entries that could not be read: a reader should say so rather than know less. */
-  readonly unreadable: number;
-}
-
-export function readAdvisories(feed: unknown): AdvisoryFeed {
+/** `unreadable` entries are counted: a reader should say so rather than know less. */
+export function readAdvisories(feed: unknown): {
+  advisories: readonly SecurityAdvisory[];
+  unreadable: number;
+} {
   if (!Check(Feed, feed)) return { advisories: [], unreadable: 1 };
   const advisories = feed.advisories.filter((entry) => Check(SecurityAdvisory, entry));
   return { advisories, unreadable: feed.advisories.length - advisories.length };
 }
 
-export interface Exposure {
-  readonly advisory: SecurityAdvisory;
-  readonly fixedIn: string | undefined;
-}
-
-export function exposures(
-  pack: { readonly name: string; readonly version: string },
+/** The advisories that a version is affected by, with where they are fixed. */
+export const exposures = (
+  { name, version }: { readonly name: string; readonly version: string },
   advisories: readonly SecurityAdvisory[],
-): Exposure[] {
-  return advisories.flatMap((entry) =>
-    entry.affected
-      .filter(({ packName, versions }) => packName === pack.name && isAffected(pack.version, versions))
-      .map(({ fixedIn }) => ({ advisory: entry, fixedIn })),
+) =>
+  advisories.flatMap((advisory) =>
+    advisory.affected
+      .filter(({ packName, versions }) => packName === name && isAffected(version, versions))
+      .map(({ fixedIn }) => ({ advisory, fixedIn })),
   );
-}
 
 /** A range that cannot be parsed covers every version. */
 const isAffected = (version: string, versions: string): boolean =>

@@ -86,6 +86,9 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   return { trusted: true, level, signedBy, signer, covers, integrity, warnings: warned };
 }
 
+const pinsOf = ({ policy, pins = [] }: TrustQuestion): readonly PackPin[] =>
+  'pins' in policy ? [...(policy.pins ?? []), ...pins] : pins;
+
 const nameOf = ({ pack }: TrustQuestion): string => `${pack.name}@${pack.version}`;
 
 const refuse = (
@@ -101,7 +104,7 @@ function unproved(
   integrity: string,
   signature: SignatureJudgement,
 ): Refusal | undefined {
-  const { pack, record, isOwnFolder, policy, pins = [], demands = 'manifest' } = question;
+  const { pack, record, isOwnFolder, policy, demands = 'manifest' } = question;
   const { name, version } = pack;
   if (record !== undefined && record.integrity !== integrity) {
     const why = `its archive is ${integrity}, published was ${record.integrity}.`;
@@ -118,6 +121,7 @@ function unproved(
     const next = 'Add the key of the scope core, or give the pack a name of your own.';
     return refuse(question, 'pack_namespace_unauthorized', why, next);
   }
+  const pins = pinsOf(question);
   const breach = policyBreach({ policy, pack: { name, version, integrity }, signature, pins, demands });
   return breach && refuse(question, breach.code, breach.why, breach.next);
 }
@@ -163,7 +167,7 @@ function withdrawals({ pack, record, advisories }: TrustQuestion): { code: Error
 }
 
 function warnings(question: TrustQuestion, integrity: string, signature: SignatureJudgement): string[] {
-  const { record, installed, policy, pins = [] } = question;
+  const { record, installed } = question;
   const { name, version } = question.pack;
   const found = withdrawals(question).map(({ text }) => text);
   if (record?.deprecated) {
@@ -173,7 +177,7 @@ function warnings(question: TrustQuestion, integrity: string, signature: Signatu
   if (signature.state === 'unsigned') found.push('it is not signed.');
   else if (signature.state !== 'verified') found.push(signature.message);
   else {
-    if (signature.covers === 'manifest' && !isPinned({ policy, pack: { name, version, integrity }, pins }))
+    if (signature.covers === 'manifest' && !isPinned({ name, version, integrity }, pinsOf(question)))
       found.push('its signature covers pack.json only; pin the integrity to protect the code.');
     if (installed?.signedBy !== undefined && installed.signedBy !== signature.signedBy)
       found.push(`it is signed by ${signature.signedBy}, the installed version by ${installed.signedBy}.`);

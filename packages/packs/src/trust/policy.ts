@@ -43,17 +43,17 @@ export interface PolicyQuestion {
   readonly policy: TrustPolicy;
   readonly pack: PackPin;
   readonly signature: SignatureJudgement;
-  /** Pins from elsewhere than the policy, and never from the server of the archive: a lockfile, a workflow. */
+  /** Of the policy, and from elsewhere, but never from the server of the archive: a lockfile, a workflow. */
   readonly pins: readonly PackPin[];
   /** What a signature has to cover. */
   readonly demands: 'manifest' | 'files';
 }
 
-/** Whether a source other than the server of the archive pins it. */
-export const isPinned = ({ policy, pack, pins }: Omit<PolicyQuestion, 'signature' | 'demands'>): boolean =>
-  [...(policy.mode === 'verified' ? (policy.pins ?? []) : []), ...pins].some(
-    (pin) => pin.name === pack.name && pin.version === pack.version && pin.integrity === pack.integrity,
-  );
+const isOf = (pin: PackPin, { name, version }: PackPin): boolean =>
+  pin.name === name && pin.version === version;
+
+export const isPinned = (pack: PackPin, pins: readonly PackPin[]): boolean =>
+  pins.some((pin) => isOf(pin, pack) && pin.integrity === pack.integrity);
 
 /** What the policy has against this pack with this integrity and signature. */
 export function policyBreach(question: PolicyQuestion): PolicyBreach | undefined {
@@ -63,48 +63,39 @@ export function policyBreach(question: PolicyQuestion): PolicyBreach | undefined
       return undefined;
     case 'verified':
       return verifiedBreach(question);
-    case 'allowlist':
-      return allowlistBreach(policy.packs, pack);
-    case 'pinned':
-      return pinnedBreach([...policy.pins, ...pins], pack);
+    case 'allowlist': {
+      const entries = policy.packs.filter(
+        ({ name, versions = '*' }) =>
+          name === pack.name && semver.satisfies(pack.version, versions, { includePrerelease: true }),
+      );
+      return listBreach(entries, pack, 'it is not on the allow-list.', 'the allow-list has another.');
+    }
+    case 'pinned': {
+      const named = pins.filter((pin) => isOf(pin, pack));
+      return listBreach(named, pack, 'no pin names this version.', `the pin says ${named[0]?.integrity}.`);
+    }
   }
 }
 
-function verifiedBreach(question: PolicyQuestion): PolicyBreach | undefined {
-  const { signature, demands } = question;
+function verifiedBreach({ pack, signature, pins, demands }: PolicyQuestion): PolicyBreach | undefined {
   const code = 'pack_signature_unverifiable';
   if (signature.state !== 'verified')
     return { code, why: signature.state === 'unsigned' ? 'it is not signed.' : signature.message };
-  if (demands === 'manifest' || signature.covers !== 'manifest' || isPinned(question)) return undefined;
+  if (demands === 'manifest' || signature.covers !== 'manifest' || isPinned(pack, pins)) return undefined;
   const why = 'its signature covers pack.json only, and this host wants the files signed or pinned.';
   const next =
     'Pin its integrity in the trust file, a lockfile or the `packs` of a workflow, or ask its publisher to sign the files.';
   return { code, why, next };
 }
 
-function allowlistBreach(
-  packs: readonly Static<typeof AllowedPack>[],
+/** One of the entries that name the version must have its integrity, or none. */
+function listBreach(
+  named: readonly { readonly integrity?: string }[],
   pack: PackPin,
+  absent: string,
+  other: string,
 ): PolicyBreach | undefined {
-  const entries = packs.filter(
-    ({ name, versions = '*' }) =>
-      name === pack.name && semver.satisfies(pack.version, versions, { includePrerelease: true }),
-  );
-  if (entries.length === 0) return { code: 'pack_not_allowed', why: 'it is not on the allow-list.' };
-  if (entries.some(({ integrity }) => integrity === undefined || integrity === pack.integrity))
-    return undefined;
-  return {
-    code: 'pack_integrity_failure',
-    why: `its archive is ${pack.integrity}, the allow-list has another.`,
-  };
-}
-
-function pinnedBreach(pins: readonly PackPin[], pack: PackPin): PolicyBreach | undefined {
-  const named = pins.filter(({ name, version }) => name === pack.name && version === pack.version);
-  if (named.length === 0) return { code: 'pack_not_allowed', why: 'no pin names this version.' };
-  if (named.some(({ integrity }) => integrity === pack.integrity)) return undefined;
-  return {
-    code: 'pack_integrity_failure',
-    why: `its archive is ${pack.integrity}, the pin says ${named[0]?.integrity}.`,
-  };
+  if (named.length === 0) return { code: 'pack_not_allowed', why: absent };
+  if (named.some(({ integrity = pack.integrity }) => integrity === pack.integrity)) return undefined;
+  return { code: 'pack_integrity_failure', why: `its archive is ${pack.integrity}, ${other}` };
 }
