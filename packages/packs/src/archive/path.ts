@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@gantry/protocol';
 import { archiveError } from './limits.ts';
 
 /**
@@ -12,11 +13,14 @@ const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 /** `./index.mjs` and `index.mjs` are one file. */
 export const normalizePath = (path: string): string => (path.startsWith('./') ? path.slice(2) : path);
 
-function pathProblem(path: string): keyof typeof PROBLEMS | undefined {
+function pathProblem(path: string): { readonly code: ErrorCode; readonly why: string } | undefined {
   const segments = normalizePath(path).split('/');
-  if (path.startsWith('/') || segments.includes('..') || /^[a-z]:/i.test(path)) return 'traversal';
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX || segments.length > DEPTH_MAX) return 'too-long';
-  return segments.every(isPlainSegment) ? undefined : 'unsafe';
+  if (path.startsWith('/') || segments.includes('..') || /^[a-z]:/i.test(path))
+    return { code: 'tarball_path_traversal', why: 'leads out of the pack' };
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX || segments.length > DEPTH_MAX)
+    return { code: 'unsafe_paths', why: 'is too long or too deep' };
+  if (segments.every(isPlainSegment)) return undefined;
+  return { code: 'unsafe_paths', why: 'has characters that are not allowed on every system' };
 }
 
 export const isFilePath = (path: string): boolean => pathProblem(path) === undefined;
@@ -42,7 +46,8 @@ export class Names {
   add(name: string, type: Taken['type']): string {
     const plain = type === 'directory' ? name.replace(/\/$/, '') : name;
     if (type === 'directory' && plain === '.') return plain;
-    refuseProblem(plain);
+    const problem = pathProblem(plain);
+    if (problem) throw archiveError(problem.code, `A name in the archive ${problem.why}.`, plain);
     const path = normalizePath(plain);
     const segments = path.split('/');
     for (let depth = 1; depth < segments.length; depth++)
@@ -64,17 +69,4 @@ export class Names {
       );
     this.#taken.set(key, wanted);
   }
-}
-
-const PROBLEMS = {
-  traversal: ['tarball_path_traversal', 'leads out of the pack'],
-  'too-long': ['unsafe_paths', 'is too long or too deep'],
-  unsafe: ['unsafe_paths', 'has characters that are not allowed on every system'],
-} as const;
-
-function refuseProblem(path: string): void {
-  const problem = pathProblem(path);
-  if (problem === undefined) return;
-  const [code, why] = PROBLEMS[problem];
-  throw archiveError(code, `A name in the archive ${why}.`, path);
 }

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { integrityOf } from '../trust/keys.ts';
-import { type IgnoreRules, readIgnore } from './ignore.ts';
+import { readIgnore } from './ignore.ts';
 import { ARCHIVE_LIMITS, archiveError } from './limits.ts';
 import { Names } from './path.ts';
 
@@ -59,28 +59,24 @@ export async function archiveOf(files: ReadonlyMap<string, Uint8Array>): Promise
 async function packFiles(folder: string): Promise<string[]> {
   const rules = readIgnore(await readText(path.join(folder, '.openwopignore')));
   const found: string[] = [];
-  await collect(folder, '', rules, found);
+  const collect = async (below: string): Promise<void> => {
+    for (const entry of await readdir(path.join(folder, below), { withFileTypes: true })) {
+      const name = below + entry.name;
+      if (rules.ignores(name, entry.isDirectory() ? 'directory' : 'file')) continue;
+      if (entry.isDirectory()) await collect(`${name}/`);
+      else if (entry.isFile()) found.push(name);
+      else
+        throw archiveError('unsafe_paths', `${name} is a link or a device; archives hold only files.`, name);
+      if (found.length > ARCHIVE_LIMITS.entriesMax)
+        throw archiveError('tarball_too_large', `The folder has over ${ARCHIVE_LIMITS.entriesMax} files.`);
+    }
+  };
+  await collect('');
   return found;
 }
 
-async function collect(folder: string, below: string, rules: IgnoreRules, found: string[]): Promise<void> {
-  for (const entry of await readdir(path.join(folder, below), { withFileTypes: true })) {
-    const name = below === '' ? entry.name : `${below}/${entry.name}`;
-    const type = entry.isDirectory() ? 'directory' : 'file';
-    if (rules.ignores(name, type)) continue;
-    if (entry.isDirectory()) await collect(folder, name, rules, found);
-    else if (entry.isFile()) found.push(name);
-    else throw archiveError('unsafe_paths', `${name} is a link or a device; archives hold only files.`, name);
-    if (found.length > ARCHIVE_LIMITS.entriesMax)
-      throw archiveError('tarball_too_large', `The folder has over ${ARCHIVE_LIMITS.entriesMax} files.`);
-  }
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
+const readText = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;
-  }
-}
+  });
