@@ -79,25 +79,18 @@ export interface ChainExpansion {
   };
 }
 
+type Expand = (chain: WorkflowChain, parameters: JsonObject, options: ExpandOptions) => ChainExpansion;
+
 /** Expands a chain with its parameters written down. The first failure throws; there is no half result. */
-export function expandChain(
-  chain: WorkflowChain,
-  parameters: JsonObject,
-  options: ExpandOptions,
-): ChainExpansion {
-  return expandChecked(chain, checkedValues(chain, parameters, options), options);
-}
+export const expandChain: Expand = (chain, parameters, options) =>
+  expandChecked(chain, checkedValues(chain, parameters, options), options);
 
 /**
  * Parameters become variables of the workflow. An input that is exactly one parameter reads its variable;
  * every other place has no binding at run time and is written down now, as in `expandChain`. A secret
  * parameter may stand in neither, so its use is refused.
  */
-export function expandDeferred(
-  chain: WorkflowChain,
-  parameters: JsonObject,
-  options: ExpandOptions,
-): ChainExpansion {
+export const expandDeferred: Expand = (chain, parameters, options) => {
   const values = checkedValues(chain, parameters, options);
   const prefix = expansionPrefix(chain.chainId, options.expansionId);
   const open = [...parameterProperties(chain)].filter(([, schema]) => !isSensitive(schema));
@@ -108,7 +101,7 @@ export function expandDeferred(
       aliases: Object.fromEntries(open.map(([name]) => [name, prefix + name])),
     },
   };
-}
+};
 
 function checkedValues(chain: WorkflowChain, parameters: JsonObject, options: ExpandOptions): JsonObject {
   checkExpandable(chain, options);

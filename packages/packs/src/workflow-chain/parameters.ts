@@ -120,11 +120,19 @@ export function substitution(values: JsonObject, rules: SubstitutionRules): Subs
   const read = (name: string): { value: Json; text: string } => {
     if (rules.sensitive.has(name)) throw sensitiveParameter(name);
     const value = own(values, name);
-    if (value === undefined && rules.required.has(name)) throw missingParameter(name);
+    if (value === undefined && rules.required.has(name))
+      throw new OpenwopError('chain_parameter_invalid', {
+        message: `The parameter ${name} is written into the workflow, so it needs a value or a default.`,
+        details: { path: `/${name}` },
+      });
     const text = texts.get(name) ?? (value === undefined ? '' : textOf(value));
     texts.set(name, text);
     added += text.length;
-    if (added > ADDED_MAX) throw tooLarge();
+    if (added > ADDED_MAX)
+      throw new OpenwopError('payload_too_large', {
+        message: `With its parameters filled in, the chain is larger than ${ADDED_MAX} characters.`,
+        details: { maxCharacters: ADDED_MAX },
+      });
     return { value: value === undefined ? '' : value, text };
   };
 
@@ -139,15 +147,3 @@ export function substitution(values: JsonObject, rules: SubstitutionRules): Subs
 
 export const sensitiveParameter = (parameter: string): OpenwopError =>
   new OpenwopError('sensitive_param_not_deferrable', { details: { parameter } });
-
-const missingParameter = (name: string): OpenwopError =>
-  new OpenwopError('chain_parameter_invalid', {
-    message: `The parameter ${name} is written into the workflow, so it needs a value or a default.`,
-    details: { path: `/${name}` },
-  });
-
-const tooLarge = (): OpenwopError =>
-  new OpenwopError('payload_too_large', {
-    message: `With its parameters filled in, the chain is larger than ${ADDED_MAX} characters.`,
-    details: { maxCharacters: ADDED_MAX },
-  });
