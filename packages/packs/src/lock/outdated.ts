@@ -4,7 +4,7 @@ import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry, VersionManifest } from '../registry/registry.ts';
 import { type Candidate, candidatesOf, type Range, readRange, suits } from '../resolve/range.ts';
 import type { Root } from '../resolve/resolve.ts';
-import { exposures, type SecurityAdvisory } from '../trust/advisory.ts';
+import { exposures } from '../trust/advisory.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
 import type { LockedPack, PackLock } from './lockfile.ts';
 
@@ -43,8 +43,7 @@ export async function outdated(
 ): Promise<OutdatedPack[]> {
   const listed = (await inTurns(lock.packs, (entry) => listedOf(entry, registries))).flat();
   const ranges = rangesOf(roots, listed);
-  const advisories = await advisoriesOf(listed);
-  return inTurns(listed, (pack) => standingOf(pack, ranges.get(pack.entry.name) ?? [], advisories));
+  return inTurns(listed, (pack) => standingOf(pack, ranges.get(pack.entry.name) ?? []));
 }
 
 async function listedOf(entry: LockedPack, registries: Registries): Promise<Listed[]> {
@@ -68,24 +67,14 @@ function rangesOf(roots: readonly Root[], listed: readonly Listed[]): Map<string
   return ranges;
 }
 
-async function advisoriesOf(listed: readonly Listed[]): Promise<Map<Registry, readonly SecurityAdvisory[]>> {
-  const registries = [...new Set(listed.map(({ registry }) => registry))];
-  const found = registries.map(async (registry) => [registry, await registry.advisories()] as const);
-  return new Map(await Promise.all(found));
-}
-
-async function standingOf(
-  pack: Listed,
-  ranges: readonly Range[],
-  advisories: ReadonlyMap<Registry, readonly SecurityAdvisory[]>,
-): Promise<OutdatedPack> {
+async function standingOf(pack: Listed, ranges: readonly Range[]): Promise<OutdatedPack> {
   const { entry, registry, candidates, manifest } = pack;
   const { name, version: current } = entry;
   const fits = candidates.find((candidate) => ranges.every((range) => suits(range, candidate)));
   const wanted = ranges.length === 0 ? current : (fits?.version ?? current);
   const next = wanted === current ? manifest : await registry.manifest(name, wanted);
   const record = candidates.find(({ version }) => version === current);
-  const exposed = exposures({ name, version: current }, advisories.get(registry) ?? []);
+  const exposed = exposures({ name, version: current }, await registry.advisories());
   return {
     name,
     current,

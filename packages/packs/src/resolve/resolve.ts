@@ -1,6 +1,7 @@
-import { type ErrorCode, invalid, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, invalid, isObject, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Registries } from '../registry/registries.ts';
 import { checkAsked, quoted, type VersionManifest } from '../registry/registry.ts';
+import { describeDeprecated, describeYanked } from '../trust/judge-trust.ts';
 import { type Range, readRange } from './range.ts';
 import { type InstalledVersion, KnownPacks, type Request, Settling } from './settle.ts';
 
@@ -96,19 +97,13 @@ export async function resolveNear(options: ResolveOptions): Promise<Resolution> 
 
 /** The pack with the conflict; if it is not pinned, the pinned packs that require it. */
 function obstaclesIn(
-  { packName, requestedBy, conflictingRanges }: JsonObject,
+  { packName = '', requestedBy = '', conflictingRanges = [] }: JsonObject,
   pins: ReadonlyMap<string, string>,
 ): string[] {
-  if (typeof packName === 'string' && pins.has(packName)) return [packName];
-  const ranges = Array.isArray(conflictingRanges)
-    ? conflictingRanges
-    : [{ requestedBy: requestedBy ?? null }];
-  return ranges.flatMap((range) => {
-    const asker =
-      typeof range === 'object' && range !== null && 'requestedBy' in range ? range.requestedBy : '';
-    const name = String(asker).split('@', 1)[0] ?? '';
-    return pins.has(name) ? [name] : [];
-  });
+  const ranges = Array.isArray(conflictingRanges) ? conflictingRanges.filter(isObject) : [];
+  const askers = [requestedBy, ...ranges.map((range) => range.requestedBy)];
+  const names = askers.map((asker) => String(asker).split('@', 1)[0] ?? '');
+  return (pins.has(String(packName)) ? [String(packName)] : names).filter((name) => pins.has(name));
 }
 
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
@@ -146,14 +141,8 @@ function resolvedPack(
 }
 
 function warningsOf({ name, version, record: { yanked, deprecated } }: ResolvedPack): string[] {
-  const warnings: string[] = [];
-  if (yanked)
-    warnings.push(
-      `${name}@${version} is yanked: ${yanked.reason ?? 'no reason given'}. It is used since it is pinned exactly.`,
-    );
-  if (deprecated) {
-    const instead = deprecated.supersededBy === undefined ? '' : `; superseded by ${deprecated.supersededBy}`;
-    warnings.push(`${name}@${version} is deprecated: ${deprecated.reason ?? 'no reason given'}${instead}.`);
-  }
-  return warnings;
+  return [
+    ...(yanked ? [`${describeYanked(yanked)}. It is used since it is pinned exactly.`] : []),
+    ...(deprecated ? [`${describeDeprecated(deprecated)}.`] : []),
+  ].map((text) => `${name}@${version} ${text}`);
 }

@@ -245,7 +245,11 @@ export class KnownPacks {
   /** Loads the versions of a pack. A pinned version that the index lacks may be in a fallback registry. */
   async loadVersions(name: string, pins: readonly string[]): Promise<void> {
     if (!this.#candidates.has(name)) {
-      if (this.#candidates.size >= PACKS_MAX) throw tooMany();
+      if (this.#candidates.size >= PACKS_MAX)
+        throw new OpenwopError('pack_dependency_conflict', {
+          message: `The dependencies lead to more than ${PACKS_MAX} packs. Ask for fewer, or pin packs in overrides.`,
+          details: { packsMax: PACKS_MAX },
+        });
       this.#candidates.set(name, []);
       const found = await this.registries.index(name);
       if (found !== undefined) this.#owners.set(name, found.registry);
@@ -285,9 +289,3 @@ export class KnownPacks {
     return true;
   }
 }
-
-const tooMany = (): OpenwopError =>
-  new OpenwopError('pack_dependency_conflict', {
-    message: `The dependencies lead to more than ${PACKS_MAX} packs. Ask for fewer, or pin packs in overrides.`,
-    details: { packsMax: PACKS_MAX },
-  });

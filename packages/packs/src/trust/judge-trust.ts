@@ -21,6 +21,16 @@ export interface RegistryRecord {
   readonly deprecated?: { readonly reason?: string; readonly supersededBy?: string };
 }
 
+export const describeYanked = ({
+  reason = 'no reason given',
+}: NonNullable<RegistryRecord['yanked']>): string => `is yanked: ${reason}`;
+
+export const describeDeprecated = ({
+  reason = 'no reason given',
+  supersededBy,
+}: NonNullable<RegistryRecord['deprecated']>): string =>
+  `is deprecated: ${reason}${supersededBy ? `; superseded by ${supersededBy}` : ''}`;
+
 export interface TrustQuestion {
   readonly pack: Omit<SignedPack, 'publishedAt'>;
   /** Absent for an archive that an operator hands over. */
@@ -162,18 +172,14 @@ function withdrawals({ pack, record, advisories }: TrustQuestion): { code: Error
     }),
   );
   if (record?.yanked === undefined) return found;
-  const text = `it is yanked: ${record.yanked.reason ?? 'no reason given'}.`;
-  return [{ code: 'pack_version_yanked', text }, ...found];
+  return [{ code: 'pack_version_yanked', text: `it ${describeYanked(record.yanked)}.` }, ...found];
 }
 
 function warnings(question: TrustQuestion, integrity: string, signature: SignatureJudgement): string[] {
   const { record, installed } = question;
   const { name, version } = question.pack;
   const found = withdrawals(question).map(({ text }) => text);
-  if (record?.deprecated) {
-    const { reason = 'no reason given', supersededBy } = record.deprecated;
-    found.push(`it is deprecated: ${reason}${supersededBy ? `; superseded by ${supersededBy}` : ''}.`);
-  }
+  if (record?.deprecated) found.push(`it ${describeDeprecated(record.deprecated)}.`);
   if (signature.state === 'unsigned') found.push('it is not signed.');
   else if (signature.state !== 'verified') found.push(signature.message);
   else {
