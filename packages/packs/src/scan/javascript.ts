@@ -28,16 +28,17 @@ const ARRAY_CALLS = new Set(['map', 'forEach', 'filter', 'find', 'flatMap', 'som
 /** Some functions of nodes take their inputs first. */
 const CTX_NAMES = ['ctx', 'context'];
 
-export interface JavaScriptFile {
-  readonly file: string;
-  readonly source: string;
-}
+const NOWHERE = { file: '', line: 1, column: 1 } as const;
 
-export function scanJavaScript(files: readonly JavaScriptFile[], typeIds: readonly string[]): CalledSurfaces {
-  const scan = new Scan(typeIds);
-  for (const file of files) scan.add(file);
-  return scan.run();
-}
+type Files = readonly { readonly file: string; readonly source: string }[];
+
+export const scanJavaScript = (files: Files, typeIds: readonly string[]): CalledSurfaces =>
+  new Scan(files, typeIds).run();
+
+const scopeOf = (node: JsNode, parent?: Scope): Scope => {
+  const bindings = new Map(declaredNames(node).map((name) => [name, nothing()] as const));
+  return { parent, bindings, returns: nothing() };
+};
 
 class Scan {
   readonly #typeIds: ReadonlySet<string>;
@@ -53,19 +54,15 @@ class Scan {
   #file = '';
   #grew = false;
 
-  constructor(typeIds: readonly string[]) {
+  constructor(files: Files, typeIds: readonly string[]) {
     this.#typeIds = new Set(typeIds);
-  }
-
-  add({ file, source }: JavaScriptFile): void {
-    try {
-      const program = parsed(source);
-      const scope = { parent: undefined, bindings: new Map(), fn: undefined };
-      for (const name of declaredNames(program)) scope.bindings.set(name, nothing());
-      this.#modules.push({ file, program, scope });
-    } catch {
-      this.#unparsed.set(`${file} cannot be parsed`, { file, line: 1, column: 1 });
-    }
+    for (const { file, source } of files)
+      try {
+        const program = parsed(source);
+        this.#modules.push({ file, program, scope: scopeOf(program) });
+      } catch {
+        this.#unparsed.set(`${file} cannot be parsed`, { ...NOWHERE, file });
+      }
   }
 
   run(): CalledSurfaces {
@@ -73,7 +70,7 @@ class Scan {
       this.#grew = false;
       this.#unknown.clear();
       if (passes === PASSES_MAX) {
-        this.#unknown.set('the code is too involved to be followed', { file: '', line: 1, column: 1 });
+        this.#unknown.set('the code is too involved to be followed', NOWHERE);
         break;
       }
       for (const { file, program, scope } of this.#modules) {
@@ -82,8 +79,7 @@ class Scan {
       }
     }
     for (const typeId of this.#typeIds)
-      if (!this.#served.has(typeId))
-        this.#unknown.set(`the function of ${typeId} was not found`, { file: '', line: 1, column: 1 });
+      if (!this.#served.has(typeId)) this.#unknown.set(`the function of ${typeId} was not found`, NOWHERE);
     return { called: this.#called, unknown: new Map([...this.#unparsed, ...this.#unknown]) };
   }
 
@@ -116,7 +112,7 @@ class Scan {
       case 'SequenceExpression':
         return node.expressions.map((each) => this.#value(each, scope)).at(-1) ?? unknown();
       case 'MemberExpression':
-        return this.#memberOf(node, this.#value(node.object, scope), this.#keys(node, scope));
+        return this.#memberOf(node, this.#value(node.object, scope), this.#keys(node, node.property, scope));
       case 'ArrayExpression':
         return union(...node.elements.map((each) => this.#value(each, scope)));
       case 'SpreadElement':
@@ -155,7 +151,7 @@ class Scan {
         return this.#value(body, scope);
       }
       case 'ReturnStatement':
-        this.#merge(scope.fn?.returns, this.#value(node.argument, scope));
+        this.#merge(scope.returns, this.#value(node.argument, scope));
         return unknown();
       case 'ImportDeclaration':
         for (const { local, ...from } of node.specifiers) {
@@ -188,9 +184,8 @@ class Scan {
     return (module && name !== undefined && module.scope.bindings.get(name)) || unknown();
   }
 
-  #keys({ computed, property }: JsNode & { type: 'MemberExpression' }, scope: Scope): Value {
-    if (!computed) return text(property.type === 'Identifier' ? property.name : '');
-    return this.#value(property, scope);
+  #keys({ computed }: { readonly computed: boolean }, key: JsNode, scope: Scope): Value {
+    return computed ? this.#value(key, scope) : text(keyText(key) ?? '');
   }
 
   #memberOf(node: JsNode, object: Value, keys: Value): Value {
@@ -218,10 +213,7 @@ class Scan {
     for (const member of node.properties) {
       const value = this.#value(member.type === 'SpreadElement' ? member.argument : member.value, scope);
       if (member.type === 'SpreadElement') spread.push(value);
-      else {
-        const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
-        this.#put(keys, value);
-      }
+      else this.#put(this.#keys(member, member.key, scope), value);
     }
     return union(unknown(), ...spread);
   }
@@ -248,7 +240,7 @@ class Scan {
         break;
       case 'MemberExpression':
         this.#value(target.object, scope);
-        this.#put(this.#keys(target, scope), value);
+        this.#put(this.#keys(target, target.property, scope), value);
         break;
       case 'AssignmentPattern':
         this.#assign(target.left, union(value, this.#value(target.right, scope)), scope);
@@ -263,7 +255,7 @@ class Scan {
         for (const member of target.properties) {
           if (member.type === 'RestElement') this.#assign(member.argument, value, scope);
           else {
-            const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
+            const keys = this.#keys(member, member.key, scope);
             this.#assign(member.value, this.#memberOf(member, value, keys), scope);
           }
         }
@@ -272,32 +264,25 @@ class Scan {
   }
 
   #function(node: Fn['node'] & JsNode, scope: Scope): Value {
-    const fn = this.#fns.get(node) ?? this.#newFunction(node, scope);
+    const fn = this.#fns.get(node) ?? { node, scope: scopeOf(node, scope) };
+    this.#fns.set(node, fn);
     if ('id' in node && node.id && node.type === 'FunctionDeclaration')
       this.#merge(this.#variable(node.id.name, scope), { ...nothing(), fns: new Set([fn]) });
     for (const param of node.params) this.#assign(param, nothing(), fn.scope);
     if (!('body' in node) || !isNode(node.body)) return unknown();
     const result = this.#value(node.body, fn.scope);
-    if (node.body.type !== 'BlockStatement') this.#merge(fn.returns, result);
+    if (node.body.type !== 'BlockStatement') this.#merge(fn.scope.returns, result);
     return { ...nothing(), fns: new Set([fn]) };
-  }
-
-  #newFunction(node: Fn['node'] & JsNode, parent: Scope): Fn {
-    const bindings = new Map(declaredNames(node).map((name) => [name, nothing()] as const));
-    const returns = nothing();
-    const scope: { -readonly [Key in keyof Scope]: Scope[Key] } = { parent, bindings, fn: undefined };
-    const fn = { node, scope, returns };
-    scope.fn = fn;
-    this.#fns.set(node, fn);
-    return fn;
   }
 
   /** Making one calls its constructor; its methods are members. */
   #class(node: JsNode & { type: 'ClassDeclaration' | 'ClassExpression' }, scope: Scope): Value {
     const made = nothing();
     for (const member of node.body.body) {
-      if (!('value' in member)) this.#value(member, scope);
-      if (!('value' in member)) continue;
+      if (!('value' in member)) {
+        this.#value(member, scope);
+        continue;
+      }
       const value = this.#value(member.value, scope);
       if ('kind' in member && member.kind === 'constructor') merge(made, value);
       else this.#put(text(keyText(member.key) ?? ''), value);
@@ -317,7 +302,7 @@ class Scan {
             node.arguments.some(({ type }) => type === 'SpreadElement') || param.type === 'RestElement';
           this.#assign(param, isRest ? union(...given) : (given[index] ?? nothing()), fn.scope);
         });
-      return union(...[...called.fns].map(({ returns }) => returns));
+      return union(...[...called.fns].map((fn) => fn.scope.returns));
     }
     if (callee.type === 'Identifier' && ['eval', 'Function'].includes(callee.name))
       this.#cannotTell(node, callee.name);

@@ -6,13 +6,13 @@ import type { AnyNode } from 'acorn';
 export interface Fn {
   readonly node: AnyNode & { readonly params: readonly AnyNode[] };
   readonly scope: Scope;
-  readonly returns: Value;
 }
 
+/** Of a function or a module. */
 export interface Scope {
   readonly parent: Scope | undefined;
-  readonly bindings: Map<string, Value>;
-  readonly fn: Fn | undefined;
+  readonly bindings: ReadonlyMap<string, Value>;
+  readonly returns: Value;
 }
 
 /** Grows only, so that going over the code again comes to an end. Arrays are what their items are. */
