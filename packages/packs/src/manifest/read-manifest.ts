@@ -39,18 +39,16 @@ export function readManifest(source: string | Uint8Array): ManifestReading {
 
 function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): ManifestReading {
   const kind = declaredKind(value);
-  if (kind === undefined) {
-    const known = Object.keys(PACK_KINDS).join(', ');
-    return refused(
-      `The kind is not one of ${known}.`,
-      source.positionOf('/kind'),
-      'pack_kind_invalid',
-      '/kind',
-    );
-  }
   const root = new Part(value);
+  if (kind === undefined)
+    root.refuse(
+      '/kind',
+      `The kind is not one of ${Object.keys(PACK_KINDS).join(', ')}.`,
+      'pack_kind_invalid',
+    );
   if (kind === 'connection') refuseCredentials(root);
-  if (root.findings.length > 0) return { kind: 'refused', issues: withPositions(root.findings, source) };
+  if (kind === undefined || root.findings.length > 0)
+    return { kind: 'refused', issues: withPositions(root.findings, source) };
 
   const manifest = { ...value, kind };
   const findings = [...schemaFindings(kind, manifest), ...checkRules(root, kind)];
@@ -95,21 +93,13 @@ function withPositions(findings: readonly Finding[], source: JsonSource & { kind
     .sort((left, right) => left.line - right.line || left.column - right.column);
 }
 
-function refused(
-  message: string,
-  position: Position,
-  code: ManifestIssue['code'],
-  path = '',
-): ManifestReading {
-  return { kind: 'refused', issues: [{ path, ...position, message, code }] };
-}
+const refused = (message: string, position: Position, code: ManifestIssue['code']): ManifestReading => ({
+  kind: 'refused',
+  issues: [{ path: '', ...position, message, code }],
+});
 
 /** In lower case. */
-const SECRET_NAMES = new Set(
-  'clientsecret client_secret apikey api_key token accesstoken refreshtoken password privatekey secret'.split(
-    ' ',
-  ),
-);
+const SECRET_NAME = /^(client_?secret|api_?key|(access|refresh)?token|password|privatekey|secret)$/;
 
 /** The address of an endpoint, the one member that is called so and is no secret. */
 const EXEMPT = '/provider/auth/endpoints/token';
@@ -119,7 +109,7 @@ function refuseCredentials(root: Part, value: Json = root.value, at = ''): void 
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {
     const path = pointer(at, key);
-    if (SECRET_NAMES.has(key.toLowerCase()) && path !== EXEMPT)
+    if (SECRET_NAME.test(key.toLowerCase()) && path !== EXEMPT)
       root.refuse(path, 'Packs never carry secrets.', 'connection_pack_credential_material');
     refuseCredentials(root, item, path);
   }
