@@ -8,39 +8,32 @@ interface Dependent {
 /** Dependencies first, otherwise by name. A cycle is `pack_dependency_cycle`. */
 export function installOrder<T extends Dependent>(packs: readonly T[]): T[] {
   const byName = new Map(packs.map((pack) => [pack.name, pack]));
-  const done = new Set<string>();
-  const order: T[] = [];
-  for (const { name } of packs.toSorted(byNameOrder)) visit(name);
-  return order;
+  const done = new Set<T>();
+  for (const pack of [...byName.values()].sort(byNameOrder)) visit(pack);
+  return [...done];
 
   /** Walks without recursion: a chain of dependencies may be as long as the lockfile. */
-  function visit(start: string): void {
-    const path = [{ name: start, left: dependenciesOf(start) }];
+  function visit(start: T): void {
+    const path = [{ pack: start, left: dependenciesOf(start) }];
     const onPath = new Set([start]);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const next = done.has(top.name) ? undefined : top.left.pop();
+      const next = done.has(top.pack) ? undefined : top.left.pop();
       if (next === undefined) {
-        finish(top.name);
-        onPath.delete(top.name);
+        done.add(top.pack);
+        onPath.delete(top.pack);
         path.pop();
-      } else if (onPath.has(next)) throw cycleError([...path.map(({ name }) => name), next]);
-      else if (byName.has(next) && !done.has(next)) {
+      } else if (onPath.has(next)) throw cycleError([...path.map(({ pack }) => pack.name), next.name]);
+      else if (!done.has(next)) {
         onPath.add(next);
-        path.push({ name: next, left: dependenciesOf(next) });
+        path.push({ pack: next, left: dependenciesOf(next) });
       }
     }
   }
 
-  function dependenciesOf(name: string): string[] {
-    return Object.keys(byName.get(name)?.dependencies ?? {})
-      .sort()
-      .reverse();
-  }
-
-  function finish(name: string): void {
-    const pack = byName.get(name);
-    if (pack !== undefined && !done.has(name)) order.push(pack);
-    done.add(name);
+  /** The first one last. */
+  function dependenciesOf({ dependencies = {} }: T): T[] {
+    const names = Object.keys(dependencies).sort().reverse();
+    return names.flatMap((name) => byName.get(name) ?? []);
   }
 }
 

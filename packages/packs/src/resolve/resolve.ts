@@ -34,7 +34,7 @@ export interface ResolveOptions {
   readonly roots: readonly Root[];
   /** Exact versions that beat every range. */
   readonly overrides?: Readonly<Record<string, string>>;
-  /** As if these were the only versions of their packs. */
+  /** As if these were the only versions of their packs; every range still counts. */
   readonly pins?: ReadonlyMap<string, string>;
   /** What is there already and asks for packs too, by name. */
   readonly installed?: ReadonlyMap<string, InstalledVersion>;

@@ -17,6 +17,7 @@ import type { Registry } from '../registry/registry.ts';
 import { type Asker, conflict, notFound, uselessOverride } from './failure.ts';
 import { installOrder } from './install-order.ts';
 import { type Candidate, candidatesOf, type Range, readRange, suits } from './range.ts';
+import type { ResolveOptions } from './resolve.ts';
 
 export interface Request {
   readonly range: Range;
@@ -35,13 +36,9 @@ export interface InstalledVersion {
   readonly isNew?: boolean;
 }
 
-/** What is fixed before versions are chosen. */
-export interface Fixed {
-  /** Exact versions that beat every range. */
+/** What is fixed before versions are chosen; `ResolveOptions` says more. */
+export interface Fixed extends Required<Pick<ResolveOptions, 'pins' | 'installed'>> {
   readonly overrides: ReadonlyMap<string, string>;
-  /** As if these were the only versions of their packs; every range still counts. */
-  readonly pins: ReadonlyMap<string, string>;
-  readonly installed: ReadonlyMap<string, InstalledVersion>;
 }
 
 /** What only versions that keep changing each other exceed; others settle after a few changes each. */
