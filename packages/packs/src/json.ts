@@ -24,6 +24,12 @@ export function jsonOf(source: Uint8Array | string): unknown {
   }
 }
 
+/** Where a text comes for the second time; -1 if all differ. */
+export function indexOfDuplicate(texts: readonly string[]): number {
+  const seen = new Set<string>();
+  return texts.findIndex((text) => seen.size === seen.add(text).size);
+}
+
 /** Own property or nothing: data may hold any key, also `constructor`. */
 export const own = (value: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(value, key) ? value[key] : undefined;

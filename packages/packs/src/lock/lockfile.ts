@@ -1,6 +1,7 @@
 import { isObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check, Errors } from 'typebox/schema';
+import { indexOfDuplicate } from '../json.ts';
 import { matching, strict, text } from '../manifest/fields.ts';
 import { readJsonSource } from '../manifest/json-source.ts';
 
@@ -59,8 +60,7 @@ export function readLock(text: string): PackLock {
   }
   // One version for each pack: a second entry would leave open which one counts.
   const names = value.packs.map(({ name }) => name);
-  const seen = new Set<string>();
-  const twice = names.findIndex((name) => seen.size === seen.add(name).size);
+  const twice = indexOfDuplicate(names);
   if (twice >= 0) throw invalidAt(`/packs/${twice}/name`, `${names[twice]} is listed twice.`);
   return value;
 }

@@ -8,7 +8,7 @@ import {
   type PortValue,
   type WorkflowVariable,
 } from '@gantry/protocol';
-import { asJson } from '../json.ts';
+import { asJson, indexOfDuplicate } from '../json.ts';
 import type { FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
 import { hasToken, parameterProperties } from './parameters.ts';
 
@@ -96,13 +96,12 @@ export function checkVariableReads(
 }
 
 /** An id names one node. */
-function checkNodeIds(chain: WorkflowChain): void {
-  const seen = new Set<string>();
-  chain.dag.nodes.forEach(({ id }, position) => {
-    if (seen.has(id))
-      throw invalid(`The chain has two nodes with the id ${id}.`, { path: `/dag/nodes/${position}/id` });
-    seen.add(id);
-  });
+function checkNodeIds({ dag: { nodes } }: WorkflowChain): void {
+  const twice = indexOfDuplicate(nodes.map(({ id }) => id));
+  if (twice >= 0)
+    throw invalid(`The chain has two nodes with the id ${nodes[twice]?.id}.`, {
+      path: `/dag/nodes/${twice}/id`,
+    });
 }
 
 /** The workflow that stands for each chain that a chain composes, by the `chainId` its nodes name. */

@@ -85,20 +85,14 @@ export function expandEdge(
   const to = ids.endpoint(source.to);
   const condition = expandCondition(source.condition, binding.values);
   const rules = given({ condition, triggerRule: source.triggerRule });
+  const [sourceNodeId, sourceOutput = 'output'] = from;
+  const [targetNodeId, targetInput = 'input'] = to;
+  const id = `${ids.prefix}edge-${index}`;
   return {
-    fragment: { from: written(from), to: written(to), ...rules },
-    edge: {
-      id: `${ids.prefix}edge-${index}`,
-      sourceNodeId: from.nodeId,
-      sourceOutput: from.port ?? 'output',
-      targetNodeId: to.nodeId,
-      targetInput: to.port ?? 'input',
-      ...rules,
-    },
+    fragment: { from: from.join('.'), to: to.join('.'), ...rules },
+    edge: { id, sourceNodeId, sourceOutput, targetNodeId, targetInput, ...rules },
   };
 }
-
-const written = ({ nodeId, port }: Endpoint): string => (port === undefined ? nodeId : `${nodeId}.${port}`);
 
 function expandCondition(
   source: FragmentEdge['condition'],
@@ -176,11 +170,6 @@ export const expansionPrefix = (chainId: string, expansionId: string): string =>
 
 const NODE_REFERENCE = /(?<![\w.-])nodes\.([A-Za-z0-9_-]+)/g;
 
-interface Endpoint {
-  readonly nodeId: string;
-  readonly port: string | undefined;
-}
-
 /** The ids of a fragment's nodes, and what they become. Ids from elsewhere stay as they are. */
 export class NodeIds {
   readonly #ids: ReadonlySet<string>;
@@ -197,10 +186,10 @@ export class NodeIds {
   }
 
   /** `node` or `node.port`. An id may hold a dot, so the whole text is tried first. */
-  endpoint(reference: string): Endpoint {
+  endpoint(reference: string): readonly [nodeId: string, port?: string] {
     const dot = reference.indexOf('.');
-    if (dot === -1 || this.#ids.has(reference)) return { nodeId: this.renamed(reference), port: undefined };
-    return { nodeId: this.renamed(reference.slice(0, dot)), port: reference.slice(dot + 1) };
+    if (dot === -1 || this.#ids.has(reference)) return [this.renamed(reference)];
+    return [this.renamed(reference.slice(0, dot)), reference.slice(dot + 1)];
   }
 
   /** Renames `nodes.<id>` in the texts of an input mapping. */

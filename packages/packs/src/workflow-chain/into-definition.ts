@@ -8,7 +8,7 @@ import {
   type WorkflowDefinition,
   type WorkflowVariable,
 } from '@gantry/protocol';
-import { own } from '../json.ts';
+import { indexOfDuplicate, own } from '../json.ts';
 import type { WorkflowChain } from './chain.ts';
 import type { ChainExpansion, Deferral } from './expand.ts';
 
@@ -55,11 +55,9 @@ export function definitionFromChain(
 }
 
 function checkUnique(parts: readonly { readonly id: string }[], what: string): void {
-  const seen = new Set<string>();
-  for (const { id } of parts) {
-    if (seen.has(id)) throw conflict(`The workflow already has the ${what} ${id}.`, { id });
-    seen.add(id);
-  }
+  const ids = parts.map(({ id }) => id);
+  const id = ids[indexOfDuplicate(ids)];
+  if (id !== undefined) throw conflict(`The workflow already has the ${what} ${id}.`, { id });
 }
 
 /** Ids that were not the chain's own must be the parent's. */
