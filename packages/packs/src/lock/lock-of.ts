@@ -3,7 +3,7 @@ import { given, isoTime, OpenwopError } from '@gantry/protocol';
 import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Resolution, ResolvedPack } from '../resolve/resolve.ts';
-import { isValidAt, keyIdOf, readPublicKey, verifyEd25519 } from '../trust/keys.ts';
+import { isValidAt, readPublicKey, signerOf, verifyEd25519 } from '../trust/keys.ts';
 import { LOCKFILE_VERSION, type LockedPack, PackLock } from './lockfile.ts';
 
 /**
@@ -65,9 +65,8 @@ export async function signatureToLock(
   { name, version, signing, record }: ResolvedPack,
   registry: Registry,
 ): Promise<LockedSignature | undefined> {
-  const ref = signing?.keyId ?? signing?.publicKeyRef;
-  if (signing?.method !== 'ed25519' || ref === undefined) return undefined;
-  const signer = keyIdOf(ref);
+  const signer = signerOf(signing);
+  if (signing?.method !== 'ed25519' || signer === undefined) return undefined;
   const [value, keys] = await Promise.all([registry.signature(name, version), registry.keys(name, signer)]);
   const publishedAt = record.publishedAt === undefined ? Number.NaN : Date.parse(record.publishedAt);
   const key = keys

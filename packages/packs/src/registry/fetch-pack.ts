@@ -4,7 +4,7 @@ import type { PackManifest } from '../manifest/kinds.ts';
 import { readManifest } from '../manifest/read-manifest.ts';
 import type { SecurityAdvisory } from '../trust/advisory.ts';
 import { judgeTrust, type TrustJudgement, type TrustQuestion } from '../trust/judge-trust.ts';
-import { integrityOf, keyIdOf, type TrustedKey } from '../trust/keys.ts';
+import { integrityOf, signerOf, type TrustedKey } from '../trust/keys.ts';
 import { signedPack } from '../trust/signature.ts';
 import type { Registry, VersionManifest } from './registry.ts';
 
@@ -39,7 +39,7 @@ export async function fetchPack(options: FetchOptions): Promise<FetchedPack> {
   const [bytes, detachedSignature, keys, advisories] = await Promise.all([
     registry.archive(name, version),
     registry.signature(name, version),
-    registry.keys(name, signerOf(served)),
+    registry.keys(name, signerOf(served.signing)),
     registry.advisories(),
   ]);
   if (bytes === undefined) throw gone(registry, name, version);
@@ -48,11 +48,6 @@ export async function fetchPack(options: FetchOptions): Promise<FetchedPack> {
   const manifest = soundManifest(name, version, archive);
   const proof = { detachedSignature, keys, advisories };
   return { name, version, registry: registry.url, bytes, archive, manifest, served, ...proof };
-}
-
-function signerOf({ signing }: VersionManifest): string | undefined {
-  const ref = signing?.keyId ?? signing?.publicKeyRef;
-  return ref === undefined ? undefined : keyIdOf(ref);
 }
 
 /** The question whether a fetched pack may be installed, asked with the keys of its own registry. */

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { Frozen } from '../json.ts';
-import { Label, strict } from '../manifest/fields.ts';
+import { Label, type Signing, strict } from '../manifest/fields.ts';
 
 /** A key as a registry or an operator vouches for it. Keys inside an archive prove nothing by themselves. */
 export const TrustedKey = strict({
@@ -24,6 +24,12 @@ export const permits = (patterns: readonly string[], name: string): boolean =>
 /** `keys/2026-04.pem` and `2026-04` mean one key: manifests write paths, registries ids. */
 export const keyIdOf = (ref: string): string =>
   ref.slice(ref.lastIndexOf('/') + 1).replace(/\.(pem|pub)$/, '');
+
+/** The id of the key that signed, as a pack or its registry says. */
+export function signerOf(signing: Signing | undefined): string | undefined {
+  const ref = signing?.keyId ?? signing?.publicKeyRef;
+  return ref === undefined ? undefined : keyIdOf(ref);
+}
 
 /**
  * Whether the key was valid when the pack was published: later expiry takes nothing back. Without a time of

@@ -15,9 +15,9 @@ import {
 import {
   integrityOf,
   isValidAt,
-  keyIdOf,
   permits,
   readPublicKey,
+  signerOf,
   type TrustedKey,
   verifyEd25519,
 } from './keys.ts';
@@ -96,9 +96,8 @@ const failed = (state: 'unverifiable' | 'invalid' | 'unauthorized', message: str
 });
 
 function judgeKeySignature(pack: SignedPack, signing: Signing, trust: Trust): SignatureJudgement {
-  const ref = signing.keyId ?? signing.publicKeyRef;
-  if (ref === undefined) return failed('unverifiable', 'The manifest does not say which key signed.');
-  const keyId = keyIdOf(ref);
+  const keyId = signerOf(signing);
+  if (keyId === undefined) return failed('unverifiable', 'The manifest does not say which key signed.');
   const signature = pack.detachedSignature ?? fileAt(pack, signing.signatureRef ?? MANUAL_SIGNATURE);
   if (signature === undefined) return failed('unverifiable', 'The signature itself is missing.');
   const named = trust.keys.filter((key) => key.keyId === keyId);
