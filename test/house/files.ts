@@ -29,7 +29,7 @@ export const isCode = (file: string): boolean => /\.(ts|tsx|mjs|js)$/.test(file)
 
 /** Tests, their helpers (`testing/`, `testing.ts`, `test-*.ts`), and the contract suites of backends. */
 export const isTestCode = (file: string): boolean =>
-  /(\.test\.tsx?|\/(testing|contract)\/.+|\/testing\.ts|\/test-[^/]+\.ts|[/-]contract\.ts)$/.test(file);
+  /(\.test\.tsx?|\/(testing|contract)\/.+|\/test-[^/]+\.ts|[/-]contract\.ts)$/.test(file);
 
 export function select(files: Files, keep: (file: string) => boolean): Files {
   return new Map([...files].filter(([file]) => keep(file)));

@@ -1,7 +1,7 @@
 /** A clock that jumps: what is due by it fires, and what is new comes first. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiTest, slow, three } from './api/testing.ts';
+import { apiTest, slow, three } from './api/testing/api-test.ts';
 import { node, workflow } from './testing/definitions.ts';
 
 const HOUR_MS = 3_600_000;

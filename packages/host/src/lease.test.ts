@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { openPostgres, type Store } from '@gantry/store';
 import { administer, freshDatabase } from '../../store/src/testing/postgres-server.ts';
-import { type ApiTest, apiTest } from './api/testing.ts';
+import { type ApiTest, apiTest } from './api/testing/api-test.ts';
 import { startHostProcess, temporaryFolder } from './testing/host-process.ts';
 
 interface Leased {

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { mulberry, openProxy, type PostgresProxy } from '../../store/src/testing/postgres-proxy.ts';
 import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
-import { apiTest } from './api/testing.ts';
+import { apiTest } from './api/testing/api-test.ts';
 import { node, workflow } from './testing/definitions.ts';
 import { type HostProcess, startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
 

@@ -6,12 +6,12 @@ import { Changes } from '@gantry/resources';
 import { CommitPipeline, openPostgres, openSqlite, type Store } from '@gantry/store';
 import { pino } from 'pino';
 import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
-import { type ApiTest, apiTest, assertError } from './api/testing.ts';
+import { type ApiTest, apiTest, assertError } from './api/testing/api-test.ts';
 import { contextOf, credentials } from './credentials/credential.ts';
 import { openMasterKey } from './master-key.ts';
 import { createRekey } from './rekey.ts';
 import { temporaryFolder } from './testing/host-process.ts';
-import { signed } from './triggers/testing.ts';
+import { signed } from './triggers/testing/triggers-test.ts';
 
 const VALUE = 'sk_live_CANARY_4f1c8a2e9b';
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { type CommitGroup, openPostgres, type Store, StoreError } from '@gantry/store';
 import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
-import { apiTest } from './api/testing.ts';
+import { apiTest } from './api/testing/api-test.ts';
 import { node, workflow } from './testing/definitions.ts';
 
 const act = (effects: number) => node('act', 'core.conformance.side-effect', { effects });

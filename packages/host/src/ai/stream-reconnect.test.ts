@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEventDoc } from '@gantry/protocol';
-import { apiTest } from '../api/testing.ts';
+import { apiTest } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { TEST_KEY } from '../testing/host-process.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import { declaredArchive } from '../packs/connections/testing/declared-archive.ts';
 import { packTest } from '../packs/testing/pack-test.ts';
-import { assertError } from './testing.ts';
+import { assertError } from './testing/api-test.ts';
 
 const ID = 'vendor.acme.note';
 const URL = `/schemas/artifacts/${ID}.schema.json`;

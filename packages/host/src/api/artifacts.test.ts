@@ -5,7 +5,7 @@ import { openSqlite } from '@gantry/store';
 import { edge, node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertError } from './testing.ts';
+import { apiTest, assertError } from './testing/api-test.ts';
 
 const NOTE = 'vendor.acme.note';
 const MANUAL = 'vendor.acme.manual';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bearerSecret } from '@gantry/http';
 import type { Json } from '@gantry/protocol';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { type ApiTest, apiTest, assertError } from './testing.ts';
+import { type ApiTest, apiTest, assertError } from './testing/api-test.ts';
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const KEYS = '/v1/host/gantry/keys';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { edge, node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertPublic } from './testing.ts';
+import { apiTest, assertPublic } from './testing/api-test.ts';
 
 const gate = node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'] });
 const calls = (id: string, workflowId: string) => node(id, 'core.subWorkflow', { workflowId });

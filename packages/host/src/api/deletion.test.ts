@@ -8,7 +8,7 @@ import { openSqlite, type Store } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
-import { type ApiTest, apiTest, assertError } from './testing.ts';
+import { type ApiTest, apiTest, assertError } from './testing/api-test.ts';
 
 const RUNS = '/v1/host/gantry/runs';
 const WORKFLOWS = '/v1/host/gantry/workflows';

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node, variable, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { type ApiTest, apiTest, assertError, assertPublic, secretive, slow, three } from './testing.ts';
+import {
+  type ApiTest,
+  apiTest,
+  assertError,
+  assertPublic,
+  secretive,
+  slow,
+  three,
+} from './testing/api-test.ts';
 
 const echo = workflow('echo', [node('say', 'core.identity', {}, { inputs: { word: variable('word') } })], {
   variables: [{ name: 'word', type: 'string' }],

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/schema';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { debugBundle } from './debug-bundle.ts';
-import { apiTest, assertError, assertPublic } from './testing.ts';
+import { apiTest, assertError, assertPublic } from './testing/api-test.ts';
 
 const anonymous = { authorization: '' };
 const isDiscovery = Compile(DiscoveryDocument);

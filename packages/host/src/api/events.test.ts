@@ -4,7 +4,7 @@ import { PollEventsResponse } from '@gantry/protocol';
 import { Compile } from 'typebox/schema';
 import { node, variable, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertError, assertPublic } from './testing.ts';
+import { apiTest, assertError, assertPublic } from './testing/api-test.ts';
 
 const isPoll = Compile(PollEventsResponse);
 

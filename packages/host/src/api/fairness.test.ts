@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node, workflow } from '../testing/definitions.ts';
-import { apiTest, three } from './testing.ts';
+import { apiTest, three } from './testing/api-test.ts';
 
 const REQUESTS = 24;
 /** Those under way when the other tenant asks, and a few that have their turn in between. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { type ApiTest, apiTest, assertError, secretive, slow, three } from './testing.ts';
+import { type ApiTest, apiTest, assertError, secretive, slow, three } from './testing/api-test.ts';
 
 const acting = workflow('acting', [
   node('first', 'core.noop'),

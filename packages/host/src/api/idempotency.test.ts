@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertError } from './testing.ts';
+import { apiTest, assertError } from './testing/api-test.ts';
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 const REPLAY = 'openwop-idempotent-replay';

@@ -5,7 +5,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { LOCAL_RECEIVERS, receiver } from '../webhooks/testing/receiver.ts';
-import { apiTest, assertError } from './testing.ts';
+import { apiTest, assertError } from './testing/api-test.ts';
 
 const ORIGIN = 'https://gantry.example/base';
 const DAY = 86_400_000;

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import { node, workflow } from '../testing/definitions.ts';
-import { apiTest, assertError } from './testing.ts';
+import { apiTest, assertError } from './testing/api-test.ts';
 
 const asks = workflow('asks', [
   node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'], timeoutMs: 3_600_000 }),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertError, assertPublic } from './testing.ts';
+import { apiTest, assertError, assertPublic } from './testing/api-test.ts';
 
 const openApi = onePerFile(apiTest);
 

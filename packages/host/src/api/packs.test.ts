@@ -4,7 +4,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { PACK_NAME, packArchive, type TestPack } from '../packs/testing/pack-archive.ts';
 import { PACKS_URL, packTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { assertError } from './testing.ts';
+import { assertError } from './testing/api-test.ts';
 
 const TYPE = 'vendor.acme.work';
 const ONE = `${PACKS_URL}/${PACK_NAME}`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import { declaredArchive } from '../packs/connections/testing/declared-archive.ts';
 import { PACKS_URL, packTest } from '../packs/testing/pack-test.ts';
-import { assertError, assertPublic } from './testing.ts';
+import { assertError, assertPublic } from './testing/api-test.ts';
 
 const prompt = (templateId: string, more: JsonObject = {}): JsonObject => ({
   templateId,

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { newRunId } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertError, assertPublic } from './testing.ts';
+import { apiTest, assertError, assertPublic } from './testing/api-test.ts';
 
 const openApi = onePerFile(apiTest);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SCHEDULING_CAPABILITY } from '@gantry/protocol';
-import { apiTest, assertError, secretive, slow, three } from './testing.ts';
+import { apiTest, assertError, secretive, slow, three } from './testing/api-test.ts';
 
 const URL = '/v1/host/gantry/schedules';
 const START = Date.parse('2027-01-01T00:00:30Z');

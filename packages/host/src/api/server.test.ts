@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openSqlite, type Store, StoreError } from '@gantry/store';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
-import { apiTest, assertError, assertPublic } from './testing.ts';
+import { apiTest, assertError, assertPublic } from './testing/api-test.ts';
 
 const openApi = onePerFile(apiTest);
 

@@ -13,7 +13,7 @@ import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
 import { noPacks } from '../testing/no-packs.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import { createApi } from './server.ts';
-import { type ApiTest, apiTest, assertPublic } from './testing.ts';
+import { type ApiTest, apiTest, assertPublic } from './testing/api-test.ts';
 
 interface Frame {
   id: string;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { PUBLIC_POLICY } from '@gantry/egress';
 import { type Received, receiver } from '../webhooks/testing/receiver.ts';
 import { createWorld } from '../webhooks/testing/world.ts';
-import { assertError } from './testing.ts';
+import { assertError } from './testing/api-test.ts';
 
 const EVENTS = ['run.completed'];
 

@@ -7,7 +7,7 @@ import { node, workflow } from '../testing/definitions.ts';
 import { noPacks } from '../testing/no-packs.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
-import { apiTest, assertError } from './testing.ts';
+import { apiTest, assertError } from './testing/api-test.ts';
 
 const openApi = onePerFile(apiTest);
 const URL = '/v1/host/gantry/workflows';

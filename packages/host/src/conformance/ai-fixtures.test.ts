@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicFixturesFolder, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
-import { apiTest } from '../api/testing.ts';
+import { apiTest } from '../api/testing/api-test.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { assertOrder } from '../testing/run-events.ts';
 

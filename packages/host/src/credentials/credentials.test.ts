@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { OpenwopError, type Owner, ownerOf } from '@gantry/protocol';
-import { type ApiTest, apiTest, assertError } from '../api/testing.ts';
+import { type ApiTest, apiTest, assertError } from '../api/testing/api-test.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 

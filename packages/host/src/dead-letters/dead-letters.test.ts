@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { DeadLetter } from '@gantry/protocol';
-import { apiTest, assertError } from '../api/testing.ts';
+import { apiTest, assertError } from '../api/testing/api-test.ts';
 import { createRedactions } from '../redaction/redactions.ts';
 import { createForks } from '../runtime/fork.ts';
 import { edge, node, workflow } from '../testing/definitions.ts';
-import { TENANT, type TriggersTest, triggersTest } from '../triggers/testing.ts';
+import { TENANT, type TriggersTest, triggersTest } from '../triggers/testing/triggers-test.ts';
 
 const URL = '/v1/host/gantry/dead-letters';
 const retries = { settings: { maxRetries: 1, backoffMs: 0 } };

@@ -6,7 +6,7 @@ import type { WorkflowDefinition } from '@gantry/protocol';
 import { Changes } from '@gantry/resources';
 import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
-import { apiTest, assertError, assertPublic, three } from '../api/testing.ts';
+import { apiTest, assertError, assertPublic, three } from '../api/testing/api-test.ts';
 import { node, variable, workflow } from '../testing/definitions.ts';
 import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
 import { LOCAL_RECEIVERS, receiver } from '../webhooks/testing/receiver.ts';

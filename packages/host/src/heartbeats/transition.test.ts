@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HEARTBEAT_LIMITS, type JsonObject, type RunSnapshot } from '@gantry/protocol';
-import { assertPublic } from '../api/testing.ts';
+import { assertPublic } from '../api/testing/api-test.ts';
 import { nextTickAt } from './heartbeat.ts';
 import { type Observation, observationOf, transition } from './transition.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { ownerOf } from '@gantry/protocol';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { declaredArchive } from '../packs/connections/testing/declared-archive.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import {

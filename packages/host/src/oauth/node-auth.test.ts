@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
-import { assertError, assertPublic } from '../api/testing.ts';
+import { assertError, assertPublic } from '../api/testing/api-test.ts';
 import { declaredArchive } from '../packs/connections/testing/declared-archive.ts';
 import { packArchive } from '../packs/testing/pack-archive.ts';
 import { node, workflow } from '../testing/definitions.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkflowPacks } from '@gantry/protocol';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { PACK_NAME, packArchive, type TestPack } from './testing/pack-archive.ts';
 import { PACKS_URL, type PackTest, packTest } from './testing/pack-test.ts';

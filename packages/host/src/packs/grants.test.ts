@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { readSettings, SettingsError } from '../settings.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { SHARED } from '../workflows/shared.ts';

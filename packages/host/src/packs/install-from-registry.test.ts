@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { packArchive, type TestPack } from './testing/pack-archive.ts';
 import { PACKS_URL, type PackTest, packTest } from './testing/pack-test.ts';
 import { registryFolder } from './testing/registry-folder.ts';

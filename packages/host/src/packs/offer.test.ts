@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { capabilityName, flagsOf, isAdvertised, SURFACE_NAMES } from '@gantry/protocol';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { advertised } from './offer.ts';
 import { packArchive } from './testing/pack-archive.ts';
 import { packTest } from './testing/pack-test.ts';

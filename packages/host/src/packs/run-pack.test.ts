@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
-import { assertPublic } from '../api/testing.ts';
+import { assertPublic } from '../api/testing/api-test.ts';
 import { edge, node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import type { TestNode } from './testing/pack-archive.ts';

@@ -8,7 +8,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { watchSockets } from '../../../egress/src/testing/sockets.ts';
 import { mcpServer } from '../../../sandbox/src/remote/testing/mcp-server.ts';
 import { wasmModule } from '../../../sandbox/src/testing/wasm.ts';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { receiver } from '../webhooks/testing/receiver.ts';
 import { grantingSurfaces } from './testing/pack-archive.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { readArchive } from '@gantry/packs';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { PACK_NAME, packArchive, type TestPack } from './testing/pack-archive.ts';
 import { PACKS_URL, type PackTest, packTest } from './testing/pack-test.ts';

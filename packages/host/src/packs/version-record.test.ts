@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readArchive, readManifest } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { declaredArchive, identity } from './connections/testing/declared-archive.ts';
 import { packArchive, type TestPack } from './testing/pack-archive.ts';
 import { packTest } from './testing/pack-test.ts';

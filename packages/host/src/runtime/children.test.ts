@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, WorkflowVariable } from '@gantry/protocol';
-import { apiTest } from '../api/testing.ts';
+import { apiTest } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 

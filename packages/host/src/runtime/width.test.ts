@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiTest } from '../api/testing.ts';
+import { apiTest } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 
 const soakRounds = Number(process.env.GANTRY_SOAK_ROUNDS ?? 0);

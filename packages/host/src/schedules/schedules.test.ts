@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
 import { openSqlite, type Store } from '@gantry/store';
-import { apiTest, assertError, slow, three } from '../api/testing.ts';
+import { apiTest, assertError, slow, three } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { SCHEDULE_KIND } from './schedule.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 

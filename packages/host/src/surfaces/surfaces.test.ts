@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { BackendHealth, JsonObject } from '@gantry/protocol';
-import { assertError, assertPublic } from '../api/testing.ts';
+import { assertError, assertPublic } from '../api/testing/api-test.ts';
 import { type PackTest, packTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';

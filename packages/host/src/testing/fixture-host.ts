@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Json, JsonObject, RunEventDoc } from '@gantry/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import { publicFixturesFolder } from '../../../protocol/src/testing/public-schemas.ts';
-import { type ApiTest, apiTest, assertPublic } from '../api/testing.ts';
+import { type ApiTest, apiTest, assertPublic } from '../api/testing/api-test.ts';
 import { onePerFile } from './one-per-file.ts';
 
 export interface FixtureHost extends ApiTest {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Entry, openPostgres, openSqlite, type Store, type Write } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
-import { type ApiTest, apiTest, slow, three } from '../api/testing.ts';
+import { type ApiTest, apiTest, slow, three } from '../api/testing/api-test.ts';
 import { LOCAL_RECEIVERS, receiver } from '../webhooks/testing/receiver.ts';
 import { node, workflow } from './definitions.ts';
 import { temporaryFolder } from './host-process.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readAllowList } from '@gantry/egress';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { openSqlite, type Store, type Write } from '@gantry/store';
-import { assertPublic } from '../api/testing.ts';
+import { assertPublic } from '../api/testing/api-test.ts';
 import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';

@@ -3,9 +3,9 @@ import { type TestContext, test } from 'node:test';
 import { type Egress, EgressError, type EgressReason } from '@gantry/egress';
 import type { JsonObject } from '@gantry/protocol';
 import type { BlobPort } from '@gantry/surfaces';
-import { assertPublic } from '../api/testing.ts';
+import { assertPublic } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { TENANT, type TestOptions, triggersTest } from './testing.ts';
+import { TENANT, type TestOptions, triggersTest } from './testing/triggers-test.ts';
 
 const MAIL = { from: 'Ada <ada@example.org>', to: ['in@example.com'], subject: 'Hi', text: 'See attached' };
 const RETENTION_MS = 30 * 86_400_000;

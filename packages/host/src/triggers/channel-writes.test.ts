@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
 import { CHANNEL_FIRING, CHANNEL_NOTE } from './channel-writes.ts';
-import { TENANT, type TriggersTest, triggersTest } from './testing.ts';
+import { TENANT, type TriggersTest, triggersTest } from './testing/triggers-test.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import { openPostgres } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
-import { echo, TENANT, type TriggersTest, triggersTest } from './testing.ts';
+import { echo, TENANT, type TriggersTest, triggersTest } from './testing/triggers-test.ts';
 
 const OPEN = { source: 'webhook', workflowId: 'echo', verification: { mode: 'none' } };
 const BODY = '{"issue":{"id":1}}';

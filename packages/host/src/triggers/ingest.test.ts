@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { type JsonObject, TRIGGER_LIMITS, type TriggerSubscriptionCreated } from '@gantry/protocol';
 import fc from 'fast-check';
 import { propertyRuns } from '../../../protocol/src/testing/property-runs.ts';
-import { assertError, assertPublic } from '../api/testing.ts';
+import { assertError, assertPublic } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { echo, signed, TENANT, type TriggersTest, triggersTest } from './testing.ts';
+import { echo, signed, TENANT, type TriggersTest, triggersTest } from './testing/triggers-test.ts';
 
 const BODY = JSON.stringify({ issue: { id: 42, title: 'Broken' } });
 const DAY_MS = 86_400_000;

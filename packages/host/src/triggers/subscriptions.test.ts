@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TRIGGER_BRIDGE_CAPABILITY } from '@gantry/protocol';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
-import { assertError, assertPublic } from '../api/testing.ts';
+import { assertError, assertPublic } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { triggerIssues } from './definition-triggers.ts';
-import { echo, signed, TENANT, triggersTest } from './testing.ts';
+import { echo, signed, TENANT, triggersTest } from './testing/triggers-test.ts';
 
 const URL = '/v1/trigger-subscriptions';
 

@@ -24,7 +24,7 @@ import {
   publishedDocuments,
 } from '../../../../packs/src/registry/testing/memory-registry.ts';
 import { startCli } from '../../testing/test-host.ts';
-import { type Workspace, workspaceFor } from './testing.ts';
+import { type Workspace, workspaceFor } from './testing/registry-test.ts';
 
 const TOOLS = 'vendor.acme.tools';
 const MAIL = 'vendor.acme.mail';

@@ -10,7 +10,7 @@ import {
   startRegistryProcess,
 } from '../../../../registry/src/testing/registry-process.ts';
 import { ADMIN_KEY, temporaryFolder } from '../../../../registry/src/testing/test-registry.ts';
-import { type Workspace, workspaceFor } from './testing.ts';
+import { type Workspace, workspaceFor } from './testing/registry-test.ts';
 
 const NAME = 'private.acme.greeter';
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -9,7 +9,7 @@ import {
 } from '../../../../registry/src/testing/registry-process.ts';
 import { ADMIN_KEY, temporaryFolder } from '../../../../registry/src/testing/test-registry.ts';
 import { edit } from '../pack/testing/pack-folder.ts';
-import { type Workspace, workspaceFor } from './testing.ts';
+import { type Workspace, workspaceFor } from './testing/registry-test.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: RegistryProcess;

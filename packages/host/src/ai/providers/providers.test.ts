@@ -7,7 +7,7 @@ import { gemini } from '../../../../ai/src/testing/gemini.ts';
 import { type ModelServer, startModelServer } from '../../../../ai/src/testing/model-server.ts';
 import { ollama, openaiChat } from '../../../../ai/src/testing/openai-chat.ts';
 import { openaiResponses } from '../../../../ai/src/testing/openai-responses.ts';
-import { apiTest, assertPublic } from '../../api/testing.ts';
+import { apiTest, assertPublic } from '../../api/testing/api-test.ts';
 import { node, workflow } from '../../testing/definitions.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { type Lifetime, onePerFile } from '../../testing/one-per-file.ts';

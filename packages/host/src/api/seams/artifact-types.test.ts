@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import { onePerFile } from '../../testing/one-per-file.ts';
-import { assertError, assertPublic } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertError, assertPublic } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const ID = 'vendor.acme.note';
 const manifest: JsonObject = {

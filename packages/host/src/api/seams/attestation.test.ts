@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import canonicalize from 'canonicalize';
-import { assertError } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertError } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 test('the checksum is that of what the child reported, whatever the order of its keys', async (t) => {
   const api = await seamTest(t);

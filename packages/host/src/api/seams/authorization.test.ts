@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 test('a key may do what its scopes say; who is unknown or revoked may do nothing', async (t) => {
   const seam = await seamTest(t);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEventDoc } from '@gantry/protocol';
 import { node, workflow } from '../../testing/definitions.ts';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 test('a run ends when its money is used up, is refused a denied model, or goes on where limits advise', async (t) => {
   const api = await seamTest(t);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { archiveOf } from '@gantry/packs';
-import { assertError } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertError } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const EXPAND = '/v1/host/sample/workflow-chain:expand';
 const DEFER = '/v1/host/sample/chain/deferred-expand';

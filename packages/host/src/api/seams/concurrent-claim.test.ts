@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertError } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 test('of executors that reach the same effect at once, one performs it', async (t) => {
   const api = await seamTest(t);

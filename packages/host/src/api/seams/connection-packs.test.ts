@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import { declaredArchive } from '../../packs/connections/testing/declared-archive.ts';
 import { PACKS_URL } from '../../packs/testing/pack-test.ts';
-import { assertError } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertError } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const group = (key: string) => ({ key, label: key, scopes: [`scope:${key}`] });
 const provider = (more: JsonObject = {}): JsonObject => ({

@@ -5,7 +5,7 @@ import {
   publicFixturesFolder,
   skipWithoutPublicData as skip,
 } from '../../../../protocol/src/testing/public-schemas.ts';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const CANARY = 'OPENWOP_CRED_CANARY_4f1c8a2e9b';
 

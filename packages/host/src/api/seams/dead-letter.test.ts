@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertPublic } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertPublic } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 test('retries that are used up end in a dead letter', async (t) => {
   const api = await seamTest(t);

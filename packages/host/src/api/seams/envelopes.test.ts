@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onePerFile } from '../../testing/one-per-file.ts';
-import { type SeamTest, seamTest } from './testing.ts';
+import { type SeamTest, seamTest } from './testing/seam-test.ts';
 
 const shared = onePerFile((lifetime) => seamTest(lifetime));
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const CASES = [
   { scenario: 'unauthorized-grant', released: false, type: 'authorization.decided' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 /** Predicates of seams have a second, which a clock that stands still never ends. */
 const STOPPED = { now: () => Date.UTC(2027, 0, 1) };

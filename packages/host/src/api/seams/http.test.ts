@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { onePerFile } from '../../testing/one-per-file.ts';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const METADATA = 'http://169.254.169.254/latest/meta-data/';
 const CANARY = 'sk-canary-do-not-leak-xyz789';

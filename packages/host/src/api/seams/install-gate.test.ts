@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TEST_KEY } from '../../testing/host-process.ts';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const manifest = (requires: string[]) => ({
   name: 'vendor.example.http',

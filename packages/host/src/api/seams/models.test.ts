@@ -5,7 +5,7 @@ import { anthropicMessages } from '../../../../ai/src/testing/anthropic.ts';
 import { startModelServer } from '../../../../ai/src/testing/model-server.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { onePerFile } from '../../testing/one-per-file.ts';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const shared = onePerFile(async (lifetime) => {
   const server = await startModelServer(anthropicMessages);

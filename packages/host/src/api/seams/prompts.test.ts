@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 test('a prompt is resolved by its layers and composed with its marks', async (t) => {
   const { drive } = await seamTest(t);

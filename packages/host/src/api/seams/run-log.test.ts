@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEventDoc } from '@gantry/protocol';
-import { assertError, assertPublic } from '../testing.ts';
-import { type SeamTest, seamTest } from './testing.ts';
+import { assertError, assertPublic } from '../testing/api-test.ts';
+import { type SeamTest, seamTest } from './testing/seam-test.ts';
 
 const runs = '/v1/host/sample/test/runs';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packArchive } from '../../packs/testing/pack-archive.ts';
-import { assertError } from '../testing.ts';
-import { type SeamTest, seamTest } from './testing.ts';
+import { assertError } from '../testing/api-test.ts';
+import { type SeamTest, seamTest } from './testing/seam-test.ts';
 
 const invoke = (api: SeamTest, typeId: string, more = {}) =>
   api.drive('test/sandbox-invoke', { typeId, ...more });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings, SettingsError } from '../../settings.ts';
-import { apiTest, assertError } from '../testing.ts';
+import { apiTest, assertError } from '../testing/api-test.ts';
 import { SEAMS } from './seam.ts';
-import { seamTest } from './testing.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const operations = Object.keys(SEAMS).map((seam) => {
   const [path, method = 'POST'] = seam.split(' ').reverse();

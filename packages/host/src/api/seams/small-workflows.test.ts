@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node, workflow } from '../../testing/definitions.ts';
-import { assertError } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertError } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 const URL = '/v1/host/sample/workflows';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
-import { assertPublic } from '../testing.ts';
-import { seamTest } from './testing.ts';
+import { assertPublic } from '../testing/api-test.ts';
+import { seamTest } from './testing/seam-test.ts';
 
 test('an event becomes a run that names its delivery', async (t) => {
   const api = await seamTest(t);

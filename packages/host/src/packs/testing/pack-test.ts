@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import type { LightMyRequestResponse } from 'fastify';
-import { type ApiTest, apiTest } from '../../api/testing.ts';
+import { type ApiTest, apiTest } from '../../api/testing/api-test.ts';
 import type { Lifetime } from '../../testing/one-per-file.ts';
 import { grantingSurfaces, packArchive, type TestPack } from './pack-archive.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, assertPublic } from '../../api/testing.ts';
+import { assertError, assertPublic } from '../../api/testing/api-test.ts';
 import { node, workflow } from '../../testing/definitions.ts';
 import { HOST_URL, leftIn, listening, queueTest, seen, URL } from './testing/queue-test.ts';
 

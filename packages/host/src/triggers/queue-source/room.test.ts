@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TRIGGER_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
 import { openSqlite } from '@gantry/store';
-import { assertError } from '../../api/testing.ts';
+import { assertError } from '../../api/testing/api-test.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { noPacks } from '../../testing/no-packs.ts';
 import { createWorkflows, SHARED } from '../../workflows/workflows.ts';

@@ -4,8 +4,8 @@ import type { JsonObject } from '@gantry/protocol';
 import { createHost } from '../../../host.ts';
 import { readSettings } from '../../../settings.ts';
 import { TEST_KEY, temporaryFolder } from '../../../testing/host-process.ts';
-import { assertError } from '../../testing.ts';
-import { type SeamTest, seamTest } from '../testing.ts';
+import { assertError } from '../../testing/api-test.ts';
+import { type SeamTest, seamTest } from '../testing/seam-test.ts';
 import { operationOf } from './dialect.ts';
 
 type Check = (api: SeamTest) => Promise<void>;

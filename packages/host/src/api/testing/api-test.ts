@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
-import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
-import { node, workflow } from '../testing/definitions.ts';
-import type { Lifetime } from '../testing/one-per-file.ts';
-import { type TestHost, testHost } from '../testing/test-host.ts';
+import { publicValidator } from '../../../../protocol/src/testing/public-schemas.ts';
+import { node, workflow } from '../../testing/definitions.ts';
+import type { Lifetime } from '../../testing/one-per-file.ts';
+import { type TestHost, testHost } from '../../testing/test-host.ts';
 
 /** Ends at once. */
 export const three = workflow('three', [

@@ -1,9 +1,9 @@
 /** For tests: `gantry registry` command lines in a folder of their own. */
 import type { TestContext } from 'node:test';
-import { runCli } from '../../cli.ts';
-import type { Said } from '../../testing/real-host.ts';
-import { memoryIo, memoryOutput } from '../../testing/test-host.ts';
-import { temporaryFolder } from '../pack/testing/pack-folder.ts';
+import { runCli } from '../../../cli.ts';
+import type { Said } from '../../../testing/real-host.ts';
+import { memoryIo, memoryOutput } from '../../../testing/test-host.ts';
+import { temporaryFolder } from '../../pack/testing/pack-folder.ts';
 
 export interface Workspace {
   readonly root: string;

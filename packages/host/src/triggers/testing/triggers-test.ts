@@ -15,21 +15,21 @@ import { Changes } from '@gantry/resources';
 import { CommitPipeline, openSqlite, type Store } from '@gantry/store';
 import type { LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
-import { ACCESS } from '../api/access.ts';
-import { deadLetterRoutes } from '../api/dead-letters.ts';
-import { ingestRoute } from '../api/ingest.ts';
-import { assertPublic } from '../api/testing.ts';
-import { triggerSubscriptionRoutes } from '../api/trigger-subscriptions.ts';
-import { openMasterKey } from '../master-key.ts';
-import { createRedactions } from '../redaction/redactions.ts';
-import { LocalRuntime } from '../runtime/local-runtime.ts';
-import { PoisonGuard } from '../runtime/poison.ts';
-import type { ReadRun, ResolvedWorkflow, Runtime } from '../runtime/runtime.ts';
-import { node, workflow } from '../testing/definitions.ts';
-import { temporaryFolder } from '../testing/host-process.ts';
-import { noPackExecutor, noPacks } from '../testing/no-packs.ts';
-import { createWorkflows } from '../workflows/workflows.ts';
-import { createTriggers, type Triggers, type TriggersOptions } from './triggers.ts';
+import { ACCESS } from '../../api/access.ts';
+import { deadLetterRoutes } from '../../api/dead-letters.ts';
+import { ingestRoute } from '../../api/ingest.ts';
+import { assertPublic } from '../../api/testing/api-test.ts';
+import { triggerSubscriptionRoutes } from '../../api/trigger-subscriptions.ts';
+import { openMasterKey } from '../../master-key.ts';
+import { createRedactions } from '../../redaction/redactions.ts';
+import { LocalRuntime } from '../../runtime/local-runtime.ts';
+import { PoisonGuard } from '../../runtime/poison.ts';
+import type { ReadRun, ResolvedWorkflow, Runtime } from '../../runtime/runtime.ts';
+import { node, workflow } from '../../testing/definitions.ts';
+import { temporaryFolder } from '../../testing/host-process.ts';
+import { noPackExecutor, noPacks } from '../../testing/no-packs.ts';
+import { createWorkflows } from '../../workflows/workflows.ts';
+import { createTriggers, type Triggers, type TriggersOptions } from '../triggers.ts';
 
 /** Shows what its nodes see of the event. */
 export const echo = workflow(

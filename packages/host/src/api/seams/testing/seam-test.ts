@@ -1,7 +1,7 @@
 /** A host that serves the seams. */
 import assert from 'node:assert/strict';
-import type { Lifetime } from '../../testing/one-per-file.ts';
-import { apiTest } from '../testing.ts';
+import type { Lifetime } from '../../../testing/one-per-file.ts';
+import { apiTest } from '../../testing/api-test.ts';
 
 type SeamTestOptions = Pick<NonNullable<Parameters<typeof apiTest>[1]>, 'settings' | 'now'>;
 
