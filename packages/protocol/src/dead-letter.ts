@@ -56,12 +56,14 @@ export const deadLettersWire = wire(DEAD_LETTERS, {
   input: Type.Never(),
   view: DeadLetter,
   gone: true,
-  own: ['create', 'retry'],
+  own: ['create'],
   methods: {
     retry: {
       about: 'Deliver a dead event again, or fork a dead run before the node that failed',
       in: closedObject({}),
       out: DeadLetterRetry,
+      accepted: true,
+      scopes: ['runs:create', 'runs:read'],
     },
   },
 });

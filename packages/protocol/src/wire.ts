@@ -28,6 +28,8 @@ export interface MethodWire {
   readonly out?: TSchema;
   /** Answers 202: what it asks for happens later. */
   readonly accepted?: true;
+  /** Where it needs others than those of `scopes`. */
+  readonly scopes?: readonly Scope[];
 }
 
 type MethodName<T extends Table> = (keyof NonNullable<T['item']> | keyof NonNullable<T['all']>) & string;

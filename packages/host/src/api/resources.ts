@@ -151,10 +151,10 @@ export function resourceRoutes(
 /** A method that answers something else than its item. */
 function actRoute(app: Api, wire: Wire, name: string, service: AnyService, idempotency: Once): void {
   const { method, params } = pathsOf(wire.table);
-  const { about: summary, in: body, out, accepted } = wire.methods[name]!;
+  const { about: summary, in: body, out, accepted, scopes = wire.scopes.write } = wire.methods[name]!;
   const status = accepted ? 202 : 200;
   const schema = { summary, params, body, headers: IfMatch, response: { [status]: out } };
-  app.post(`${method}::${name}`, { schema, config: { access: wire.scopes.write } }, (request, reply) => {
+  app.post(`${method}::${name}`, { schema, config: { access: scopes } }, (request, reply) => {
     const matching = matchingOf(request);
     const act = async (caller: Caller) => service.act?.(caller, name, idOf(request), request.body, matching);
     return changed(request, reply.code(status), idempotency, act, service.digest);

@@ -5,6 +5,7 @@ import {
   actsWire,
   connectorsWire,
   credentialsWire,
+  deadLettersWire,
   ErrorEnvelope,
   heartbeatsWire,
   OpenwopError,
@@ -20,7 +21,6 @@ import { blobLinkRoutes } from './blob-links.ts';
 import { chainRoutes } from './chains.ts';
 import { connectionRoutes } from './connections.ts';
 import type { ApiDeps } from './context.ts';
-import { deadLetterRoutes } from './dead-letters.ts';
 import { debugBundleRoute } from './debug-bundle.ts';
 import { diffRoute } from './diff.ts';
 import { discoveryRoute } from './discovery.ts';
@@ -72,7 +72,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   resourceRoutes(app, connectorsWire, messaging.connectors, idempotency);
   triggerSubscriptionRoutes(app, triggers.service, deps.originOf, idempotency);
   ingestRoute(app, triggers.ingest);
-  deadLetterRoutes(app, triggers.deadLetters, idempotency);
+  resourceRoutes(app, deadLettersWire, triggers.deadLetters.service, idempotency);
   aiRoutes(app, deps.services.providers, deps.services.ai);
   packRoutes(app, packs.service);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);

@@ -1,9 +1,11 @@
-/** What could not be done, as a resource. */
+/** Dead letters as a resource: runs that failed for good and events that started no run. */
 import type { RunFacts } from '@gantry/engine';
 import { type DeadLetter, deadLettersWire, isoTime, newId, type StoredEvent } from '@gantry/protocol';
-import { creation, resource } from '@gantry/resources';
-import type { Write } from '@gantry/store';
+import { creation, listRecords, ResourceService, resource } from '@gantry/resources';
+import type { Store, Write } from '@gantry/store';
 import type { Parts } from '../parts.ts';
+import { createForks } from '../runtime/fork.ts';
+import { type RetryServices, retry } from './retry.ts';
 
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
 export type DeadLetterRecord = Letter<DeadLetter> & { readonly until: number };
@@ -16,24 +18,50 @@ export interface Retention {
 /** A year: so that what nobody ever looks at does not grow for ever. */
 const UNSEEN_KEPT_MS = 365 * 86_400_000;
 
-export const deadLetters = resource<typeof deadLettersWire, DeadLetterRecord, DeadLetterRecord>(
-  deadLettersWire,
-  {
-    kind: 'dead-letter',
-    idPrefix: 'dl',
-    ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
-    // That a run failed for good is listed until somebody acknowledges it, also after retention deleted the run
-    expiresAt: ({ type, until }) => (type === 'run' ? until + UNSEEN_KEPT_MS : until),
-    create: (_, letter) => letter,
-    verbs: {},
-    show: ({ id, createdAt, record: { until, ...letter } }) => ({
-      ...letter,
-      deadLetterId: id,
-      createdAt: isoTime(createdAt),
-      expiresAt: isoTime(until),
-    }),
-  },
-);
+export const deadLetters = resource<
+  typeof deadLettersWire,
+  DeadLetterRecord,
+  DeadLetterRecord,
+  RetryServices
+>(deadLettersWire, {
+  kind: 'dead-letter',
+  idPrefix: 'dl',
+  ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
+  // That a run failed for good is listed until somebody acknowledges it, also after retention deleted the run
+  expiresAt: ({ type, until }) => (type === 'run' ? until + UNSEEN_KEPT_MS : until),
+  create: (_, letter) => letter,
+  verbs: {},
+  acts: { retry: (letter, _, change, services) => retry(letter, change, services) },
+  show: ({ id, createdAt, record: { until, ...letter } }) => ({
+    ...letter,
+    deadLetterId: id,
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTime(until),
+  }),
+});
+
+const OF_RUN_MAX = 500;
+
+export interface DeadLettersOptions extends Pick<Parts, 'changes' | 'redactions' | 'now' | 'randomBytes'> {
+  readonly store: Pick<Store, 'entries' | 'runs'>;
+  readonly runtime: RetryServices['runtime'];
+}
+
+export function createDeadLetters(options: DeadLettersOptions) {
+  const { changes, runtime, now } = options;
+  const { entries, runs } = options.store;
+  const services = { runs, runtime, prepareFork: createForks({ ...options, runs }).prepare };
+  return {
+    service: new ResourceService(deadLetters, { changes, entries, now, services }),
+    /** Deletes the letters of a run that a person deletes. */
+    async forgetRun(tenant: string, ref: string): Promise<void> {
+      const letters = await listRecords(entries, deadLetters, tenant, { ref, limit: OF_RUN_MAX });
+      await changes.run({ kind: 'system', tenant, actor: 'deletion' }, async (change) => {
+        for (const letter of letters) await change.deleteUnchanged(letter);
+      });
+    },
+  };
+}
 
 /**
  * A run whose node used up its retries is listed in the commit of the event that says so. A replay leaves no letter,

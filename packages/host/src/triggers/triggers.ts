@@ -3,8 +3,7 @@ import type { WorkflowDefinition } from '@gantry/protocol';
 import { fromEntry } from '@gantry/resources';
 import type { CommitGroup, Entry } from '@gantry/store';
 import { createCursors, deliveryTokens, type QueuePort } from '@gantry/surfaces';
-import { deadLetterWrites } from '../dead-letters/dead-letter.ts';
-import { DeadLetterService } from '../dead-letters/dead-letter-service.ts';
+import { createDeadLetters, deadLetterWrites } from '../dead-letters/dead-letter.ts';
 import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
 import type { Parts } from '../parts.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -84,7 +83,7 @@ export function createTriggers(options: TriggersOptions) {
   return {
     outbox,
     service: new TriggerService({ ...options, onChanged, queueHealth: () => queue.health() }),
-    deadLetters: new DeadLetterService(options),
+    deadLetters: createDeadLetters(options),
     ingest: createIngest(options),
     /** To be called after a definition was registered, with its notes in that commit (`syncNotes`). */
     syncTriggers: (tenant: string, { id }: Pick<WorkflowDefinition, 'id'>) =>

@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 import { type Api, createServer, hashSecret } from '@gantry/http';
 import { createTurns } from '@gantry/limiter';
 import {
+  deadLettersWire,
   type JsonObject,
   SCOPES,
   type TriggerSubscriptionCreated,
@@ -16,8 +17,8 @@ import { CommitPipeline, openSqlite, type Store } from '@gantry/store';
 import type { LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { ACCESS } from '../../api/access.ts';
-import { deadLetterRoutes } from '../../api/dead-letters.ts';
 import { ingestRoute } from '../../api/ingest.ts';
+import { resourceRoutes } from '../../api/resources.ts';
 import { assertPublic } from '../../api/testing/api-test.ts';
 import { triggerSubscriptionRoutes } from '../../api/trigger-subscriptions.ts';
 import { openMasterKey } from '../../master-key.ts';
@@ -194,7 +195,7 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     maxRequestBodyBytes: 1_048_576,
   });
   triggerSubscriptionRoutes(app, triggers.service, () => 'http://127.0.0.1', idempotency);
-  deadLetterRoutes(app, triggers.deadLetters, idempotency);
+  resourceRoutes(app, deadLettersWire, triggers.deadLetters.service, idempotency);
   ingestRoute(app, triggers.ingest);
   await app.ready();
   return app;
