@@ -58,10 +58,10 @@ export function checkWrites(trees: Trees, builders = BUILDERS): string[] {
   return problems;
 }
 
-/** `creation` of packages/resources answers a write. */
+/** `creation` and `putting` of packages/resources answer a write. */
 const isWrite = (node: ast.Node): boolean =>
   ast.isCallExpression(node)
-    ? node.expression.getText() === 'creation'
+    ? ['creation', 'putting'].includes(node.expression.getText())
     : ast.isPropertyAssignment(node) &&
       node.name.getText() === 'kind' &&
       KINDS.has(/^'(\w+)'/.exec(node.initializer.getText())?.[1] ?? '');

@@ -109,7 +109,6 @@ export async function createServices(options: ServicesOptions) {
   });
   const schedules: Schedules = createSchedules({ ...options, changes, runtime });
   const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime, outbox: webhooks.outbox });
-  workflows.onChanged(schedules.syncTriggers);
   workflows.onChanged(triggers.syncTriggers);
   const prompts = promptLibrary(options, changes);
   const noticeMs = settings.databaseUrl === undefined ? 0 : KEY_NOTICE_MS;

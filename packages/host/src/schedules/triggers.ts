@@ -1,4 +1,4 @@
-/** Workflow triggers of type `schedule`, as schedules. Pure. */
+/** Workflow triggers of type `schedule`, as schedules that follow from the current version of the workflow. */
 import { hash } from 'node:crypto';
 import {
   invalid,
@@ -6,40 +6,21 @@ import {
   lazyValidator,
   MISSED_TICKS_DEFAULT,
   OpenwopError,
+  SCHEDULE_LIMITS,
   ScheduleTriggerConfig,
   type WorkflowDefinition,
 } from '@gantry/protocol';
-import { configProblem } from '../triggers/definition-sync.ts';
+import { type Change, listRecords } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import canonicalize from 'canonicalize';
+import { type Current, configProblem } from '../triggers/definition-sync.ts';
+import { schedules } from './resource.ts';
 import { ENDED_KEPT_MS, firstTick, type ScheduleRecord, stateAt, timingOf } from './schedule.ts';
 
+const { perTenantMax } = SCHEDULE_LIMITS;
 const config = lazyValidator(ScheduleTriggerConfig);
 
-export interface TriggerIssue {
-  readonly path: string;
-  readonly message: string;
-}
-
-type Triggers = Pick<WorkflowDefinition, 'id' | 'triggers' | 'isActive'>;
-
-/** One id for each trigger of a workflow, so that two processes never make two schedules of it. */
-const triggerScheduleId = (workflowId: string, triggerId: string): string =>
-  `trg_${hash('sha256', `${workflowId}\0${triggerId}`, 'hex').slice(0, 26)}`;
-
-/** What is wrong with the schedule triggers of a definition, whether they are switched on or not. */
-export function scheduleTriggerIssues(definition: Triggers, now: number): TriggerIssue[] {
-  const issues: TriggerIssue[] = [];
-  for (const [index, trigger] of definition.triggers.entries()) {
-    if (trigger.type !== 'schedule') continue;
-    const path = `/triggers/${index}/config`;
-    try {
-      readTrigger(definition.id, trigger, { registeredAt: now, now });
-    } catch (error) {
-      if (!(error instanceof OpenwopError)) throw error;
-      issues.push({ path, message: error.message });
-    }
-  }
-  return issues;
-}
+type Triggers = Pick<WorkflowDefinition, 'id' | 'triggers'>;
 
 interface Times {
   /** What delays count from. */
@@ -47,49 +28,90 @@ interface Times {
   readonly now: number;
 }
 
-/** The schedules a definition asks for, by id. Triggers that can't be read are left out. */
-export function triggerSchedules(definition: Triggers, times: Times): Map<string, ScheduleRecord> {
-  const schedules = new Map<string, ScheduleRecord>();
-  if (definition.isActive === false) return schedules;
-  for (const trigger of definition.triggers) {
-    if (trigger.type !== 'schedule' || trigger.enabled === false) continue;
-    const record = readable(() => readTrigger(definition.id, trigger, times));
-    if (record && !isForgotten(record, times.now))
-      schedules.set(triggerScheduleId(definition.id, trigger.id), record);
-  }
-  return schedules;
+/** What is wrong with the schedule triggers of a definition, whether they are switched on or not. */
+export function scheduleTriggerIssues({ id, triggers }: Triggers, now: number) {
+  return triggers.flatMap((trigger, index) => {
+    const read = trigger.type === 'schedule' && scheduleOf(id, trigger, { registeredAt: now, now });
+    return read instanceof OpenwopError ? [{ path: `/triggers/${index}/config`, message: read.message }] : [];
+  });
 }
 
-function readTrigger(
+/** Answers how many triggers were left out: the tenant has no room for more schedules. */
+export async function syncSchedules(
+  change: Change,
+  entries: Store['entries'],
   workflowId: string,
-  trigger: Triggers['triggers'][number],
-  { registeredAt, now }: Times,
-): ScheduleRecord {
-  const wanted = trigger.config ?? {};
-  if (!config.Check(wanted)) throw invalid(configProblem(config, wanted) ?? '');
-  const { inputs = {}, missedTicks = MISSED_TICKS_DEFAULT } = wanted;
-  const timing = timingOf(wanted, registeredAt);
-  return {
-    timing,
-    endAt: null,
-    missedTicks,
-    request: { workflowId, inputs: inputs as JsonObject, configurable: {}, tags: [], metadata: {} },
-    source: { kind: 'trigger', triggerId: trigger.id },
-    state: stateAt(firstTick(timing, null, now)),
-    lastFire: null,
-    lastError: null,
-  };
+  current: Current | null,
+): Promise<number> {
+  const { tenant } = change.caller;
+  const wanted = wantedSchedules(current, change.now);
+  const filter = { index: { name: 'workflowId', value: workflowId }, limit: perTenantMax };
+  for (const schedule of await listRecords(entries, schedules, tenant, filter))
+    if (schedule.record.source.kind === 'trigger' && !wanted.has(schedule.id)) change.delete(schedule);
+  const room = Math.max(perTenantMax - (await entries.count(schedules.kind, tenant)), 0);
+  let missing = 0;
+  for (const [id, record] of wanted) {
+    const before = await change.find(schedules, id);
+    if (!before) {
+      if (missing++ < room) change.create(schedules, record, id);
+    } else if (askedFor(before.record) !== askedFor(record)) {
+      const { lastFire, lastError, state } = before.record;
+      const paused = state.status === 'paused' && { state };
+      change.replace(before, { ...record, lastFire, lastError, ...paused });
+    }
+  }
+  return Math.max(missing - room, 0);
 }
+
+/** What the definition says of a schedule, without what has become of it since. */
+const askedFor = ({ timing, missedTicks, request }: ScheduleRecord): string | undefined =>
+  canonicalize({ timing, missedTicks, request });
+
+/** By id. Triggers that cannot be read are left out. */
+function wantedSchedules(current: Current | null, now: number): Map<string, ScheduleRecord> {
+  const wanted = new Map<string, ScheduleRecord>();
+  if (!current || current.definition.isActive === false) return wanted;
+  const { definition, registeredAt } = current;
+  for (const trigger of definition.triggers) {
+    if (trigger.type !== 'schedule' || trigger.enabled === false) continue;
+    const read = scheduleOf(definition.id, trigger, { registeredAt, now });
+    if (!(read instanceof OpenwopError) && !isForgotten(read, now))
+      wanted.set(idOf(definition.id, trigger.id), read);
+  }
+  return wanted;
+}
+
+/** One id for each trigger of a workflow, so that two processes never make two schedules of it. */
+const idOf = (workflowId: string, triggerId: string): string =>
+  `trg_${hash('sha256', `${workflowId}\0${triggerId}`, 'hex').slice(0, 26)}`;
 
 /** A delay that ended so long ago that its schedule is deleted must not begin again. */
 const isForgotten = ({ timing }: ScheduleRecord, now: number): boolean =>
   timing.kind === 'once' && timing.at + ENDED_KEPT_MS <= now;
 
-function readable(read: () => ScheduleRecord): ScheduleRecord | undefined {
+/** The schedule of a trigger, or what is wrong with the trigger. */
+function scheduleOf(
+  workflowId: string,
+  trigger: Triggers['triggers'][number],
+  { registeredAt, now }: Times,
+): ScheduleRecord | OpenwopError {
+  const asked = trigger.config ?? {};
+  if (!config.Check(asked)) return invalid(configProblem(config, asked) ?? '');
+  const { inputs = {}, missedTicks = MISSED_TICKS_DEFAULT } = asked;
   try {
-    return read();
+    const timing = timingOf(asked, registeredAt);
+    return {
+      timing,
+      endAt: null,
+      missedTicks,
+      request: { workflowId, inputs: inputs as JsonObject, configurable: {}, tags: [], metadata: {} },
+      source: { kind: 'trigger', triggerId: trigger.id },
+      state: stateAt(firstTick(timing, null, now)),
+      lastFire: null,
+      lastError: null,
+    };
   } catch (error) {
-    if (error instanceof OpenwopError) return undefined;
+    if (error instanceof OpenwopError) return error;
     throw error;
   }
 }

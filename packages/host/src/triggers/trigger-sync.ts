@@ -1,12 +1,22 @@
-/** Keeps the subscriptions of a workflow equal to the webhook and queue triggers of its current version. */
-import { listRecords } from '@gantry/resources';
+/**
+ * Makes the schedules and subscriptions of a workflow follow from the triggers of its current version.
+ *
+ * I1  One change compares what is stored with the current definition and deletes the notes that asked for it. After a
+ *     crash the notes are still there; of two at once one is decided again.
+ */
+import { type Change, listRecords } from '@gantry/resources';
+import type { Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
+import type { Parts } from '../parts.ts';
+import { DueClock } from '../runtime/due-clock.ts';
+import { syncSchedules } from '../schedules/triggers.ts';
 import type { SecretOptions } from '../signing-secret.ts';
 import {
+  type Current,
+  currentDefinition,
+  notesOf,
   runTenantOf,
-  SUBSCRIPTION_SYNC,
-  type SyncOptions,
-  syncDefinition,
+  syncNotes,
   type WorkflowKey,
 } from './definition-sync.ts';
 import { wantedSubscriptions } from './definition-triggers.ts';
@@ -17,32 +27,80 @@ const LISTED_MAX = 1_000;
 /** Definitions are not refused for their number of webhook triggers, so none of them is left out. */
 const { max: _max, ...unlimited } = triggers;
 
-/** A trigger keeps its address and secret from version to version. */
-export const syncSubscriptions = (
-  options: SyncOptions & SecretOptions,
-  workflow: WorkflowKey,
-): Promise<void> =>
-  syncDefinition(options, SUBSCRIPTION_SYNC, workflow, async (change, current) => {
-    const { store } = options;
-    const tenant = runTenantOf(workflow.tenant);
-    const asked = current ? [...wantedSubscriptions(current.definition)] : [];
-    const wanted = new Map(asked.map(([triggerId, each]) => [idOf(options, tenant, triggerId, each), each]));
-    const filter = { ref: workflow.workflowId, limit: LISTED_MAX };
-    for (const trigger of await listRecords(store.entries, triggers, tenant, filter)) {
-      if (trigger.record.origin.kind !== 'trigger' || wanted.has(trigger.id)) continue;
-      change.delete(trigger);
-      change.add(finderRemoval(trigger));
-    }
-    for (const [id, each] of wanted) {
-      const before = await change.find(triggers, id);
-      if (!before) {
-        const record = newTrigger(each, newTriggerSecret(options, id));
-        change.add(finderWrite(change.create(unlimited, record, id)));
-      } else if (askedFor(before.record) !== askedFor(each)) {
-        change.replace(before, { ...before.record, ...each });
-      }
-    }
+const RETRY_MS = 1_000;
+
+export interface SyncOptions extends SecretOptions, Pick<Parts, 'changes' | 'clock' | 'now' | 'log'> {
+  readonly store: Pick<Store, 'entries' | 'records' | 'watch'>;
+  readonly onSynced: () => void;
+}
+
+export function createTriggerSync(options: SyncOptions) {
+  const { now, log, onSynced } = options;
+  const sync = async (workflow: WorkflowKey): Promise<void> => {
+    const leftOut = await syncTriggers(options, workflow);
+    if (leftOut > 0)
+      log.warn({ ...workflow, leftOut }, 'schedule triggers left out: the tenant has no room for more');
+    onSynced();
+  };
+  const clock = new DueClock({
+    ...options,
+    kind: syncNotes.kind,
+    onDue: ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' }),
   });
+  return {
+    clock,
+    /** A failure is logged and tried again: the registration stands, and its note is still there. */
+    async now(workflow: WorkflowKey): Promise<void> {
+      try {
+        await sync(workflow);
+      } catch (error) {
+        log.warn({ err: error, ...workflow }, 'the triggers of a workflow are compared again later');
+        clock.note(now() + RETRY_MS);
+      }
+    },
+  };
+}
+
+/** Answers how many schedule triggers were left out: the tenant has no room for more schedules. */
+function syncTriggers(options: SyncOptions, { tenant: owner, workflowId }: WorkflowKey) {
+  const { store, changes } = options;
+  const tenant = runTenantOf(owner);
+  return changes.run({ kind: 'system', tenant, actor: syncNotes.kind }, async (change) => {
+    const notes = await notesOf(store.entries, tenant, workflowId);
+    const current = await currentDefinition(store, tenant, workflowId);
+    const leftOut = await syncSchedules(change, store.entries, workflowId, current);
+    await syncSubscriptions(change, options, workflowId, current);
+    for (const note of notes) change.delete(note);
+    return leftOut;
+  });
+}
+
+/** A trigger keeps its address and secret from version to version. */
+async function syncSubscriptions(
+  change: Change,
+  options: SyncOptions,
+  workflowId: string,
+  current: Current | null,
+): Promise<void> {
+  const { tenant } = change.caller;
+  const asked = current ? [...wantedSubscriptions(current.definition)] : [];
+  const wanted = new Map(asked.map(([triggerId, each]) => [idOf(options, tenant, triggerId, each), each]));
+  const filter = { ref: workflowId, limit: LISTED_MAX };
+  for (const trigger of await listRecords(options.store.entries, triggers, tenant, filter)) {
+    if (trigger.record.origin.kind !== 'trigger' || wanted.has(trigger.id)) continue;
+    change.delete(trigger);
+    change.add(finderRemoval(trigger));
+  }
+  for (const [id, each] of wanted) {
+    const before = await change.find(triggers, id);
+    if (!before) {
+      const record = newTrigger(each, newTriggerSecret(options, id));
+      change.add(finderWrite(change.create(unlimited, record, id)));
+    } else if (askedFor(before.record) !== askedFor(each)) {
+      change.replace(before, { ...before.record, ...each });
+    }
+  }
+}
 
 /**
  * One id for each trigger, so that two processes never make two; keyed, so that nobody can guess it. A trigger that

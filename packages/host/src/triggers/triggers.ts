@@ -14,14 +14,13 @@ import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
 import { Attachments, type AttachmentsOptions, kept, wanted } from './attachments.ts';
 import { fireChannel } from './channel-firing.ts';
 import { CHANNEL_FIRING, CHANNEL_NOTE, ChannelWrites } from './channel-writes.ts';
-import { SUBSCRIPTION_SYNC, type WorkflowKey } from './definition-sync.ts';
 import { deliveries } from './delivery.ts';
 import { type DispatchOptions, dispatch, stored } from './dispatch.ts';
 import { createIngest } from './ingest.ts';
 import { QueueSource } from './queue-source/queue-source.ts';
 import { takeMessage } from './queue-source/take.ts';
 import { TriggerService } from './trigger-service.ts';
-import { syncSubscriptions } from './trigger-sync.ts';
+import { createTriggerSync } from './trigger-sync.ts';
 
 export interface TriggersOptions extends Parts {
   /** Asked for only when something is due: the runtime itself needs the outbox. */
@@ -51,10 +50,7 @@ export function createTriggers(options: TriggersOptions) {
   const dispatching = dispatchOptions(options);
   const source = createQueueSource(options, dispatching);
   const onChanged = (): void => void source.refresh();
-  const sync = async (workflow: WorkflowKey): Promise<void> => {
-    await syncSubscriptions(options, workflow);
-    onChanged();
-  };
+  const sync = createTriggerSync({ ...options, onSynced: onChanged });
   const attachments = new Attachments({ ...options, ...options.attachments });
   const fetching = createDeliveryLanes({
     ...options,
@@ -73,7 +69,7 @@ export function createTriggers(options: TriggersOptions) {
   const clock = (kind: string, onDue: (entry: Entry) => Promise<unknown>): DueClock =>
     new DueClock({ ...options, kind, onDue });
   const clocks = [
-    clock(SUBSCRIPTION_SYNC, ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' })),
+    sync.clock,
     clock(CHANNEL_NOTE, (entry) => channelWrites.work(entry)),
     clock(CHANNEL_FIRING, (entry) => fireChannel(dispatching, entry)),
     clock(kept.kind, (entry) => attachments.remove(fromEntry(kept, entry))),
@@ -85,9 +81,9 @@ export function createTriggers(options: TriggersOptions) {
     service: new TriggerService({ ...options, onChanged, queueHealth: () => queue.health() }),
     deadLetters: createDeadLetters(options),
     ingest: createIngest(options),
-    /** To be called after a definition was registered, with its notes in that commit (`syncNotes`). */
-    syncTriggers: (tenant: string, { id }: Pick<WorkflowDefinition, 'id'>) =>
-      sync({ tenant, workflowId: id }),
+    /** To be called after a definition was registered, with its note in that commit (`syncNote`). */
+    syncTriggers: (tenant: string, { id: workflowId }: Pick<WorkflowDefinition, 'id'>) =>
+      sync.now({ tenant, workflowId }),
     /** To be called with what this process has committed: some of it may be due. */
     committed(group: CommitGroup): void {
       fetching.committed(group);

@@ -4,7 +4,7 @@
  */
 import { isTerminal, OpenwopError, RUN_STATUSES } from '@gantry/protocol';
 import type { RunRow, Store } from '@gantry/store';
-import { syncNotes, type WorkflowKey } from '../triggers/definition-sync.ts';
+import { syncNote, type WorkflowKey } from '../triggers/definition-sync.ts';
 import { endTurns, turnsOf } from './registration-turns.ts';
 import { SHARED } from './shared.ts';
 
@@ -23,10 +23,10 @@ export async function removeAll(
     const turns = await turnsOf(store.entries, current.tenant, new Set([workflowId]));
     const active = await activeRun(store.runs, { tenant, workflowId });
     if (active) throw isInUse(workflowId, active);
-    const notes = syncNotes({ ...current, registeredAt: now() });
+    const note = syncNote({ ...current, registeredAt: now() });
     const write = { kind: 'deleteWorkflow', tenant: current.tenant, workflowId } as const;
     const ended = endTurns({ tenant: current.tenant, workflowId }, turns.get(workflowId));
-    const [result] = await store.commit([[write, ...ended, ...notes]]);
+    const [result] = await store.commit([[write, ...ended, note]]);
     // A registration came between, or a note of the same instant is there: the next try is a later one
     if (result?.won) return current.tenant;
   }

@@ -14,7 +14,7 @@ import type {
   Workflows,
 } from '../runtime/runtime.ts';
 import { scheduleTriggerIssues } from '../schedules/triggers.ts';
-import { syncNotes } from '../triggers/definition-sync.ts';
+import { syncNote } from '../triggers/definition-sync.ts';
 import { triggerIssues } from '../triggers/definition-triggers.ts';
 import { roomForDefinitions } from '../triggers/queue-source/room.ts';
 import { configurableSchemaIssues } from './configurable.ts';
@@ -167,7 +167,7 @@ async function registrationOf(
   ];
   // What is put last is current
   if (!isCurrent) writes.push({ kind: 'putWorkflow', record: own });
-  return { definition, record: { ...record, isCurrent }, writes: [...writes, ...syncNotes(record)] };
+  return { definition, record: { ...record, isCurrent }, writes: [...writes, syncNote(record)] };
 }
 
 const SEMVER = /^\d+\.\d+\.\d+/;

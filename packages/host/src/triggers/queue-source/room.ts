@@ -9,13 +9,15 @@
  */
 import { DEFAULT_TENANT } from '@gantry/http';
 import { OpenwopError, TRIGGER_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
-import type { EntryKey, Store, Write } from '@gantry/store';
+import { putting, type RecordKind, readRecord } from '@gantry/resources';
+import type { Store, Write } from '@gantry/store';
 import { SHARED } from '../../workflows/shared.ts';
-import { currentDefinition, runTenantOf, SUBSCRIPTION_SYNC } from '../definition-sync.ts';
+import { currentDefinition, notesOf, runTenantOf } from '../definition-sync.ts';
 import { wantedSubscriptions } from '../definition-triggers.ts';
 import { readTrigger, TRIGGER_LISTENER, type Wanted } from '../trigger.ts';
 
-const MARK = 'trigger-queue-mark';
+const marks: RecordKind<object> = { kind: 'trigger-queue-mark', idPrefix: 'mark' };
+const MARK_ID = 'queues';
 const LISTED_MAX = 1_000;
 
 type Reads = Pick<Store, 'entries' | 'records'>;
@@ -63,23 +65,21 @@ async function room(
   now: number,
   change: (count: Count) => Count,
 ): Promise<Write[]> {
-  const key: EntryKey = { kind: MARK, tenant, id: 'queues' };
-  const mark = await store.entries.get(key);
-  const before = await countOf(store, tenant);
-  const after = totalOf(change(before));
+  const before = await readRecord(store.entries, marks, tenant, MARK_ID);
+  const count = await countOf(store, tenant);
+  const after = totalOf(change(count));
   const limit = TRIGGER_LIMITS.queuesPerTenantMax;
-  if (after > limit && after > totalOf(before))
+  if (after > limit && after > totalOf(count))
     throw new OpenwopError('conflict', {
       message: `A tenant can listen to queues ${limit} times, and this would make it ${after}. Delete a subscription or take queue triggers out of a workflow first.`,
       details: { limit },
     });
-  const entry = { ...key, ref: null, dueAt: null, expiresAt: null, createdAt: now, body: '{}' };
-  return [{ kind: 'putEntry', entry, expectedVersion: mark?.version ?? null }];
+  return [putting(marks, { tenant, id: MARK_ID }, {}, { before, now })];
 }
 
 /** I2. */
 async function countOf(store: Reads, tenant: string): Promise<Count> {
-  const noted = await notedWorkflows(store, tenant);
+  const notes = await notesOf(store.entries, tenant);
   const listeners = await store.entries.list(TRIGGER_LISTENER, tenant, { limit: LISTED_MAX });
   const read = listeners.map(({ id }) => readTrigger(store.entries, tenant, id));
   const declared = new Map<string, number>();
@@ -91,17 +91,11 @@ async function countOf(store: Reads, tenant: string): Promise<Count> {
       declared.set(workflowId, (declared.get(workflowId) ?? 0) + 1);
     }
   }
-  for (const workflowId of noted) {
+  for (const workflowId of new Set(notes.map(({ record }) => record.workflowId))) {
     const current = await currentDefinition(store, tenant, workflowId);
     declared.set(workflowId, current ? queuesIn(wantedSubscriptions(current.definition)) : 0);
   }
   return { registered, declared };
-}
-
-async function notedWorkflows({ entries }: Reads, tenant: string): Promise<Set<string>> {
-  const tenants = tenant === DEFAULT_TENANT ? [tenant, SHARED] : [tenant];
-  const lists = tenants.map((each) => entries.list(SUBSCRIPTION_SYNC, each, { limit: LISTED_MAX }));
-  return new Set((await Promise.all(lists)).flat().flatMap(({ ref }) => ref ?? []));
 }
 
 const queuesIn = (wanted: ReadonlyMap<string, Wanted>): number =>
