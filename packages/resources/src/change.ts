@@ -112,22 +112,16 @@ export class Change {
     return before ? this.replace(before, record) : this.create(kind, record, id);
   }
 
-  /** False, and nothing is written, when the record has changed since it was read outside of this change. */
-  async replaceUnchanged<R extends object>(stored: Stored<R>, record: R): Promise<boolean> {
-    const isUnchanged = await this.isUnchanged(stored);
-    if (isUnchanged) this.replace(stored, record);
-    return isUnchanged;
-  }
-
-  async deleteUnchanged<R extends object>(stored: Stored<R>): Promise<boolean> {
-    const isUnchanged = await this.isUnchanged(stored);
-    if (isUnchanged) this.delete(stored);
-    return isUnchanged;
-  }
-
-  /** Since it was read outside of this change. */
-  async isUnchanged<R extends object>({ kind, id, version }: Stored<R>): Promise<boolean> {
-    return (await this.find(kind, id))?.version === version;
+  /**
+   * Replaces a record that was read outside of this change, or deletes it for null. False, and nothing is written, when
+   * it has changed since.
+   */
+  async settle<R extends object>(stored: Stored<R>, next: NoInfer<R> | null): Promise<boolean> {
+    const { kind, id, version } = stored;
+    if ((await this.find(kind, id))?.version !== version) return false;
+    if (next === null) this.delete(stored);
+    else this.replace(stored, next);
+    return true;
   }
 
   delete<R extends object>({ kind, tenant, id, version, record }: Stored<R>): void {

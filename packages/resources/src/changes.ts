@@ -21,6 +21,7 @@ import {
 import { type Caller, type Outcome, recordedOutcome, recordOf } from './caller.ts';
 import { type Chance, Change } from './change.ts';
 import { Lines } from './lines.ts';
+import type { Stored } from './record-kind.ts';
 import { Reads, State } from './state.ts';
 
 const AGAIN_MS_MAX = 2_000;
@@ -112,6 +113,20 @@ export class Changes {
     if (attempt.kind === 'failed') throw attempt.error;
     if ('refusal' in attempt.outcome) throw attempt.outcome.refusal;
     return attempt.outcome.answer as T;
+  }
+
+  /** For clocks: `change.settle` of a record that was read, with what `also` adds to the commit. */
+  settle<R extends object>(
+    actor: string,
+    stored: Stored<R>,
+    next: NoInfer<R> | null,
+    also: (change: Change) => unknown = () => {},
+  ): Promise<boolean> {
+    return this.run({ kind: 'system', tenant: stored.tenant, actor }, async (change) => {
+      const isSettled = await change.settle(stored, next);
+      if (isSettled) await also(change);
+      return isSettled;
+    });
   }
 
   /** For the digests of requests that contain secrets. */

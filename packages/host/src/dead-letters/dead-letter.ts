@@ -56,9 +56,7 @@ export function createDeadLetters(options: DeadLettersOptions) {
     /** Deletes the letters of a run that a person deletes. */
     async forgetRun(tenant: string, ref: string): Promise<void> {
       const letters = await listRecords(entries, deadLetters, tenant, { ref, limit: OF_RUN_MAX });
-      await changes.run({ kind: 'system', tenant, actor: 'deletion' }, async (change) => {
-        for (const letter of letters) await change.deleteUnchanged(letter);
-      });
+      for (const letter of letters) await changes.settle('deletion', letter, null);
     },
   };
 }

@@ -53,15 +53,13 @@ export const finished = <R extends Attempts, S extends Exclude<DeliveryState, 'p
 export async function settleDelivery<R extends Attempts, S extends DeliveryState>(
   change: Change,
   kinds: DeliveryKinds<R, NoInfer<S> | 'pending'>,
-  { id, version }: Stored<R>,
+  delivery: Stored<R>,
   next: NextDelivery<R, S> | null,
 ): Promise<boolean> {
-  const current = await change.find(kinds.pending, id);
-  if (current?.version !== version) return false;
-  if (next?.state === 'pending') change.replace(current, next.record);
-  else change.delete(current);
-  if (next && next.state !== 'pending') change.create(kinds[next.state], next.record, id);
-  return true;
+  const isPending = next?.state === 'pending';
+  const isSettled = await change.settle(delivery, isPending ? next.record : null);
+  if (isSettled && next && !isPending) change.create(kinds[next.state], next.record, delivery.id);
+  return isSettled;
 }
 
 /** The record while one process sends it, until the claim ends. */

@@ -148,12 +148,9 @@ async function put(
 ): Promise<boolean> {
   const { tenant, id: heartbeatId } = stored;
   const told = { tenant, workspaceId: tenant, source: { heartbeatId }, tags: [] };
-  const caller = { kind: 'system', tenant, actor: 'heartbeats' } as const;
-  const isPut = await changes.run(caller, async (change) => {
-    if (!(await change.replaceUnchanged(stored, next))) return false;
+  const isPut = await changes.settle('heartbeats', stored, next, (change) => {
     if (tick) change.create(heartbeatTicks, tick);
     change.add(...writes, ...(tick ? outbox.writesOf(told, eventsOf(tick)) : []));
-    return true;
   });
   if (isPut && tick) outbox.committed();
   return isPut;

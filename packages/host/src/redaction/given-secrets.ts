@@ -155,9 +155,8 @@ export class GivenSecrets {
 
   async #drop(stored: Stored<GivenSecret>): Promise<number> {
     if (!(await this.#isOver(stored))) return 0;
-    const caller = { kind: 'system', tenant: stored.tenant, actor: 'retention' } as const;
     // Unless it was given again since, in a commit that raised its version
-    return this.#options.changes.run(caller, async (change) => Number(await change.deleteUnchanged(stored)));
+    return Number(await this.#options.changes.settle('retention', stored, null));
   }
 
   /** Nobody can be given it any more, and no run has it. */

@@ -6,8 +6,8 @@
  * I2  A tick that can't become a run is recorded on the schedule, which goes on.
  */
 import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
-import { type Changes, fromEntry, type Stored } from '@gantry/resources';
-import type { Entry, Write } from '@gantry/store';
+import { fromEntry, type Stored } from '@gantry/resources';
+import type { Entry } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
@@ -28,6 +28,8 @@ export type Fired =
   | { readonly kind: 'none' };
 
 const NONE: Fired = { kind: 'none' };
+const ACTOR = 'schedules';
+
 /** Fires what `entry` is due for at `now`. Throws when the host has no room or no disk: nothing happened then. */
 export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<Fired> {
   const stored = fromEntry(schedules, entry);
@@ -70,8 +72,8 @@ async function createRun(
     { ...run, causationId, triggerData },
     {
       commit: (writes, { facts: { runId } }) => {
-        const lastFire = { scheduledFor, firedAt: now, runId };
-        return put(changes, stored, { ...next, lastFire, lastError: null }, writes);
+        const fired = { ...next, lastFire: { scheduledFor, firedAt: now, runId }, lastError: null };
+        return changes.settle(ACTOR, stored, fired, (change) => change.add(...writes));
       },
     },
   );
@@ -85,17 +87,4 @@ const pass = async (
   { changes }: FiringOptions,
   stored: Stored<ScheduleRecord>,
   next: ScheduleRecord,
-): Promise<Fired> => ((await put(changes, stored, next)) ? { kind: 'passed' } : NONE);
-
-/** False when the schedule has changed since it was read: the tick is another's, or there is none any more. */
-const put = (
-  changes: Pick<Changes, 'run'>,
-  stored: Stored<ScheduleRecord>,
-  next: ScheduleRecord,
-  writes: readonly Write[] = [],
-): Promise<boolean> =>
-  changes.run({ kind: 'system', tenant: stored.tenant, actor: 'schedules' }, async (change) => {
-    if (!(await change.replaceUnchanged(stored, next))) return false;
-    change.add(...writes);
-    return true;
-  });
+): Promise<Fired> => ((await changes.settle(ACTOR, stored, next)) ? { kind: 'passed' } : NONE);

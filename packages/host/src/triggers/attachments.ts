@@ -19,7 +19,7 @@ import { AGAIN, PendingPages, sleepUntilDue } from '../deliveries/pending-pages.
 import type { Parts } from '../parts.ts';
 import type { AttachmentSource, Content } from './content.ts';
 import { deliveries } from './delivery.ts';
-import { triggerCaller } from './dispatch.ts';
+import { TRIGGERS } from './dispatch.ts';
 
 const WAIT_MS = 10 * 60_000;
 const FETCH_TIMEOUT_MS = 15_000;
@@ -116,7 +116,7 @@ export class Attachments {
       const call = { tenant, now: now(), invocation: invocationOf(tenant, id, n, 'delete') };
       await blobs.delete({ bucket, key: keyOf(id, n) }, call);
     }
-    await changes.run(triggerCaller(tenant), async (change) => change.delete(stored));
+    await changes.settle(TRIGGERS, stored, null);
   }
 
   async #fetchAll(want: Stored<WantedRecord>): Promise<void> {
@@ -125,13 +125,12 @@ export class Attachments {
     // One after the other: each may fill its limit in memory
     for (const [n, source] of record.sources.entries())
       fetched.push(await this.#fetch(tenant, id, n, source));
+    const { changes, now } = this.#options;
     const delayMs = AGAIN_MS[record.attempts];
-    const caller = triggerCaller(tenant);
     if (delayMs !== undefined && fetched.some(({ kind }) => kind === 'again')) {
-      const dueAt = this.#options.now() + delayMs;
-      const next = { ...record, attempts: record.attempts + 1, dueAt };
-      await this.#options.changes.run(caller, (change) => change.replaceUnchanged(want, next));
-    } else await this.#options.changes.run(caller, (change) => settle(change, want, fetched));
+      const next = { ...record, attempts: record.attempts + 1, dueAt: now() + delayMs };
+      await changes.settle(TRIGGERS, want, next);
+    } else await changes.settle(TRIGGERS, want, null, (change) => deliver(change, id, fetched));
   }
 
   async #fetch(tenant: string, deliveryId: string, n: number, source: AttachmentSource): Promise<Fetched> {
@@ -179,13 +178,8 @@ async function contentOf(
 }
 
 /** The delivery has what was fetched, and is due. */
-async function settle(
-  change: Change,
-  want: Stored<WantedRecord>,
-  fetched: readonly Fetched[],
-): Promise<void> {
-  if (!(await change.deleteUnchanged(want))) return;
-  const delivery = await change.find(deliveries, want.id);
+async function deliver(change: Change, id: string, fetched: readonly Fetched[]): Promise<void> {
+  const delivery = await change.find(deliveries, id);
   if (delivery?.record.state.status !== 'pending') return;
   const { waitsFor: _over, ...state } = delivery.record.state;
   const refs = fetched.flatMap((each) => (each.kind === 'kept' ? [each.ref] : []));

@@ -1,13 +1,13 @@
 /** Starts the run that a write to a channel fired. I2 of `channel-writes.ts`. */
-import { InputMapping, lazyValidator, OpenwopError } from '@gantry/protocol';
-import { type Change, Contended, fromEntry, type Stored } from '@gantry/resources';
+import { InputMapping, lazyValidator } from '@gantry/protocol';
+import { fromEntry, type Stored } from '@gantry/resources';
 import type { Entry } from '@gantry/store';
 import { deadLetters } from '../dead-letters/dead-letter.ts';
-import { admit, isFinal } from '../workflows/admission.ts';
+import { admit } from '../workflows/admission.ts';
 import { type ChannelFiring, channelFirings } from './channel-writes.ts';
-import { type DispatchOptions, triggerCaller } from './dispatch.ts';
+import { type DispatchOptions, TRIGGERS } from './dispatch.ts';
 import { mapInputs } from './input-mapping.ts';
-import { retryDelayMs, retryPolicyOf } from './retry.ts';
+import { failureOf, retryPolicyOf } from './retry.ts';
 
 const mapping = lazyValidator(InputMapping);
 
@@ -16,13 +16,12 @@ export async function fireChannel(options: DispatchOptions, entry: Entry): Promi
   try {
     await start(options, firing);
   } catch (error) {
-    if (!(error instanceof OpenwopError) || error instanceof Contended) throw error;
     await afterFailure(options, firing, error);
   }
 }
 
 async function start(options: DispatchOptions, firing: Stored<ChannelFiring>): Promise<void> {
-  const { runtime, workflows } = options;
+  const { changes, runtime, workflows } = options;
   const { workflowId, owner, triggerId, eventId, data } = firing.record;
   const workflow = await workflows.resolve(owner.tenant, workflowId);
   const trigger = workflow?.definition.triggers.find(({ id }) => id === triggerId);
@@ -31,39 +30,25 @@ async function start(options: DispatchOptions, firing: Stored<ChannelFiring>): P
   const run = await admit(workflows, owner, { workflowId, inputs });
   await runtime.create(
     { ...run, causationId: eventId, triggerData: data },
-    { commit: (writes) => end(options, firing, (change) => change.add(...writes)) },
+    { commit: (writes) => changes.settle(TRIGGERS, firing, null, (change) => change.add(...writes)) },
   );
 }
 
 async function afterFailure(
-  options: DispatchOptions,
+  { changes, now, random, retentionMs }: DispatchOptions,
   firing: Stored<ChannelFiring>,
-  error: OpenwopError,
+  error: unknown,
 ): Promise<void> {
-  const { changes, now, random, retentionMs } = options;
   const { workflowId, triggerId } = firing.record;
   const attempts = firing.record.attempts + 1;
-  const delayMs = isFinal(error) ? null : retryDelayMs(retryPolicyOf(), attempts, random());
-  if (delayMs !== null) {
-    const next = { ...firing.record, attempts, dueAt: now() + delayMs };
-    await changes.run(triggerCaller(firing.tenant), (change) => change.replaceUnchanged(firing, next));
+  const failure = failureOf(error, retryPolicyOf(), attempts, random());
+  if (failure.kind === 'again') {
+    const next = { ...firing.record, attempts, dueAt: now() + failure.delayMs };
+    await changes.settle(TRIGGERS, firing, next);
     return;
   }
-  const reason = isFinal(error) ? error.code : 'retry-exhausted';
-  const about = { workflowId, deliveryId: firing.id, triggerId, reason, attempts };
-  await end(options, firing, (change) => {
-    change.create(deadLetters, { type: 'delivery', ...about, until: now() + retentionMs });
-  });
+  const about = { workflowId, deliveryId: firing.id, triggerId, reason: failure.reason, attempts };
+  await changes.settle(TRIGGERS, firing, null, (change) =>
+    change.create(deadLetters, { type: 'delivery', ...about, until: now() + retentionMs }),
+  );
 }
-
-/** False when it has changed since it was read. */
-const end = (
-  { changes }: DispatchOptions,
-  firing: Stored<ChannelFiring>,
-  become: (change: Change) => void,
-): Promise<boolean> =>
-  changes.run(triggerCaller(firing.tenant), async (change) => {
-    if (!(await change.deleteUnchanged(firing))) return false;
-    become(change);
-    return true;
-  });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
-import { CHANNEL_FIRING, CHANNEL_NOTE } from './channel-writes.ts';
+import { channelFirings, channelNotes } from './channel-writes.ts';
 import { TENANT, type TriggersTest, triggersTest } from './testing/triggers-test.ts';
 
 const MINUTE_MS = 60_000;
@@ -40,7 +40,7 @@ test('a write to a channel starts a run that knows it, and that run starts none'
   assert.ok(run.facts.causationId?.startsWith(`${first}.`));
   await rig.later(MINUTE_MS);
   assert.equal((await rig.runIds()).length, 2);
-  for (const kind of [CHANNEL_NOTE, CHANNEL_FIRING])
+  for (const kind of [channelNotes.kind, channelFirings.kind])
     assert.equal(await rig.store.entries.count(kind, TENANT), 0);
 });
 

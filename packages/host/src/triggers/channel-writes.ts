@@ -14,10 +14,8 @@ import type { Entry, Store, Write } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import { fromStoredFacts } from '../runtime/run-record.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
-import { triggerCaller } from './dispatch.ts';
+import { TRIGGERS } from './dispatch.ts';
 
-export const CHANNEL_NOTE = 'channel-note';
-export const CHANNEL_FIRING = 'channel-firing';
 const KNOWN_MAX = 5_000;
 
 export interface ChannelWritesOptions extends Pick<Parts, 'changes' | 'now' | 'randomBytes'> {
@@ -44,10 +42,14 @@ interface Note {
   readonly dueAt: number;
 }
 
-const channelNotes: RecordKind<Note> = { kind: CHANNEL_NOTE, idPrefix: 'cwn', dueAt: ({ dueAt }) => dueAt };
+export const channelNotes: RecordKind<Note> = {
+  kind: 'channel-note',
+  idPrefix: 'cwn',
+  dueAt: ({ dueAt }) => dueAt,
+};
 
 export const channelFirings: RecordKind<ChannelFiring> = {
-  kind: CHANNEL_FIRING,
+  kind: 'channel-firing',
   idPrefix: 'chf',
   dueAt: ({ dueAt }) => dueAt,
 };
@@ -81,10 +83,8 @@ export class ChannelWrites {
   /** With a debounce, all writes of a run share one firing, which the latest of them puts off. */
   async work(entry: Entry): Promise<void> {
     const note = fromEntry(channelNotes, entry);
-    const { tenant } = note;
-    const firings = await this.#firings(tenant, note.record);
-    await this.#options.changes.run(triggerCaller(tenant), async (change) => {
-      if (!(await change.deleteUnchanged(note))) return;
+    const firings = await this.#firings(note.tenant, note.record);
+    await this.#options.changes.settle(TRIGGERS, note, null, async (change) => {
       for (const [id, firing] of firings) await change.put(channelFirings, firing, id);
     });
   }

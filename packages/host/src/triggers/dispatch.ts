@@ -5,16 +5,15 @@
  *     tried, one run comes of it.
  * I2  A host without room tries again by the subscription's policy; what can never become a run is not tried again.
  */
-import { OpenwopError } from '@gantry/protocol';
-import { type Caller, type Change, Contended } from '@gantry/resources';
-import type { EntryReads, Write } from '@gantry/store';
+import type { Caller, Change } from '@gantry/resources';
+import type { EntryReads } from '@gantry/store';
 import { deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { admit, isFinal } from '../workflows/admission.ts';
+import { admit } from '../workflows/admission.ts';
 import type { Delivery, DeliveryRecord, PendingState } from './delivery.ts';
 import { mapInputs } from './input-mapping.ts';
-import { retryDelayMs } from './retry.ts';
+import { failureOf } from './retry.ts';
 import {
   ended,
   exhausted,
@@ -48,11 +47,14 @@ interface Pending extends Work {
   readonly state: PendingState;
 }
 
-export const triggerCaller = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'triggers' });
+/** The actor of what triggers change by themselves. */
+export const TRIGGERS = 'triggers';
+
+export const triggerCaller = (tenant: string): Caller => ({ kind: 'system', tenant, actor: TRIGGERS });
 
 export const stored = (delivery: Delivery): Work => ({
   ...delivery,
-  keep: (change, next) => change.replaceUnchanged(delivery, next),
+  keep: (change, next) => change.settle(delivery, next),
 });
 
 export async function dispatch(options: DispatchOptions, work: Work): Promise<void> {
@@ -80,12 +82,15 @@ async function attempt(options: DispatchOptions, trigger: Trigger, pending: Pend
   try {
     await start(options, trigger, pending);
   } catch (error) {
-    if (!(error instanceof OpenwopError) || error instanceof Contended) throw error;
-    const { code } = error;
-    if (!isFinal(error)) return tryAgain(options, trigger, pending, code);
+    const failure = failureOf(error, trigger.record.retryPolicy, pending.record.attempts, options.random());
+    if (failure.kind === 'again')
+      return postpone(options, pending, {
+        lastReason: failure.code,
+        dueAt: options.now() + failure.delayMs,
+      });
     // A workflow that is gone ends the subscription; an event that does not fit ends alone
-    if (code === 'not_found') return giveUp(options, pending, trigger, 'source-removed', ended);
-    return giveUp(options, pending, trigger, code);
+    if (failure.reason === 'not_found') return giveUp(options, pending, trigger, 'source-removed', ended);
+    return giveUp(options, pending, trigger, failure.reason, failure.isExhausted ? exhausted : undefined);
   }
 }
 
@@ -102,26 +107,13 @@ async function start(options: DispatchOptions, { record }: Trigger, pending: Pen
     {
       commit: (writes, { facts: { runId } }) => {
         const delivered = { ...pending.record, state: { status: 'delivered', runId, at: now() } } as const;
-        return commit(options, pending, delivered, {
-          writes,
-          ...(record.exhaustedInARow > 0 && { transition: recovered }),
+        return commit(options, pending, delivered, async (change) => {
+          if (record.exhaustedInARow > 0) await move(change, subscriptionId, recovered);
+          change.add(...writes);
         });
       },
     },
   );
-}
-
-/** I2. */
-async function tryAgain(
-  options: DispatchOptions,
-  trigger: Trigger,
-  pending: Pending,
-  lastReason: string,
-): Promise<void> {
-  const { retryPolicy } = trigger.record;
-  const delayMs = retryDelayMs(retryPolicy, pending.record.attempts, options.random());
-  if (delayMs === null) return giveUp(options, pending, trigger, 'retry-exhausted', exhausted);
-  return postpone(options, pending, { lastReason, dueAt: options.now() + delayMs });
 }
 
 async function postpone(
@@ -150,17 +142,16 @@ async function giveUp(
   const { subscriptionId, attempts } = record;
   const { workflowId = '' } = trigger?.record ?? {};
   const letter = { type: 'delivery', workflowId, deliveryId: id, subscriptionId, reason, attempts } as const;
-  await commit(options, pending, next, {
-    ...(transition && { transition }),
-    also: (change) => void change.create(deadLetters, { ...letter, until }),
+  await commit(options, pending, next, async (change) => {
+    if (transition) await move(change, subscriptionId, transition);
+    change.create(deadLetters, { ...letter, until });
   });
 }
 
-interface Consequences {
-  /** Of its subscription. */
-  readonly transition?: Transition;
-  readonly writes?: readonly Write[];
-  readonly also?: (change: Change) => void;
+async function move(change: Change, subscriptionId: string, transition: Transition): Promise<void> {
+  const trigger = await change.find(triggers, subscriptionId);
+  const after = trigger && transition(trigger.record, change.now);
+  if (trigger && after && after !== trigger.record) change.replace(trigger, after);
 }
 
 /** False when another process was first. */
@@ -168,14 +159,10 @@ const commit = (
   { changes }: DispatchOptions,
   { tenant, keep }: Work,
   next: DeliveryRecord,
-  { transition, writes = [], also }: Consequences = {},
+  also?: (change: Change) => Promise<void>,
 ): Promise<boolean> =>
   changes.run(triggerCaller(tenant), async (change) => {
     if (!(await keep(change, next))) return false;
-    const trigger = transition && (await change.find(triggers, next.subscriptionId));
-    const after = trigger && transition(trigger.record, change.now);
-    if (trigger && after && after !== trigger.record) change.replace(trigger, after);
-    also?.(change);
-    change.add(...writes);
+    await also?.(change);
     return true;
   });

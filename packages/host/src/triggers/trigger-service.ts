@@ -15,7 +15,7 @@ import type { Parts } from '../parts.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 import { newSecret, type SecretOptions } from '../signing-secret.ts';
 import { deliveries } from './delivery.ts';
-import { triggerCaller } from './dispatch.ts';
+import { TRIGGERS } from './dispatch.ts';
 import { mappingProblem } from './input-mapping.ts';
 import { queueRegistration } from './queue-source/registration.ts';
 import { roomForSubscription } from './queue-source/room.ts';
@@ -179,9 +179,7 @@ export class TriggerService extends ResourceService<
       );
       const release = held.map((delivery) => {
         const state = { ...delivery.record.state, dueAt };
-        return changes.run(triggerCaller(tenant), (change) =>
-          change.replaceUnchanged(delivery, { ...delivery.record, state }),
-        );
+        return changes.settle(TRIGGERS, delivery, { ...delivery.record, state });
       });
       await Promise.all(release);
       beforeId = page.at(-1)?.id;

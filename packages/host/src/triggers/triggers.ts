@@ -13,7 +13,7 @@ import { surfaceCursorKey } from '../surfaces/surfaces.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
 import { Attachments, type AttachmentsOptions, kept, wanted } from './attachments.ts';
 import { fireChannel } from './channel-firing.ts';
-import { CHANNEL_FIRING, CHANNEL_NOTE, ChannelWrites } from './channel-writes.ts';
+import { ChannelWrites, channelFirings, channelNotes } from './channel-writes.ts';
 import { deliveries } from './delivery.ts';
 import { type DispatchOptions, dispatch, stored } from './dispatch.ts';
 import { createIngest } from './ingest.ts';
@@ -70,8 +70,8 @@ export function createTriggers(options: TriggersOptions) {
     new DueClock({ ...options, kind, onDue });
   const clocks = [
     sync.clock,
-    clock(CHANNEL_NOTE, (entry) => channelWrites.work(entry)),
-    clock(CHANNEL_FIRING, (entry) => fireChannel(dispatching, entry)),
+    clock(channelNotes.kind, (entry) => channelWrites.work(entry)),
+    clock(channelFirings.kind, (entry) => fireChannel(dispatching, entry)),
     clock(kept.kind, (entry) => attachments.remove(fromEntry(kept, entry))),
     clock(deliveries.kind, (entry) => dispatch(dispatching, stored(fromEntry(deliveries, entry)))),
   ];
