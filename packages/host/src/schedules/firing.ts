@@ -3,7 +3,7 @@
  *
  * I1  A tick's run and the schedule's next due time are one commit: a tick fires once, in whatever process, whenever
  *     it dies.
- * I2  A tick that can't become a run is recorded on the schedule, which goes on.
+ * I2  A tick that cannot become a run is recorded on the schedule, which goes on.
  */
 import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
 import { fromEntry, type Stored } from '@gantry/resources';
@@ -11,80 +11,70 @@ import type { Entry } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
-import { schedules } from './resource.ts';
-import { type ScheduleRecord, stateAt } from './schedule.ts';
-import { type DueTick, dueTick } from './ticks.ts';
+import { type ScheduleRecord, schedules, stateAt } from './schedule.ts';
+import { dueTick } from './ticks.ts';
+
+const ACTOR = 'schedules';
 
 export interface FiringOptions extends Pick<Parts, 'changes' | 'log'> {
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
 }
 
-export type Fired =
-  | { readonly kind: 'fired'; readonly runId: string }
-  /** The tick was missed and passed over, or could not become a run. */
-  | { readonly kind: 'passed' }
-  /** Not due, or another process was first. */
-  | { readonly kind: 'none' };
-
-const NONE: Fired = { kind: 'none' };
-const ACTOR = 'schedules';
-
-/** Fires what `entry` is due for at `now`. Throws when the host has no room or no disk: nothing happened then. */
-export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<Fired> {
+/**
+ * Fires what `entry` is due for at `now`. False when no run came of it: it is not due, its tick was missed and passed
+ * over or could not become a run, or another process was first. Throws when the host has no room or no disk: nothing
+ * happened then.
+ */
+export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<boolean> {
+  const { changes, log } = options;
   const stored = fromEntry(schedules, entry);
-  const { record } = stored;
+  const { tenant, id: scheduleId, record } = stored;
   const { state } = record;
-  if (state.status !== 'active' || state.nextAt > now) return NONE;
+  if (state.status !== 'active' || state.nextAt > now) return false;
   const tick = dueTick({ ...record, nextAt: state.nextAt, caughtUp: state.caughtUp }, now);
-  const next: ScheduleRecord = { ...record, state: stateAt(tick.nextAt, tick.caughtUp) };
-  if (tick.fire === null) return pass(options, stored, next);
-  try {
-    return await createRun(options, stored, next, tick.fire, now);
-  } catch (error) {
-    if (!isFinal(error)) throw error;
-    const { code, message } = error;
-    const { tenant, id: scheduleId } = stored;
-    options.log.warn({ tenant, scheduleId, code, reason: message }, 'a schedule could not start its run');
-    const lastError = { scheduledFor: tick.fire, failedAt: now, code, message };
-    return pass(options, stored, { ...next, lastError });
-  }
+  let next: ScheduleRecord = { ...record, state: stateAt(tick.nextAt, tick.caughtUp) };
+  if (tick.fire !== null)
+    try {
+      return await createRun(options, stored, next, { scheduledFor: tick.fire, firedAt: now });
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      const { code, message } = error;
+      log.warn({ tenant, scheduleId, code, reason: message }, 'a schedule could not start its run');
+      next = { ...next, lastError: { scheduledFor: tick.fire, failedAt: now, code, message } };
+    }
+  await changes.settle(ACTOR, stored, next);
+  return false;
 }
 
 async function createRun(
   { changes, runtime, workflows }: FiringOptions,
   stored: Stored<ScheduleRecord>,
   next: ScheduleRecord,
-  scheduledFor: NonNullable<DueTick['fire']>,
-  now: number,
-): Promise<Fired> {
+  at: { readonly scheduledFor: number; readonly firedAt: number },
+): Promise<boolean> {
   const { id, tenant, record } = stored;
+  const scheduledFor = isoTime(at.scheduledFor);
   const run = await admit(workflows, ownerOf(tenant, record), record.request);
-  const causationId = `${id}@${isoTime(scheduledFor)}`;
+  const causationId = `${id}@${scheduledFor}`;
   const triggerData: JsonObject = {
     source: 'schedule',
     subscriptionId: id,
     deliveryId: causationId,
-    receivedAt: isoTime(now),
-    scheduledFor: isoTime(scheduledFor),
+    receivedAt: isoTime(at.firedAt),
+    scheduledFor,
   };
   const result = await runtime.create(
     { ...run, causationId, triggerData },
     {
       commit: (writes, { facts: { runId } }) => {
-        const fired = { ...next, lastFire: { scheduledFor, firedAt: now, runId }, lastError: null };
+        const fired = { ...next, lastFire: { ...at, runId }, lastError: null };
         return changes.settle(ACTOR, stored, fired, (change) => change.add(...writes));
       },
     },
   );
-  return result.kind === 'created' ? { kind: 'fired', runId: result.runId } : NONE;
+  return result.kind === 'created';
 }
 
 const ownerOf = (tenant: string, { source }: ScheduleRecord): RunOwner =>
   source.kind === 'api' ? { tenant, principal: source.keyId } : { tenant };
-
-const pass = async (
-  { changes }: FiringOptions,
-  stored: Stored<ScheduleRecord>,
-  next: ScheduleRecord,
-): Promise<Fired> => ((await changes.settle(ACTOR, stored, next)) ? { kind: 'passed' } : NONE);

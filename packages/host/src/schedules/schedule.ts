@@ -1,19 +1,23 @@
-/** What is kept of a schedule, and what is refused. */
+/** Schedules as a resource. A schedule is due at its next tick. */
 import {
   type CreateScheduleRequest,
+  isoTime,
   type JsonObject,
+  MISSED_TICKS_DEFAULT,
   OpenwopError,
   SCHEDULE_LIMITS,
-  SCHEDULING_CAPABILITY,
+  type Schedule as ScheduleView,
+  schedulesWire,
 } from '@gantry/protocol';
-import type { RunRequest } from '../workflows/admission.ts';
-import { cronIssue, isTimezone } from './cron.ts';
-import { nextTick, type Ticking, type Timing } from './ticks.ts';
+import { resource, type Stored } from '@gantry/resources';
+import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
+import { admit, type RunRequest, shownInputs } from '../workflows/admission.ts';
+import { nextTick, type Ticking, ticksAfter } from './ticks.ts';
+import { checkCron, firstTick, instant, timingOf } from './timing.ts';
 
-export const SCHEDULE_KIND = 'schedule';
-const DAY_MS = 86_400_000;
-/** An ended schedule can still be looked at for a while. */
-export const ENDED_KEPT_MS = 30 * DAY_MS;
+/** An ended schedule can still be read for a while. */
+export const ENDED_KEPT_MS = 30 * 86_400_000;
+const TIMES_DEFAULT = 10;
 
 export type ScheduleState =
   | { readonly status: 'active'; readonly nextAt: number; readonly caughtUp: number }
@@ -45,62 +49,74 @@ export interface ScheduleRecord extends Omit<Ticking, 'nextAt' | 'caughtUp'> {
 export const stateAt = (nextAt: number | null, caughtUp = 0): ScheduleState =>
   nextAt === null ? { status: 'ended' } : { status: 'active', nextAt, caughtUp };
 
-const invalid = (field: string, problem: string, more: JsonObject = {}): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `\`${field}\` is not valid: ${problem}.`,
-    details: { fields: [{ field, problem, ...more }] },
-  });
+type Services = Pick<Workflows, 'resolve'>;
 
-/** Refuses expressions that can't be read, zones that do not exist. */
-export function checkCron(cron: string, timezone: string): void {
-  const issue = cronIssue(cron);
-  if (issue !== null) {
-    const { part, problem } = issue;
-    throw invalid('cron', part ? `${part}: ${problem}` : problem, part ? { part } : {});
-  }
-  if (!isTimezone(timezone)) throw invalid('timezone', 'there is no such IANA time zone');
-}
+const refuse = (message: string): never => {
+  throw new OpenwopError('conflict', { message });
+};
 
-/** The first tick of a new schedule. Throws when there is none, or when it lies beyond the horizon. */
-export function firstTick(timing: Timing, endAt: number | null, now: number): number {
-  const next = timing.kind === 'once' ? timing.at : nextTick(timing, endAt, now);
-  const field = timing.kind === 'once' ? 'at' : 'cron';
-  if (next === null) throw invalid(field, 'it never fires');
-  if (next > now + SCHEDULE_LIMITS.futureHorizonDays * DAY_MS) {
-    const { maxFutureHorizon } = SCHEDULING_CAPABILITY;
-    throw new OpenwopError('schedule_horizon_exceeded', { details: { maxFutureHorizon } });
-  }
-  return next;
-}
+const mustGoOn = ({ state }: ScheduleRecord): void => {
+  if (state.status === 'ended') refuse('The schedule has ended.');
+};
 
-const refused = (message: string, field: string): OpenwopError =>
-  new OpenwopError('validation_error', { message, details: { fields: [{ field, problem: message }] } });
+export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefined, Services>(schedulesWire, {
+  kind: 'schedule',
+  idPrefix: 'sch',
+  max: SCHEDULE_LIMITS.perTenantMax,
+  index: { workflowId: ({ request }) => request.workflowId },
+  dueAt: ({ state }) => (state.status === 'active' ? state.nextAt : null),
+  expiresAt: ({ state }, now) => (state.status === 'ended' ? now + ENDED_KEPT_MS : null),
 
-/** An instant that fits its pattern can still be no day of the calendar. */
-export function instant(text: string, field: string): number {
-  const at = Date.parse(text);
-  if (Number.isNaN(at) || !isDay(text.slice(0, 10)))
-    throw refused(`\`${field}\` is no time of the calendar.`, field);
-  return at;
-}
+  // What no run can come of is better refused now than at three in the morning.
+  prepare: async (input, workflows, { tenant, actor }) =>
+    void (await admit(workflows, { tenant, principal: actor }, requestOf(input))),
+  create(input, _, { now, caller }) {
+    const timing = timingOf(input, now);
+    const endAt = input.endAt === undefined ? null : instant(input.endAt, 'endAt');
+    return {
+      timing,
+      endAt,
+      state: stateAt(firstTick(timing, endAt, now)),
+      request: requestOf(input),
+      lastFire: null,
+      lastError: null,
+      missedTicks: input.missedTicks ?? MISSED_TICKS_DEFAULT,
+      source: { kind: 'api', keyId: caller.actor },
+    };
+  },
+  verbs: {
+    pause(schedule) {
+      mustGoOn(schedule);
+      return { ...schedule, state: { status: 'paused' } };
+    },
+    /** Ticks that passed meanwhile stay passed: a pause is no outage. */
+    resume(schedule, _, { now }) {
+      mustGoOn(schedule);
+      if (schedule.state.status === 'active') return schedule;
+      return { ...schedule, state: stateAt(nextTick(schedule.timing, schedule.endAt, now)) };
+    },
+  },
+  reads: {
+    next({ state, timing, endAt }, { count = TIMES_DEFAULT }, { now }) {
+      if (state.status !== 'active') return { times: [] };
+      return { times: ticksAfter(timing, endAt, Math.max(now, state.nextAt - 1), count).map(isoTime) };
+    },
+  },
+  all: {
+    preview({ cron, timezone = 'UTC', count = TIMES_DEFAULT }, { now }) {
+      checkCron(cron, timezone);
+      return { times: ticksAfter({ kind: 'cron', cron, timezone }, null, now, count).map(isoTime) };
+    },
+  },
+  remove({ source }) {
+    if (source.kind === 'trigger')
+      refuse(`It belongs to trigger ${source.triggerId} of its workflow. Pause it, or disable the trigger.`);
+  },
+  show: async (stored, workflows) =>
+    viewOf(stored, await workflows.resolve(stored.tenant, stored.record.request.workflowId)),
+});
 
-/** `Date.parse` takes 30 February for 2 March. */
-const isDay = (text: string): boolean => new Date(`${text}T00:00:00Z`).toISOString().startsWith(text);
-
-type WantedTiming = Pick<CreateScheduleRequest, 'cron' | 'timezone' | 'at' | 'delayMs'>;
-
-export function timingOf({ cron, at, delayMs, timezone }: WantedTiming, now: number): Timing {
-  const given = [cron, at, delayMs].filter((value) => value !== undefined).length;
-  if (given !== 1) throw refused('Give exactly one of `cron`, `at` and `delayMs`.', 'cron');
-  if (cron !== undefined) {
-    checkCron(cron, timezone ?? 'UTC');
-    return { kind: 'cron', cron, timezone: timezone ?? 'UTC' };
-  }
-  if (timezone !== undefined) throw refused('`timezone` belongs to `cron`.', 'timezone');
-  return { kind: 'once', at: at === undefined ? now + (delayMs ?? 0) : instant(at, 'at') };
-}
-
-export function requestOf(body: CreateScheduleRequest): RunRequest {
+function requestOf(body: CreateScheduleRequest): RunRequest {
   const { workflowId, inputs = {}, configurable = {}, tags = [], metadata = {} } = body;
   return {
     workflowId,
@@ -108,5 +124,34 @@ export function requestOf(body: CreateScheduleRequest): RunRequest {
     inputs: inputs as JsonObject,
     configurable: configurable as JsonObject,
     metadata: metadata as JsonObject,
+  };
+}
+
+const isoTimes = <K extends string>(of: Readonly<Record<K, number>>, ...names: readonly K[]) =>
+  Object.fromEntries(names.map((name) => [name, isoTime(of[name])])) as Record<K, string>;
+
+function viewOf(
+  { id, createdAt, record }: Stored<ScheduleRecord>,
+  workflow: ResolvedWorkflow | null,
+): ScheduleView {
+  const { request, timing, endAt, missedTicks, source, state, lastFire, lastError } = record;
+  return {
+    scheduleId: id,
+    workflowId: request.workflowId,
+    status: state.status,
+    ...(timing.kind === 'cron'
+      ? { cron: timing.cron, timezone: timing.timezone }
+      : { at: isoTime(timing.at) }),
+    ...(endAt !== null && { endAt: isoTime(endAt) }),
+    missedTicks,
+    ...(source.kind === 'trigger' && { triggerId: source.triggerId }),
+    inputs: shownInputs(workflow, request.inputs),
+    configurable: request.configurable,
+    tags: [...request.tags],
+    metadata: request.metadata,
+    createdAt: isoTime(createdAt),
+    ...(state.status === 'active' && { nextFireAt: isoTime(state.nextAt) }),
+    ...(lastFire && { lastFire: { ...lastFire, ...isoTimes(lastFire, 'scheduledFor', 'firedAt') } }),
+    ...(lastError && { lastError: { ...lastError, ...isoTimes(lastError, 'scheduledFor', 'failedAt') } }),
   };
 }

@@ -6,12 +6,12 @@ import { openSqlite, type Store } from '@gantry/store';
 import { apiTest, assertError, slow, three } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
-import { SCHEDULE_KIND } from './schedule.ts';
+import { schedules } from './schedule.ts';
 
 const URL = '/v1/host/gantry/schedules';
 const START = Date.parse('2027-01-01T00:00:30Z');
 const MINUTE = 60_000;
-const key = { kind: SCHEDULE_KIND, tenant: 'default' };
+const key = { kind: schedules.kind, tenant: 'default' };
 
 const scheduled = (id: string, cron: string, more: Partial<WorkflowDefinition> = {}): WorkflowDefinition =>
   workflow(id, [node('a', 'core.noop')], {
@@ -137,7 +137,7 @@ test('a tenant has room for so many schedules, its triggers included', async (t)
   t.after(folder.remove);
   const { post, register } = await setUp(t, { store });
   await post(URL, { workflowId: 'three', cron: '@daily' });
-  const [one] = await store.entries.list(SCHEDULE_KIND, key.tenant, { limit: 1 });
+  const [one] = await store.entries.list(schedules.kind, key.tenant, { limit: 1 });
   const puts = Array.from({ length: SCHEDULE_LIMITS.perTenantMax - 2 }, (_, i) => {
     const { version, ...entry } = one!;
     assert.equal(version, 1);
@@ -150,7 +150,7 @@ test('a tenant has room for so many schedules, its triggers included', async (t)
   const refused = await post(URL, { workflowId: 'three', cron: '@daily' });
   assertError(refused, 409, 'conflict', { limit: SCHEDULE_LIMITS.perTenantMax });
   await register(scheduled('report', '@daily'));
-  assert.equal(await store.entries.count(SCHEDULE_KIND, key.tenant), SCHEDULE_LIMITS.perTenantMax);
+  assert.equal(await store.entries.count(schedules.kind, key.tenant), SCHEDULE_LIMITS.perTenantMax);
 });
 
 test('two that fire the same tick at once make one run', async (t) => {

@@ -4,15 +4,11 @@ import { ResourceService } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import { DueClock } from '../runtime/due-clock.ts';
-import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { type Fired, fire } from './firing.ts';
-import { schedules } from './resource.ts';
-import { SCHEDULE_KIND } from './schedule.ts';
+import { type FiringOptions, fire } from './firing.ts';
+import { schedules } from './schedule.ts';
 
-export interface SchedulesOptions extends Pick<Parts, 'changes' | 'clock' | 'now' | 'log'> {
+export interface SchedulesOptions extends FiringOptions, Pick<Parts, 'clock' | 'now'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
-  readonly runtime: Pick<Runtime, 'create'>;
-  readonly workflows: Pick<Workflows, 'resolve'>;
 }
 
 export type Schedules = ReturnType<typeof createSchedules>;
@@ -21,7 +17,7 @@ export function createSchedules(options: SchedulesOptions) {
   const { store, changes, workflows, now } = options;
   const clock = new DueClock({
     ...options,
-    kind: SCHEDULE_KIND,
+    kind: schedules.kind,
     onDue: (entry) => fire(options, entry, now()),
   });
 
@@ -36,14 +32,10 @@ export function createSchedules(options: SchedulesOptions) {
       { tenant, id }: { readonly tenant: string; readonly id: string },
       at: number,
     ): Promise<number> {
-      const runs: Fired[] = [];
-      while (runs.length < SCHEDULE_LIMITS.catchUpMax) {
-        const entry = await store.entries.get({ kind: SCHEDULE_KIND, tenant, id });
-        const fired = entry ? await fire(options, entry, at) : null;
-        if (fired?.kind !== 'fired') break;
-        runs.push(fired);
+      for (let runs = 0; ; runs++) {
+        const entry = await store.entries.get({ kind: schedules.kind, tenant, id });
+        if (!entry || runs === SCHEDULE_LIMITS.catchUpMax || !(await fire(options, entry, at))) return runs;
       }
-      return runs.length;
     },
     start: () => clock.start(),
     stop: () => clock.stop(),

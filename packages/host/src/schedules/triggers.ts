@@ -14,8 +14,8 @@ import { type Change, listRecords } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import { type Current, configProblem } from '../triggers/definition-sync.ts';
-import { schedules } from './resource.ts';
-import { ENDED_KEPT_MS, firstTick, type ScheduleRecord, stateAt, timingOf } from './schedule.ts';
+import { ENDED_KEPT_MS, type ScheduleRecord, schedules, stateAt } from './schedule.ts';
+import { firstTick, timingOf } from './timing.ts';
 
 const { perTenantMax } = SCHEDULE_LIMITS;
 const config = lazyValidator(ScheduleTriggerConfig);
