@@ -3,7 +3,7 @@
  * what is pending, oldest first, and never what is done.
  */
 import { type DeliveryState, isoTime } from '@gantry/protocol';
-import type { Change, RecordKind, Stored } from '@gantry/resources';
+import type { Change, Changes, RecordKind, Stored } from '@gantry/resources';
 
 export const DAY_MS = 86_400_000;
 
@@ -62,12 +62,32 @@ export async function settleDelivery<R extends Attempts, S extends DeliveryState
   return isSettled;
 }
 
-/** The record while one process sends it, until the claim ends. */
-export const claimed = <R extends Attempts>(record: R, until: number): R => ({
-  ...record,
-  dueAt: until,
-  attempts: record.attempts + 1,
-});
+/** Each by itself. What another process has changed meanwhile is left to it. */
+export async function settleAll<R extends Attempts, S extends DeliveryState>(
+  changes: Pick<Changes, 'run'>,
+  actor: string,
+  kinds: DeliveryKinds<R, S | 'pending'>,
+  deliveries: readonly Stored<R>[],
+  nextOf: (delivery: Stored<R>, now: number) => NextDelivery<R, NoInfer<S> | 'pending'> | null,
+): Promise<void> {
+  const settle = (delivery: Stored<R>) =>
+    changes.run({ kind: 'system', tenant: delivery.tenant, actor }, (change) =>
+      settleDelivery(change, kinds, delivery, nextOf(delivery, change.now)),
+    );
+  await Promise.all(deliveries.map(settle));
+}
+
+/** One process sends it until the claim ends. Null, and nothing is written, when another has changed it since. */
+export async function claimDelivery<R extends Attempts>(
+  change: Change,
+  delivery: Stored<R>,
+  until: number,
+): Promise<Stored<R> | null> {
+  const record = { ...delivery.record, dueAt: until, attempts: delivery.record.attempts + 1 };
+  return (await change.settle(delivery, record))
+    ? { ...delivery, record, version: delivery.version + 1 }
+    : null;
+}
 
 export const isDue = ({ record: { dueAt } }: { readonly record: Attempts }, now: number): boolean =>
   dueAt !== null && dueAt <= now;

@@ -52,13 +52,21 @@ export class PendingPages<R extends Attempts> {
     return page;
   }
 
-  /** This one is being worked on. */
-  take(key: LaneKey, delivery: Stored<R>): void {
+  /** Works on the first of these that is due, or sleeps until one is. */
+  async workOnFirst(
+    key: LaneKey,
+    deliveries: readonly Stored<R>[],
+    work: (first: Stored<R>) => Promise<Next>,
+  ): Promise<Next> {
+    const now = this.#options.now();
+    const first = deliveries.find((delivery) => isDue(delivery, now));
+    if (!first) return sleepUntilDue(deliveries, now);
     const page = this.#pages.get(laneName(key)) ?? [];
     this.#pages.set(
       laneName(key),
-      page.filter((each) => each !== delivery),
+      page.filter((each) => each !== first),
     );
+    return work(first);
   }
 
   forget(key: LaneKey): void {

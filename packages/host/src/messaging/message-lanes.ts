@@ -10,9 +10,9 @@
 import type { RateLimit } from '@gantry/protocol';
 import { type Caller, type RecordKind, readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import { claimed, finished, isDue, settleDelivery } from '../deliveries/delivery.ts';
+import { claimDelivery, finished, settleAll, settleDelivery } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
-import { AGAIN, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import { AGAIN, PendingPages, sleep } from '../deliveries/pending-pages.ts';
 import type { Outcome } from '../deliveries/post.ts';
 import { settled } from '../deliveries/settlement.ts';
 import type { Parts } from '../parts.ts';
@@ -22,6 +22,7 @@ import type { Receivers, Sent } from './receivers.ts';
 
 /** Twice what the slowest attempt takes. */
 export const CLAIM_MS = 60_000;
+const ACTOR = 'messaging';
 
 export interface MessageLanesOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries'>;
@@ -43,16 +44,14 @@ export class MessageLanes {
   async turn(key: LaneKey): Promise<Next> {
     const connector = await readRecord(this.#options.store.entries, connectors, key.tenant, key.ref);
     return this.#pages.turn(key, (page) =>
-      connector ? this.#work(key, connector, page) : this.#giveUp(key, page),
+      connector
+        ? this.#pages.workOnFirst(key, page, (first) => this.#work(connector, first))
+        : this.#giveUp(key, page),
     );
   }
 
-  async #work(key: LaneKey, connector: StoredConnector, page: readonly Message[]): Promise<Next> {
-    const { now } = this.#options;
-    const first = page.find((message) => isDue(message, now()));
-    if (!first) return sleepUntilDue(page, now());
-    this.#pages.take(key, first);
-    const claim = await this.#claim(connector, first);
+  async #work(connector: StoredConnector, message: Message): Promise<Next> {
+    const claim = await this.#claim(connector, message);
     if (claim === null) return AGAIN;
     if ('until' in claim) return sleep(claim.until);
     await this.#send(connector, claim);
@@ -61,14 +60,10 @@ export class MessageLanes {
 
   /** I3. */
   async #giveUp(key: LaneKey, page: readonly Message[]): Promise<Next> {
-    const { changes } = this.#options;
-    const giveUp = (message: Message) =>
-      changes.run(callerOf(key.tenant), (change) => {
-        const last = { ...message.record.last, at: change.now, reason: 'connector_removed' };
-        const next = finished({ ...message.record, last }, 'dead', change.now);
-        return settleDelivery(change, MESSAGES, message, next);
-      });
-    await Promise.all(page.map(giveUp));
+    await settleAll(this.#options.changes, ACTOR, MESSAGES, page, ({ record }, now) => {
+      const last = { ...record.last, at: now, reason: 'connector_removed' };
+      return finished({ ...record, last }, 'dead', now);
+    });
     this.#pages.forget(key);
     return AGAIN;
   }
@@ -83,10 +78,9 @@ export class MessageLanes {
       const times = rateLimit && (await change.find(sendTimes, id));
       const place = rateLimit && taken(times?.record.times ?? [], rateLimit, change.now);
       if (place && 'until' in place) return place;
-      const record = claimed(message.record, change.now + CLAIM_MS);
-      if (!(await settleDelivery(change, MESSAGES, message, { state: 'pending', record }))) return null;
-      if (place) await change.put(sendTimes, place, id);
-      return { ...message, record, version: message.version + 1 };
+      const claimed = await claimDelivery(change, message, change.now + CLAIM_MS);
+      if (claimed && place) await change.put(sendTimes, place, id);
+      return claimed;
     });
   }
 
@@ -126,7 +120,7 @@ function withoutText(next: Settled): Settled {
   return { ...next, record };
 }
 
-const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'messaging' });
+const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: ACTOR });
 
 const TIMES_KEPT_MS = 7 * 86_400_000;
 

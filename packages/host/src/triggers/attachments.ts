@@ -13,9 +13,9 @@ import { type JsonObject, OpenwopError, TRIGGER_LIMITS } from '@gantry/protocol'
 import type { Change, RecordKind, Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { type BlobPort, decodeBase64, type NumberedCall } from '@gantry/surfaces';
-import { type Attempts, isDue } from '../deliveries/delivery.ts';
+import type { Attempts } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
-import { AGAIN, PendingPages, sleepUntilDue } from '../deliveries/pending-pages.ts';
+import { AGAIN, PendingPages } from '../deliveries/pending-pages.ts';
 import type { Parts } from '../parts.ts';
 import type { AttachmentSource, Content } from './content.ts';
 import { deliveries } from './delivery.ts';
@@ -98,14 +98,12 @@ export class Attachments {
 
   /** Fetches for one message of a subscription. */
   turn(key: LaneKey): Promise<Next> {
-    return this.#pages.turn(key, async (page) => {
-      const now = this.#options.now();
-      const first = page.find((each) => isDue(each, now));
-      if (!first) return sleepUntilDue(page, now);
-      this.#pages.take(key, first);
-      await this.#fetchAll(first);
-      return AGAIN;
-    });
+    return this.#pages.turn(key, (page) =>
+      this.#pages.workOnFirst(key, page, async (first) => {
+        await this.#fetchAll(first);
+        return AGAIN;
+      }),
+    );
   }
 
   /** I3. Deletes the objects of a message. */

@@ -9,9 +9,15 @@
  * I4  An open circuit is probed by one delivery of one process.
  */
 import type { Egress } from '@gantry/egress';
-import type { Caller, Change } from '@gantry/resources';
+import type { Caller } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import { claimed, isDue, type NextDelivery, settleDelivery } from '../deliveries/delivery.ts';
+import {
+  claimDelivery,
+  isDue,
+  type NextDelivery,
+  settleAll,
+  settleDelivery,
+} from '../deliveries/delivery.ts';
 import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
 import { AGAIN, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
@@ -24,6 +30,8 @@ import { type LinksOf, type Outcome, send } from './send.ts';
 import { type DropReason, dropped, settledDelivery, settledWebhook } from './settlement.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { openSecrets, type Webhook, type WebhookRecord, webhooks } from './webhook.ts';
+
+const ACTOR = 'webhooks';
 
 export interface DispatcherOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now' | 'log'> {
   readonly store: Pick<Store, 'entries' | 'runs'>;
@@ -59,44 +67,27 @@ export class Dispatcher {
   async #work(key: LaneKey, webhook: Webhook | null, page: readonly Delivery[], now: number): Promise<Next> {
     if (webhook === null) return this.#clear(key, page, () => null);
     const { state, health, durable } = webhook.record;
-    if (state === 'failed') return this.#workFailed(webhook, page, now);
-    const due = page.filter((delivery) => isDue(delivery, now));
+    const drop = (deliveries: readonly Delivery[], reason: DropReason) =>
+      this.#clear(key, deliveries, (delivery, at) => dropped(delivery, durable, reason, at));
+    const deliverFirst = (isProbe: boolean) =>
+      this.#pages.workOnFirst(key, page, (first) => this.#deliver(webhook, first, isProbe));
+    if (state === 'failed') {
+      const others = page.filter((delivery) => !isResend(delivery));
+      return others.length > 0 ? drop(others, 'subscription_failed') : deliverFirst(false);
+    }
     const circuit = circuitOf(health, now);
-    if (circuit === 'open' && durable) return sleep(health.openUntil ?? now);
-    const [first] = due;
-    if (!first) return sleepUntilDue(page, now);
-    if (circuit === 'open') return this.#drop(webhook, due, 'circuit_open');
-    this.#pages.take(key, first);
-    return this.#deliver(webhook, first, circuit === 'half-open');
+    if (circuit !== 'open') return deliverFirst(circuit === 'half-open');
+    if (durable) return sleep(health.openUntil ?? now);
+    const due = page.filter((delivery) => isDue(delivery, now));
+    return due.length > 0 ? drop(due, 'circuit_open') : sleepUntilDue(page, now);
   }
 
-  async #workFailed(webhook: Webhook, page: readonly Delivery[], now: number): Promise<Next> {
-    const [asked, others] = [page.filter(isResend), page.filter((delivery) => !isResend(delivery))];
-    if (others.length > 0) return this.#drop(webhook, others, 'subscription_failed');
-    const first = asked.find((delivery) => isDue(delivery, now));
-    if (!first) return sleepUntilDue(asked, now);
-    this.#pages.forget({ tenant: webhook.tenant, ref: webhook.id });
-    return this.#deliver(webhook, first, false);
-  }
-
-  /** I3. */
-  #drop({ tenant, id, record }: Webhook, deliveries: readonly Delivery[], reason: DropReason): Promise<Next> {
-    const now = this.#options.now();
-    return this.#clear({ tenant, ref: id }, deliveries, (delivery) =>
-      dropped(delivery, record.durable, reason, now),
-    );
-  }
-
-  /** What another process changed meanwhile is left to it. */
   async #clear(
     key: LaneKey,
     deliveries: readonly Delivery[],
-    nextOf: (delivery: Delivery) => NextDelivery<DeliveryRecord> | null,
+    nextOf: (delivery: Delivery, now: number) => NextDelivery<DeliveryRecord> | null,
   ): Promise<Next> {
-    const { changes } = this.#options;
-    const clear = (delivery: Delivery) =>
-      changes.run(callerOf(key.tenant), (change) => settle(change, delivery, nextOf(delivery)));
-    await Promise.all(deliveries.map(clear));
+    await settleAll(this.#options.changes, ACTOR, DELIVERIES, deliveries, nextOf);
     this.#pages.forget(key);
     return AGAIN;
   }
@@ -116,14 +107,13 @@ export class Dispatcher {
   #claim(webhook: Webhook, delivery: Delivery, isProbe: boolean): Promise<Delivery | null> {
     const { changes, now } = this.#options;
     const until = now() + CLAIM_MS;
-    const record = claimed(delivery.record, until);
     const probed = { ...webhook.record, health: whileProbing(webhook.record.health, until) };
     return changes.run(callerOf(delivery.tenant), async (change) => {
       const current = isProbe ? await change.find(webhooks, webhook.id) : webhook;
       if (current?.version !== webhook.version) return null;
-      if (!(await settle(change, delivery, { state: 'pending', record }))) return null;
-      if (isProbe) change.replace(webhook, probed);
-      return { ...delivery, record, version: delivery.version + 1 };
+      const claimed = await claimDelivery(change, delivery, until);
+      if (claimed && isProbe) change.replace(webhook, probed);
+      return claimed;
     });
   }
 
@@ -134,7 +124,7 @@ export class Dispatcher {
       const webhook = await change.find(webhooks, delivery.record.webhookId);
       const input = { outcome, now: change.now, random: random() };
       const next = webhook && settledDelivery(delivery, { ...input, webhook: webhook.record });
-      if (!(await settle(change, delivery, next)) || !webhook) return null;
+      if (!(await settleDelivery(change, DELIVERIES, delivery, next)) || !webhook) return null;
       const after = settledWebhook(webhook.record, outcome, change.now);
       return after === webhook.record
         ? { webhook, after: webhook }
@@ -157,9 +147,6 @@ export class Dispatcher {
   }
 }
 
-const settle = (change: Change, delivery: Delivery, next: NextDelivery<DeliveryRecord> | null) =>
-  settleDelivery(change, DELIVERIES, delivery, next);
-
-const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'webhooks' });
+const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: ACTOR });
 
 const isResend = ({ record }: Delivery): boolean => record.resendOf !== undefined;
