@@ -89,8 +89,8 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
   readonly all?: {
     readonly [N in Named<W, 'all', 'read'>]: (input: MethodInput<W, N>, at: Now) => MethodOutput<W, N>;
   };
-  /** Throws to refuse a deletion. */
-  readonly remove?: (record: R) => void;
+  /** Throws to refuse a deletion; may add what has to be deleted with it. */
+  readonly remove?: (record: R, stored: Stored<R>, change: Change) => void;
   readonly show: (stored: Stored<R>, services: D) => ViewOf<W> | Promise<ViewOf<W>>;
   readonly wire: W;
 }
@@ -220,7 +220,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   remove(caller: Caller, id: string, matching: Matching = {}): Promise<Shown<ViewOf<W>>> {
     return this.#change(caller, id, async (change) => {
       const stored = await this.#managed(change, id, matching);
-      this.#resource.remove?.(stored.record);
+      this.#resource.remove?.(stored.record, stored, change);
       change.delete(stored);
       return this.#shown(stored);
     });

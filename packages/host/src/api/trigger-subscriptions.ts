@@ -61,7 +61,7 @@ export function triggerSubscriptionRoutes(
   app.delete(`${URL}/:subscriptionId`, { schema: REMOVE }, async (request, reply) => {
     const { subscriptionId } = request.params;
     const matching = matchingOf(request);
-    await changed(request, reply, idempotency, (caller) => service.end(caller, subscriptionId, matching));
+    await changed(request, reply, idempotency, (caller) => service.remove(caller, subscriptionId, matching));
     void reply.code(204);
     return '';
   });

@@ -21,7 +21,6 @@ import { queueRegistration } from './queue-source/registration.ts';
 import { roomForSubscription } from './queue-source/room.ts';
 import {
   conflict,
-  finderRemoval,
   finderWrite,
   ingestWanted,
   isQueue,
@@ -65,13 +64,12 @@ export class TriggerService extends ResourceService<
   readonly #registering = limiter({ max: REGISTERING_MAX, perTenantMax: 1 });
 
   constructor(options: TriggerServiceOptions) {
-    const { changes, now, queueHealth, onChanged, store } = options;
+    const { onChanged, store } = options;
     const { entries } = store;
     super(triggers, {
-      changes,
-      now,
+      ...options,
       entries,
-      services: { entries, queueHealth },
+      services: { ...options, entries },
       onChanged: async (tenant, id) => {
         onChanged();
         await this.#releaseHeld(tenant, id);
@@ -122,18 +120,6 @@ export class TriggerService extends ResourceService<
       ...purposeOf(trigger),
       ...(trigger.record.source !== 'queue' && { ingestUrl: ingestUrlOf(origin, trigger.id) }),
     }));
-  }
-
-  /** What still waits for it becomes a dead letter. */
-  async end(caller: Caller, id: string, matching: Matching = {}): Promise<void> {
-    await this.#options.changes.run(caller, async (change) => {
-      const trigger = await change.get(triggers, id);
-      mustMatch(trigger, matching);
-      triggers.remove?.(trigger.record);
-      change.delete(trigger);
-      change.add(finderRemoval(trigger));
-    });
-    this.#options.onChanged();
   }
 
   /** From now on only the new secret counts. */

@@ -144,11 +144,13 @@ export const triggers = resource<typeof triggerSubscriptionsWire, TriggerRecord,
         };
       },
     },
-    remove({ origin }) {
+    /** Deliveries that still wait for it become dead letters. */
+    remove({ origin }, trigger, change) {
       if (origin.kind === 'trigger')
         throw conflict(
           `It belongs to trigger ${origin.triggerId} of its workflow. Pause it, or disable that.`,
         );
+      change.add(finderRemoval(trigger));
     },
     show: viewOf,
   },

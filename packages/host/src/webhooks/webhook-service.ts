@@ -42,12 +42,12 @@ export class WebhookService extends ResourceService<
   readonly #options: WebhookServiceOptions;
 
   constructor(options: WebhookServiceOptions) {
-    const { changes, store, now, onChanged } = options;
+    const { onChanged, store } = options;
+    const { entries } = store;
     super(webhooks, {
-      changes,
-      now,
-      entries: store.entries,
-      services: { ...options, entries: store.entries },
+      ...options,
+      entries,
+      services: { ...options, entries },
       onChanged: (tenant, ref) => onChanged({ tenant, ref }),
     });
     this.#options = options;

@@ -110,7 +110,7 @@ export function triggerBridgeSeam(
         ...(delivery && attemptOf(delivery)),
       };
     } finally {
-      await service.end(caller, subscriptionId);
+      await service.remove(caller, subscriptionId);
     }
   });
 
@@ -142,7 +142,7 @@ export function triggerBridgeSeam(
       if (body.scenario === 'exhaust') runless.put(tenant, toldOf(page, trigger), now());
       return { subscriptionId, ...summaryOf(page.deliveries) };
     } finally {
-      await service.end(caller, subscriptionId);
+      await service.remove(caller, subscriptionId);
     }
   });
 }
