@@ -32,7 +32,6 @@ import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { Packs } from './packs/packs.ts';
 import type { Parts } from './parts.ts';
 import { CONFORMANCE_PROMPTS } from './prompts/conformance-prompts.ts';
-import { OwnPrompts } from './prompts/own-prompts.ts';
 import { PromptLibrary } from './prompts/prompt-library.ts';
 import { GivenSecrets } from './redaction/given-secrets.ts';
 import { createRekey } from './rekey.ts';
@@ -128,7 +127,8 @@ export async function createServices(options: ServicesOptions) {
 const promptLibrary = ({ packs, store, settings }: ServicesOptions, changes: Changes): PromptLibrary =>
   new PromptLibrary({
     records: packs.records,
-    own: new OwnPrompts({ changes, store }),
+    changes,
+    store,
     builtIn: settings.testSeams ? CONFORMANCE_PROMPTS : [],
   });
 

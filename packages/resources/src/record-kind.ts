@@ -10,7 +10,7 @@ export interface RecordKind<R extends object> {
   /** Whose callers see a record: all of its tenant (as without it), or those of its workspace. */
   readonly boundary?: 'tenant' | 'workspace';
   /** The error for an id that is not there; `not_found` when absent. */
-  readonly missing?: ErrorCode;
+  readonly missing?: ErrorCode | (() => OpenwopError);
   /** At most so many per tenant. Up to 1,000 are counted at each creation; of more a counter is kept. */
   readonly max?: number;
   /** Of a kind with a counter: which records count. Not those that end by themselves. All when absent. */
@@ -142,6 +142,7 @@ export const keyOf = ({ kind }: { readonly kind: string }, tenant: string, id: s
 });
 
 export function missing({ kind, missing: code }: Pick<RecordKind<object>, 'kind' | 'missing'>): OpenwopError {
+  if (typeof code === 'function') return code();
   return code
     ? new OpenwopError(code)
     : new OpenwopError('not_found', { message: `There is no ${kind} with this id.` });

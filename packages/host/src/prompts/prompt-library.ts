@@ -1,11 +1,20 @@
 /** The prompts that a tenant can use: its own, those of installed packs, and those of the host. */
 import { compareVersions, type PromptTemplate } from '@gantry/packs';
 import { invalid, OpenwopError } from '@gantry/protocol';
-import type { Caller } from '@gantry/resources';
+import type { Caller, Changes } from '@gantry/resources';
+import type { Store } from '@gantry/store';
 import { type DeclaredPack, declaredPacks } from '../packs/binding.ts';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { checkedPrompts } from './checked-prompts.ts';
-import { missingPrompt, type OwnPrompts } from './own-prompts.ts';
+import {
+  latestOf,
+  missingPrompt,
+  newPrompt,
+  ownPrompts,
+  versionsAfter,
+  versionsOf,
+  withVersion,
+} from './own-prompts.ts';
 import type { PromptRef } from './prompt-ref.ts';
 
 export interface PromptFilter {
@@ -23,7 +32,8 @@ export interface PromptPage {
 
 export interface PromptSources {
   readonly records: PackRecords;
-  readonly own: OwnPrompts;
+  readonly changes: Pick<Changes, 'run'>;
+  readonly store: Pick<Store, 'entries'>;
   /** Those of the host itself. */
   readonly builtIn: readonly PromptTemplate[];
 }
@@ -36,25 +46,36 @@ export class PromptLibrary {
   }
 
   async create(caller: Caller, template: PromptTemplate): Promise<PromptTemplate> {
-    const [checked] = checkedPrompts([template]);
-    const { templateId } = checked!;
+    checkedPrompts([template]);
+    const { templateId } = template;
     const others = await this.#others(caller.tenant, templateId);
     if (others.length > 0)
       throw new OpenwopError('conflict', {
         message: `${templateId} is a prompt of ${sourceOf(others[0]!)}. Choose another id.`,
       });
-    return this.#sources.own.create(caller, checked!);
+    return this.#sources.changes.run(caller, async (change) => {
+      if (await change.find(ownPrompts, templateId))
+        throw new OpenwopError('conflict', {
+          message: `There is a prompt ${templateId} already. Send a higher version with PUT /v1/prompts/${templateId}.`,
+        });
+      return latestOf(change.create(ownPrompts, newPrompt(template, change.now), templateId).record);
+    });
   }
 
   async replace(caller: Caller, templateId: string, template: PromptTemplate): Promise<PromptTemplate> {
     await this.#requireOwn(caller.tenant, templateId);
-    const [checked] = checkedPrompts([template]);
-    return this.#sources.own.replace(caller, templateId, checked!);
+    checkedPrompts([template]);
+    return this.#sources.changes.run(caller, async (change) => {
+      const stored = await change.get(ownPrompts, templateId);
+      return latestOf(change.replace(stored, withVersion(stored.record, template, change.now)).record);
+    });
   }
 
   async remove(caller: Caller, templateId: string): Promise<void> {
     await this.#requireOwn(caller.tenant, templateId);
-    return this.#sources.own.remove(caller, templateId);
+    await this.#sources.changes.run(caller, async (change) => {
+      change.delete(await change.get(ownPrompts, templateId));
+    });
   }
 
   async #requireOwn(tenant: string, templateId: string): Promise<void> {
@@ -98,6 +119,7 @@ export class PromptLibrary {
     limit: number,
     isWanted: (template: PromptTemplate) => boolean,
   ): AsyncGenerator<PromptTemplate> {
+    const { entries } = this.#sources.store;
     const [first = ''] = start.split(' ');
     let count = 0;
     const wanted = (versions: readonly PromptTemplate[]): PromptTemplate[] => {
@@ -105,8 +127,8 @@ export class PromptLibrary {
       count += kept.length;
       return kept;
     };
-    if (first !== '') yield* wanted(await this.#sources.own.versionsOf(tenant, first));
-    for await (const versions of this.#sources.own.after(tenant, first)) {
+    if (first !== '') yield* wanted(await versionsOf(entries, tenant, first));
+    for await (const versions of versionsAfter(entries, tenant, first)) {
       if (count > limit) return;
       yield* wanted(versions);
     }
@@ -150,7 +172,8 @@ export class PromptLibrary {
   }
 
   #named(tenant: string, templateId: string) {
-    return Promise.all([this.#sources.own.versionsOf(tenant, templateId), this.#others(tenant, templateId)]);
+    const { entries } = this.#sources.store;
+    return Promise.all([versionsOf(entries, tenant, templateId), this.#others(tenant, templateId)]);
   }
 
   /** Of several installed versions of a pack, the last installed says what a version of a template is. */
