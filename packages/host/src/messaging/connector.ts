@@ -4,6 +4,7 @@ import {
   type Connector,
   type ConnectorType,
   connectorsWire,
+  invalid,
   OpenwopError,
   type Owner,
   type RateLimit,
@@ -14,7 +15,7 @@ import { callerOwner } from '../credentials/credential.ts';
 import { listDeliveries } from '../deliveries/delivery-list.ts';
 import { MESSAGES, messageView } from './message.ts';
 import type { Receivers } from './receivers.ts';
-import { type Target, targetOf, wrong } from './target.ts';
+import { type Target, targetOf } from './target.ts';
 
 const DELIVERIES_LISTED = 50;
 
@@ -54,7 +55,7 @@ export const connectors = resource<
   prepare: async (input, { receivers }, caller) => {
     const [target, owner] = [targetOf(input), callerOwner(caller)];
     const { problem } = await receivers.judge(owner, target);
-    if (problem !== null) throw wrong(problem);
+    if (problem !== null) throw invalid(problem);
     return { target, owner };
   },
   idOf: ({ connectorId }) => connectorId,

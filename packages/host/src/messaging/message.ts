@@ -1,9 +1,9 @@
 /** One message on its way to the receiver of a connector, and the key by which a repeat of it is known. */
-import { given, type MessageDelivery, type MessageState } from '@gantry/protocol';
+import { given, invalid, type MessageDelivery, type MessageState } from '@gantry/protocol';
 import type { RecordKind, Stored } from '@gantry/resources';
 import type { EgressEnvelope } from '@gantry/surfaces';
 import { type Attempts, attemptsView, DAY_MS, deliveryKinds } from '../deliveries/delivery.ts';
-import { recipientsOf, type Target, wrong } from './target.ts';
+import { recipientsOf, type Target } from './target.ts';
 
 /** A key is remembered as long as the message could still be looked at or sent again. */
 const KEPT_MS = 30 * DAY_MS;
@@ -49,11 +49,11 @@ const isLink = (ref: string): boolean => /^https:\/\/\S+$/.test(ref) && URL.canP
 /** Refuses what its type cannot send. */
 export function checkEnvelope({ type }: Target, { content, delivery }: EgressEnvelope): void {
   const { text = '', media = [] } = content;
-  if (text.trim() === '' && media.length === 0) throw wrong('The message has neither `text` nor `media`.');
+  if (text.trim() === '' && media.length === 0) throw invalid('The message has neither `text` nor `media`.');
   if (type !== 'http' && !media.every(({ ref }) => isLink(ref)))
-    throw wrong(`Media of ${type} messages are sent as links: each \`ref\` must be an https URL.`);
+    throw invalid(`Media of ${type} messages are sent as links: each \`ref\` must be an https URL.`);
   if (type === 'smtp' && !recipientsOf(delivery.conversationId))
-    throw wrong('`conversationId` of a mail must be plain addresses, separated by commas, 50 at most.');
+    throw invalid('`conversationId` of a mail must be plain addresses, separated by commas, 50 at most.');
 }
 
 /** Text with the links to its media, for receivers that know nothing else. */

@@ -6,13 +6,13 @@ import {
   type EgressDecision,
   EgressError,
 } from '@gantry/egress';
-import { type ConnectorCheck, OpenwopError, type Owner } from '@gantry/protocol';
+import { type ConnectorCheck, invalid, OpenwopError, type Owner } from '@gantry/protocol';
 import type { EgressEnvelope } from '@gantry/surfaces';
 import type { Credentials } from '../credentials/credentials.ts';
 import { type Outcome, post } from '../deliveries/post.ts';
 import { type MessageRecord, textOf } from './message.ts';
 import { checkMailServer, type MailOutcome, type MailServer, sendMail } from './smtp.ts';
-import { type Target, wrong } from './target.ts';
+import type { Target } from './target.ts';
 
 /** Says nothing about the address itself: the receiver may be up when there is something to send. */
 const PASSING: ReadonlySet<string> = new Set(['resolve_failed', 'timeout']);
@@ -110,7 +110,7 @@ export class Receivers {
       target.credential === undefined ? null : await credentials.open(owner, target.credential);
     const url = target.type === 'slack' ? (credential?.value ?? '') : target.url;
     const parsed = URL.parse(url);
-    if (parsed === null) throw wrong(target.type === 'slack' ? NO_ADDRESS : 'The URL cannot be read.');
+    if (parsed === null) throw invalid(target.type === 'slack' ? NO_ADDRESS : 'The URL cannot be read.');
     return { url, credential, decision: credential && decideEgress(credential.provenance, parsed, now()) };
   }
 
@@ -139,7 +139,7 @@ export class Receivers {
 function loginOf(credential: EgressCredential | null): string | null {
   if (credential === null) return null;
   const [, encoded] = /^Basic (.+)$/.exec(credential.value) ?? [];
-  if (encoded === undefined) throw wrong(NO_LOGIN);
+  if (encoded === undefined) throw invalid(NO_LOGIN);
   return Buffer.from(encoded, 'base64').toString();
 }
 

@@ -1,10 +1,5 @@
 /** Where a connector sends to, by its type. Pure. */
-import {
-  type ConnectorType,
-  type CreateConnectorRequest,
-  invalid,
-  type OpenwopError,
-} from '@gantry/protocol';
+import { type ConnectorType, type CreateConnectorRequest, invalid } from '@gantry/protocol';
 
 export type Target =
   | {
@@ -31,20 +26,18 @@ const OF_TYPE: Readonly<
   http: { needs: ['url'], takes: ['url', 'credential'] },
 };
 
-export const wrong = (message: string): OpenwopError => invalid(message);
-
 export function targetOf(input: CreateConnectorRequest): Target {
   const { type, from = '', tls, credential } = input;
   const { needs, takes } = OF_TYPE[type];
   const given = MEMBERS.filter((name) => input[name] !== undefined);
   const missing = needs.find((name) => !given.includes(name));
   const foreign = given.find((name) => !takes.includes(name));
-  if (missing) throw wrong(`A connector of the type ${type} needs \`${missing}\`.`);
-  if (foreign) throw wrong(`A connector of the type ${type} takes no \`${foreign}\`. Leave it out.`);
+  if (missing) throw invalid(`A connector of the type ${type} needs \`${missing}\`.`);
+  if (foreign) throw invalid(`A connector of the type ${type} takes no \`${foreign}\`. Leave it out.`);
   if (type === 'smtp' && !isAddress(from))
-    throw wrong('`from` must be one address, such as ops@example.com or Ops <ops@example.com>.');
+    throw invalid('`from` must be one address, such as ops@example.com or Ops <ops@example.com>.');
   if (tls === 'none' && credential !== undefined)
-    throw wrong('Without encryption others can read the credential. Leave out `tls` or `credential`.');
+    throw invalid('Without encryption others can read the credential. Leave out `tls` or `credential`.');
   return { type, ...Object.fromEntries(given.map((name) => [name, input[name]])) } as Target;
 }
 

@@ -1,6 +1,7 @@
 /** The timing of a schedule as callers ask for it, and its validation. */
 import {
   type CreateScheduleRequest,
+  invalid,
   type JsonObject,
   OpenwopError,
   SCHEDULE_LIMITS,
@@ -11,27 +12,24 @@ import { nextTick, type Timing } from './ticks.ts';
 
 const DAY_MS = 86_400_000;
 
-const invalid = (field: string, problem: string, more: JsonObject = {}): OpenwopError =>
-  new OpenwopError('validation_error', {
-    message: `\`${field}\` is not valid: ${problem}.`,
-    details: { fields: [{ field, problem, ...more }] },
-  });
+const notValid = (field: string, problem: string, more: JsonObject = {}): OpenwopError =>
+  invalid(`\`${field}\` is not valid: ${problem}.`, { fields: [{ field, problem, ...more }] });
 
 /** Throws for an expression that cannot be read or a time zone that does not exist. */
 export function checkCron(cron: string, timezone: string): void {
   const issue = cronIssue(cron);
   if (issue !== null) {
     const { part, problem } = issue;
-    throw invalid('cron', part ? `${part}: ${problem}` : problem, part ? { part } : {});
+    throw notValid('cron', part ? `${part}: ${problem}` : problem, part ? { part } : {});
   }
-  if (!isTimezone(timezone)) throw invalid('timezone', 'there is no such IANA time zone');
+  if (!isTimezone(timezone)) throw notValid('timezone', 'there is no such IANA time zone');
 }
 
 /** The first tick of a new schedule. Throws when there is none, or when it lies beyond the horizon. */
 export function firstTick(timing: Timing, endAt: number | null, now: number): number {
   const next = timing.kind === 'once' ? timing.at : nextTick(timing, endAt, now);
   const field = timing.kind === 'once' ? 'at' : 'cron';
-  if (next === null) throw invalid(field, 'it never fires');
+  if (next === null) throw notValid(field, 'it never fires');
   if (next > now + SCHEDULE_LIMITS.futureHorizonDays * DAY_MS) {
     const { maxFutureHorizon } = SCHEDULING_CAPABILITY;
     throw new OpenwopError('schedule_horizon_exceeded', { details: { maxFutureHorizon } });
@@ -40,7 +38,7 @@ export function firstTick(timing: Timing, endAt: number | null, now: number): nu
 }
 
 const refused = (message: string, field: string): OpenwopError =>
-  new OpenwopError('validation_error', { message, details: { fields: [{ field, problem: message }] } });
+  invalid(message, { fields: [{ field, problem: message }] });
 
 /** Text that fits the pattern of a time can still be no valid date, such as February 30. */
 export function instant(text: string, field: string): number {

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { FORM_MEDIA, parseBody, parseForm } from '@gantry/http';
 import {
   EmailMessage,
+  invalid,
   isObject,
   type Json,
   type JsonObject,
@@ -110,5 +111,3 @@ function problemOf(value: unknown): string {
   const { field, problem } = first;
   return field === '' ? `It ${problem}.` : `${field} ${problem}.`;
 }
-
-const invalid = (text: string): OpenwopError => new OpenwopError('validation_error', { message: text });
