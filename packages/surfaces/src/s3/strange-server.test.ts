@@ -143,7 +143,11 @@ test('who gives up waiting for room leaves no connection', async (t) => {
   await closed.promise;
 });
 
-const away503 = { code: 'storage_unavailable', trouble: 'unreachable', message: /not available \(SlowDown\)/ };
+const away503 = {
+  code: 'storage_unavailable',
+  trouble: 'unreachable',
+  message: /not available \(SlowDown\)/,
+};
 const refusedWith = (message: RegExp) => ({
   code: 'storage_unavailable',
   trouble: 'misconfigured',

@@ -98,7 +98,10 @@ export function absentServerTest(name: string, absent: AbsentCase): void {
         assert.doesNotMatch(message, /127\.0\.0\.1|localhost/, 'pack code is not told where a server stands');
         return true;
       });
-      assert.match((await problemsOf(capability)).join(), /^GANTRY_\w+: .*(cannot be reached|is not available)/);
+      assert.match(
+        (await problemsOf(capability)).join(),
+        /^GANTRY_\w+: .*(cannot be reached|is not available)/,
+      );
     }
     assert.equal(await opened.sweep(0), 0, 'what is away is swept another time');
     await server.appear();
