@@ -44,13 +44,9 @@ async function writeFile(folder: string, file: ArchiveFile): Promise<void> {
   const destination = path.join(folder, file.path);
   await mkdir(path.dirname(destination), { recursive: true, mode: 0o755 });
   // Exclusive: nothing can have prepared a link here, and a name that comes twice fails.
-  const handle = await open(destination, 'wx', 0o644);
-  try {
-    await handle.writeFile(file.bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(destination, 'wx', 0o644);
+  await handle.writeFile(file.bytes);
+  await handle.sync();
 }
 
 async function moveInto(partial: string, target: string): Promise<Extraction['outcome']> {
@@ -67,12 +63,8 @@ async function moveInto(partial: string, target: string): Promise<Extraction['ou
 /** A name is on disk once its folder is; Windows has no way to say so, and needs none. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder, 'r');
+  await handle.sync();
 }
 
 const TAKEN = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM']);
