@@ -46,16 +46,11 @@ export interface PeerProblem {
   readonly text: () => string;
 }
 
-export interface PeerJudgement {
-  readonly unmet: readonly PeerProblem[];
-  /** Optional and not met: the pack installs, and its inventory entries say so. */
-  readonly degraded: readonly string[];
-}
-
 /** Slots that the protocol keeps for surfaces it has not defined; a host that offers one knows its contract. */
 const RESERVED = new Set(['media', 'collaboration', 'workspace']);
 
-export function judgePeers(manifest: PackManifest, offer: HostOffer): PeerJudgement {
+/** `degraded` are optional and not met: the pack installs, and its inventory entries say so. */
+export function judgePeers(manifest: PackManifest, offer: HostOffer) {
   const offered = offeredCapabilities(offer);
   const unmet: PeerProblem[] = [];
   const degraded: string[] = [];

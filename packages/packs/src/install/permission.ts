@@ -36,13 +36,9 @@ export interface GrantDifference {
 
 /** What changes when a pack that was granted `before` asks for `after`. */
 export function grantDifference(before: readonly string[], after: readonly string[]): GrantDifference {
-  const isIn = (grants: readonly string[], wanted: string): boolean =>
-    grants.some((grant) => covers(grant, wanted));
-  return {
-    added: after.filter((wanted) => !isIn(before, wanted)),
-    removed: before.filter((granted) => !isIn(after, granted)),
-    kept: after.filter((wanted) => isIn(before, wanted)),
-  };
+  const added = unmetRequirements(after, before);
+  const kept = after.filter((wanted) => !added.includes(wanted));
+  return { added, removed: unmetRequirements(before, after), kept };
 }
 
 /** Requirements that no grant covers. A grant that is finer than what is asked for does not count. */
