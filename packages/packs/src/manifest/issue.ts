@@ -1,4 +1,5 @@
-import { type ErrorCode, isObject, type Json, type JsonObject } from '@gantry/protocol';
+import { type ErrorCode, isObject, type Json, type JsonObject, type LazyValidator } from '@gantry/protocol';
+import type { TSchema } from 'typebox';
 import { own } from '../json.ts';
 import { type Position, pointer } from './json-source.ts';
 
@@ -77,11 +78,7 @@ export function refuseDuplicates(parts: readonly Part[], key: string, code?: Err
   }
 }
 
-interface SchemaError {
-  readonly keyword: string;
-  readonly params: object;
-  readonly message: string;
-}
+export type SchemaError = ReturnType<LazyValidator<TSchema>['Errors']>[1][number];
 
 /** A validation error as a sentence; undefined where the members of the object have their own. */
 export function schemaSentence({ keyword, params, message }: SchemaError): string | undefined {

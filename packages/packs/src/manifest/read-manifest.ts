@@ -1,12 +1,11 @@
-import { isObject, type Json, type JsonObject, type LazyValidator } from '@gantry/protocol';
-import type { TSchema } from 'typebox';
+import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 import { Settings } from 'typebox/system';
 import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
-import { utf8Of } from '../json.ts';
-import { type Finding, type ManifestIssue, Part, schemaSentence } from './issue.ts';
+import { own, utf8Of } from '../json.ts';
+import { type Finding, type ManifestIssue, Part, type SchemaError, schemaSentence } from './issue.ts';
 import { type JsonSource, type Position, pointer, readJsonSource } from './json-source.ts';
 import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
-import { checkRules, declaredKind } from './rules.ts';
+import { checkRules } from './rules.ts';
 
 const DEPTH_MAX = 32;
 const ISSUES_MAX = 200;
@@ -38,16 +37,16 @@ export function readManifest(source: string | Uint8Array): ManifestReading {
 }
 
 function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): ManifestReading {
-  const kind = declaredKind(value);
+  const kind = own(value, 'kind') ?? 'node';
   const root = new Part(value);
-  if (kind === undefined)
+  if (!isPackKind(kind))
     root.refuse(
       '/kind',
       `The kind is not one of ${Object.keys(PACK_KINDS).join(', ')}.`,
       'pack_kind_invalid',
     );
   if (kind === 'connection') refuseCredentials(root);
-  if (kind === undefined || root.findings.length > 0)
+  if (!isPackKind(kind) || root.findings.length > 0)
     return { kind: 'refused', issues: withPositions(root.findings, source) };
 
   const manifest = { ...value, kind };
@@ -76,7 +75,7 @@ function schemaFindings(kind: PackKind, value: Json): Finding[] {
 }
 
 /** TypeBox stops after eight errors. The limit is global, so it is raised only for this call. */
-function allErrors(kind: PackKind, value: Json): ReturnType<LazyValidator<TSchema>['Errors']>[1] {
+function allErrors(kind: PackKind, value: Json): readonly SchemaError[] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: ISSUES_MAX });
   try {

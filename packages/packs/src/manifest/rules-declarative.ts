@@ -1,27 +1,19 @@
 import { isIP } from 'node:net';
 import { OpenwopError } from '@gantry/protocol';
-import { readChain } from '../workflow-chain/chain.ts';
+import { isChain } from '../workflow-chain/chain.ts';
 import { checkChain } from '../workflow-chain/check-chain.ts';
 import { ReverseDns } from './fields.ts';
 import { type Part, refuseDuplicates } from './issue.ts';
 
 export function checkChains(root: Part): void {
-  for (const part of root.parts('chains')) {
-    const chain = attempt(() => readChain(part.value));
-    // Schema errors are reported by the schema, member by member.
-    if (chain instanceof OpenwopError) continue;
-    const problem = attempt(() => checkChain(chain));
-    if (problem instanceof OpenwopError) part.refuse('', problem.message, problem.code);
-  }
-}
-
-function attempt<Result>(act: () => Result): Result | OpenwopError {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof OpenwopError) return error;
-    throw error;
-  }
+  for (const part of root.parts('chains'))
+    try {
+      // Schema errors are reported by the schema, member by member.
+      if (isChain(part.value)) checkChain(part.value);
+    } catch (error) {
+      if (!(error instanceof OpenwopError)) throw error;
+      part.refuse('', error.message, error.code);
+    }
 }
 
 const TEMPLATE_INVALID = 'prompt_template_invalid';

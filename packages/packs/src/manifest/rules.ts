@@ -1,11 +1,11 @@
-import { type ErrorCode, isKnownCapability, isObject, type JsonObject } from '@gantry/protocol';
+import { isKnownCapability, isObject } from '@gantry/protocol';
 import semver from 'semver';
 import { isFilePath, normalizePath } from '../archive/path.ts';
 import { nameProblem, readWish, VALUE_PROBLEM } from '../install/peer-dependencies.ts';
-import { jsonOf, own, utf8Of } from '../json.ts';
+import { jsonOf, utf8Of } from '../json.ts';
 import { type Finding, Part, refuseDuplicates } from './issue.ts';
 import { pointer } from './json-source.ts';
-import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
+import { kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
 
 /**
  * What a schema cannot say. The rules also read files that the schema refuses, so that an author hears of
@@ -22,12 +22,6 @@ export function checkRules(root: Part, kind: PackKind): readonly Finding[] {
   for (const { path, ref } of fileRefs(root))
     if (!isFilePath(ref)) root.refuse(path, `${ref.slice(0, 128)} is not a path inside the pack.`);
   return root.findings;
-}
-
-/** The declared kind; undefined if it is unknown. */
-export function declaredKind(manifest: JsonObject): PackKind | undefined {
-  const kind = own(manifest, 'kind') ?? 'node';
-  return isPackKind(kind) ? kind : undefined;
 }
 
 function checkContent(root: Part, kind: PackKind): void {
@@ -91,12 +85,9 @@ function fileRefs(root: Part): FileReference[] {
   );
 }
 
-interface FileIssue {
-  /** JSON pointer of the reference in the manifest. */
-  readonly path: string;
+/** `path` is that of the reference in the manifest. */
+interface FileIssue extends Omit<Finding, 'severity'> {
   readonly file: string;
-  readonly message: string;
-  readonly code: ErrorCode;
 }
 
 /** What the manifest refers to must be in the pack: code, schemas that are JSON, prompts that are text. */

@@ -70,11 +70,13 @@ const refuse = (path: string, message: string): never => {
   throw invalid(`The chain is not valid: ${path || 'it'} ${message}.`, { path });
 };
 
+export const isChain = (value: unknown): value is WorkflowChain => schema.Check(value);
+
 /** A chain as it came from outside; throws `validation_error` unless it is whole and within bounds. */
 export function readChain(value: unknown): WorkflowChain {
   const issue = boundsIssue(value, BOUNDS);
   if (issue !== undefined) refuse('', issue);
-  if (schema.Check(value)) return value;
+  if (isChain(value)) return value;
   const [first] = schema.Errors(value)[1];
   return refuse(first?.instancePath ?? '', first?.message ?? 'does not fit');
 }
