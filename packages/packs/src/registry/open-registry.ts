@@ -51,12 +51,10 @@ function assertRegistry(name: string): void {
 
 export const isRegistryAddress = (name: string): boolean => /^https?:/.test(name);
 
-interface OpenRegistryOptions extends RegistryTerms {
+/** Key and signal are for a registry behind an address. */
+interface OpenRegistryOptions extends RegistryTerms, Pick<HttpRegistryOptions, 'key' | 'signal'> {
   /** Where folders begin. */
   readonly cwd?: string;
-  /** Of a registry behind an address. */
-  readonly key?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** A registry is allowed by its exact origin; where it redirects is judged like any other address. */
   readonly egress?: EgressByPurpose;
 }

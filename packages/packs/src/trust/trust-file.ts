@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
 import type { Frozen } from '../json.ts';
 import { Data, Label, list, some, strict, text } from '../manifest/fields.ts';
-import { schemaSentence } from '../manifest/issue.ts';
+import { type ManifestIssue, schemaSentence } from '../manifest/issue.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 import { RUNTIME_REQUIREMENTS } from '../manifest/node.ts';
 import { readPublicKey, TrustedKey } from './keys.ts';
@@ -49,11 +49,7 @@ export type TrustFile = Static<typeof TrustFile>;
 /** The file cannot be used; the message says where and why. */
 export class TrustFileError extends Error {}
 
-interface Issue {
-  /** JSON pointer. */
-  readonly path: string;
-  readonly message: string;
-}
+type Issue = Pick<ManifestIssue, 'path' | 'message'>;
 
 /** `registries` are the configured ones; without them the file may name any. */
 export async function readTrustFile(path: string, registries?: readonly string[]): Promise<TrustFile> {
@@ -72,14 +68,12 @@ export async function readTrustFile(path: string, registries?: readonly string[]
 
 async function textOf(path: string): Promise<string> {
   const bytes = await readFile(path).catch((error: unknown) => {
-    throw new TrustFileError(`${path} cannot be read: ${reasonOf(error)}.`);
+    const reason = error instanceof Error && 'code' in error ? error.code : error;
+    throw new TrustFileError(`${path} cannot be read: ${reason}.`);
   });
   if (bytes.length > BYTES_MAX) throw new TrustFileError(`${path} is larger than ${BYTES_MAX} bytes.`);
   return bytes.toString('utf8');
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error);
 
 function issuesOf(schema: Pick<ReturnType<typeof Compile>, 'Errors'>, value: unknown, at = ''): Issue[] {
   return schema.Errors(value)[1].flatMap((error) => {
