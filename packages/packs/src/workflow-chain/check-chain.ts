@@ -76,12 +76,15 @@ function checkProducedVariables(chain: WorkflowChain): void {
   }
 }
 
+const VARIABLE_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
+
+/** The type of a variable by its name in JSON Schema; undefined for other names. */
+export const typeNamed = (name: unknown): WorkflowVariable['type'] | undefined =>
+  name === 'integer' ? 'number' : VARIABLE_TYPES.find((type) => type === name);
+
 /** Name and type only: the value comes from the run. The name is the producer's, so it gets no prefix. */
 export const producedVariables = (chain: WorkflowChain): WorkflowVariable[] =>
-  (chain.producedVariables ?? []).map(({ name, type }) => ({
-    name,
-    type: type === 'integer' ? 'number' : type,
-  }));
+  (chain.producedVariables ?? []).map(({ name, type }) => ({ name, type: typeNamed(type) ?? 'string' }));
 
 /** A closed world: an expansion reads no variable that it does not bring. */
 export function checkVariableReads(

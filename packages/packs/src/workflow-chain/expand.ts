@@ -17,6 +17,7 @@ import {
   checkVariableReads,
   producedVariables,
   subChainsInNodes,
+  typeNamed,
 } from './check-chain.ts';
 import {
   type ExpandedFragmentNode,
@@ -198,23 +199,9 @@ function parameterVariables(
     });
 }
 
-const TYPES: Readonly<Record<string, WorkflowVariable['type']>> = {
-  string: 'string',
-  number: 'number',
-  integer: 'number',
-  boolean: 'boolean',
-  object: 'object',
-  array: 'array',
-};
-
 /** If the schema has no type, the value decides. */
-function variableType(schema: JsonObject, value: Json | undefined): WorkflowVariable['type'] {
-  const declared = own(schema, 'type');
-  if (typeof declared === 'string' && Object.hasOwn(TYPES, declared)) return TYPES[declared]!;
-  if (Array.isArray(value)) return 'array';
-  if (isObject(value)) return 'object';
-  return TYPES[typeof value] ?? 'string';
-}
+const variableType = (schema: JsonObject, value: Json | undefined): WorkflowVariable['type'] =>
+  typeNamed(own(schema, 'type')) ?? (Array.isArray(value) ? 'array' : (typeNamed(typeof value) ?? 'string'));
 
 /** `format` stays behind: on a variable it is advice, in a schema it would be a rule. */
 const typeOnly = (schema: JsonObject): JsonObject => given({ type: own(schema, 'type') });
