@@ -206,7 +206,7 @@ export const Provider = strict({
   reach: Reach,
   'consumerNodes?': list(TypeId, 100),
   'docsUrl?': Address,
-  /** The only hosts that credentials of this provider travel to; the rule is in `rules-declarative.ts`. */
+  /** The only hosts that credentials of this provider travel to; the rule is in `rules-by-kind.ts`. */
   'apiHosts?': list(text(253, 1), 100, { minItems: 1, uniqueItems: true }),
   'vendor?': Data,
 });

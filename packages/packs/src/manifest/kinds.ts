@@ -17,10 +17,10 @@ import {
   checkCards,
   checkChains,
   checkForms,
+  checkNodes,
   checkPrompts,
   checkProvider,
-} from './rules-declarative.ts';
-import { checkNodes } from './rules-node.ts';
+} from './rules-by-kind.ts';
 
 const WorkflowChainPackManifest = manifestOf('workflow-chain', { chains: some(WorkflowChain, 200) });
 
