@@ -53,25 +53,6 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
   checkRoutes(app, deps);
 
   app.get(
-    '/v1/workflows/:workflowId',
-    {
-      schema: {
-        summary: 'Read the current definition of a workflow',
-        params: WorkflowParams,
-        response: { 200: WorkflowDefinition },
-      },
-    },
-    async (request, reply) => {
-      // Not resolved: it can be read also while a pack that it uses is missing
-      const record = await records.workflow(callerOf(request).tenant, request.params.workflowId);
-      const body = record && (await records.definition(record.hash));
-      if (!record || !body) throw new OpenwopError('not_found');
-      if (notModified(request, reply, `"${record.hash}"`)) return '';
-      return readPayload(request, reply, body);
-    },
-  );
-
-  app.get(
     '/v1/host/gantry/workflows',
     {
       schema: {
@@ -177,6 +158,25 @@ function checkRoutes(app: Api, { workflows }: ApiDeps): void {
 const SCHEMA_URL = '/v1/host/gantry/workflow-schema.json';
 
 function versionRoutes(app: Api, { store: { records } }: ApiDeps): void {
+  app.get(
+    '/v1/workflows/:workflowId',
+    {
+      schema: {
+        summary: 'Read the current definition of a workflow',
+        params: WorkflowParams,
+        response: { 200: WorkflowDefinition },
+      },
+    },
+    async (request, reply) => {
+      // Not resolved: it can be read also while a pack that it uses is missing
+      const record = await records.workflow(callerOf(request).tenant, request.params.workflowId);
+      const body = record && (await records.definition(record.hash));
+      if (!record || !body) throw new OpenwopError('not_found');
+      if (notModified(request, reply, `"${record.hash}"`)) return '';
+      return readPayload(request, reply, body);
+    },
+  );
+
   app.get(
     '/v1/host/gantry/workflows/:workflowId/versions',
     {
