@@ -41,6 +41,7 @@ test('the OpenAPI document describes every route, its errors and what it needs',
   const api = await openApi();
   const doc = (await api.get('/v1/openapi.json', anonymous)).json();
   assert.match(doc.openapi, /^3\.1\./);
+  assert.equal(doc.paths['/v1/webhooks/{webhookId}'].delete.responses['204'].content, undefined);
   const create = doc.paths['/v1/runs'].post;
   assert.deepEqual(create.security, [{ bearer: ['runs:create'] }]);
   assert.ok('workflowId' in create.requestBody.content['application/json'].schema.properties);

@@ -44,10 +44,10 @@ function content(route: Route, schema: TSchema): object {
 }
 
 function responses(route: Route): object {
-  const answers = Object.entries(route.schema.response ?? {}).map(([status, schema]) => [
-    status,
-    { description: route.schema.summary ?? 'Done', content: content(route, schema) },
-  ]);
+  const answers = Object.entries(route.schema.response ?? {}).map(([status, schema]) => {
+    const body = status === '204' ? {} : { content: content(route, schema) };
+    return [status, { description: route.schema.summary ?? 'Done', ...body }];
+  });
   const guarded = {
     '401': failure('No valid key was sent.'),
     '403': failure('The key lacks the scope that this operation needs.'),
