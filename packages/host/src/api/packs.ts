@@ -1,5 +1,5 @@
 /** Packs: install, look at, grant, remove. */
-import { type Api, callerOf, readPayload } from '@gantry/http';
+import { type Api, callerOf, type Idempotency, readPayload } from '@gantry/http';
 import { ARCHIVE_LIMITS } from '@gantry/packs';
 import {
   closedObject,
@@ -77,7 +77,7 @@ const addressOf = (request: { params: { name: string } }): PackAddress => ({
   name: request.params.name,
 });
 
-export function packRoutes(app: Api, service: PackService): void {
+export function packRoutes(app: Api, service: PackService, idempotency: Idempotency): void {
   // A scope of its own: no other route takes bytes.
   app.register(async (scope: Api) => installRoute(scope, service));
 
@@ -93,9 +93,13 @@ export function packRoutes(app: Api, service: PackService): void {
     service.grant(addressOf(request), request.body.requires, callerOf(request).keyId),
   );
 
-  app.delete(ONE, { schema: REMOVE }, async (request, reply) => {
-    await service.remove(addressOf(request), request.query.version);
-    return reply.code(204).send();
+  app.delete(ONE, { schema: REMOVE }, (request, reply) => {
+    const { version = '' } = request.query;
+    const operation = `DELETE ${URL}/${request.params.name}@${version}`;
+    return idempotency.answer(request, reply, operation, async (record) => {
+      const isFirst = await service.remove(addressOf(request), request.query.version, record?.(204, ''));
+      return isFirst ? { status: 204, body: '', recorded: true } : 'duplicate';
+    });
   });
 
   app.get(`${ONE}/receipts`, { schema: RECEIPTS }, async (request, reply) =>

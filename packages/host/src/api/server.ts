@@ -74,7 +74,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   ingestRoute(app, triggers.ingest);
   resourceRoutes(app, deadLettersWire, triggers.deadLetters.service, idempotency);
   aiRoutes(app, deps.services.providers, deps.services.ai);
-  packRoutes(app, packs.service);
+  packRoutes(app, packs.service, idempotency);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
   surfaceRoutes(app, { health: surfaces.health, metrics });
   sandboxRoutes(app, packs.sandboxes);

@@ -86,6 +86,25 @@ test('types of the host are never a pack own, and config is held to the pack sch
   assert.equal(refused.json().details.issues[0].path, '/nodes/0/config/url');
 });
 
+test('a repeated removal gets the first answer, and removes nothing that came since', async (t) => {
+  const api = await packTest(t);
+  const remove = (key: string, query = '') =>
+    api.request({
+      method: 'DELETE',
+      url: `${PACKS_URL}/${PACK_NAME}${query}`,
+      headers: { 'idempotency-key': key },
+    });
+  await api.install(pack(PACK_NAME, 'first', { version: '1.0.0' }));
+  assert.equal((await remove('once')).statusCode, 204);
+  await api.install(pack(PACK_NAME, 'second', { version: '1.1.0' }));
+  const again = await remove('once');
+  assert.deepEqual([again.statusCode, again.body], [204, '']);
+  assert.equal(again.headers['openwop-idempotent-replay'], 'true');
+  assert.equal((await api.get(PACKS_URL)).json().packs.length, 1);
+  assertError(await remove('other', '?version=1.0.0'), 404, 'not_found');
+  assert.equal((await remove('third')).statusCode, 204);
+});
+
 test('a run goes on with the version it started with, whatever is installed or removed meanwhile', async (t) => {
   const api = await packTest(t);
   const asking = (said: string) =>

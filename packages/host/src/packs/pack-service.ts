@@ -10,6 +10,7 @@ import {
   type PackReceipts,
   type WorkflowPacks,
 } from '@gantry/protocol';
+import type { IdempotencyRecord } from '@gantry/store';
 import { inTurn } from '../turns.ts';
 import { SHARED } from '../workflows/shared.ts';
 import { missingClients } from './connections/node-auth.ts';
@@ -200,8 +201,15 @@ export class PackService {
     return this.detail(address);
   }
 
-  /** New runs no longer find it; runs that are pinned to it go on. */
-  async remove({ tenant, name }: PackAddress, version: string | undefined): Promise<void> {
+  /**
+   * New runs no longer find it; runs that are pinned to it go on. `record` is what a repeat of the request gets; false
+   * when another request wrote it first.
+   */
+  async remove(
+    { tenant, name }: PackAddress,
+    version: string | undefined,
+    record?: IdempotencyRecord,
+  ): Promise<boolean> {
     const leaving = (await this.#find({ tenant, name })).filter(
       (pack) => pack.tenant === tenant && (version ?? pack.record.version) === pack.record.version,
     );
@@ -209,12 +217,16 @@ export class PackService {
       throw new OpenwopError('not_found', {
         message: `${name} is not installed by you as this version. Shared packs are removed in the settings of the host.`,
       });
-    const removed = leaving.map(({ record }) => record);
-    const writes = await removalWrites(this.#records, tenant, removed, { now: this.#options.now() });
+    const removed = leaving.map((pack) => pack.record);
+    const now = this.#options.now();
+    const writes = await removalWrites(this.#records, tenant, removed, { now });
+    if (record) writes.push({ kind: 'idempotency', record, now });
     const [result] = await this.#options.store.commit([writes]);
+    if (!result?.won && record) return false;
     if (!result?.won)
       throw new OpenwopError('conflict', { message: `${name} changed meanwhile. Read it again.` });
     this.#options.changed();
+    return true;
   }
 
   async receipts(address: PackAddress): Promise<PackReceipts> {
