@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { assertError } from './testing/testing.ts';
+import { assertError } from './testing/api-test.ts';
 
 const STALE = { 'if-match': '"99"' };
 
