@@ -51,7 +51,7 @@ function nextStep({ subscriptionId, state }: TriggerSubscription): string[] {
     case 'failed':
       return [`Accept events again: gantry triggers resume ${subscriptionId}`];
     case 'dead-lettered':
-      return [`Its workflow was deleted. Remove it: gantry triggers rm ${subscriptionId}`];
+      return [`Its workflow was deleted. Remove the trigger: gantry triggers rm ${subscriptionId}`];
   }
 }
 

@@ -52,7 +52,7 @@ async function next(call: Call, word = ''): Promise<void> {
   print(
     call,
     times,
-    times.length === 0 ? 'It will not fire again.\n' : times.map((time) => `${time}\n`).join(''),
+    times.length === 0 ? 'It has no further fire times.\n' : times.map((time) => `${time}\n`).join(''),
   );
 }
 

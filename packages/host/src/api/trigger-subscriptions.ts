@@ -1,4 +1,4 @@
-/** What the protocol lays down for trigger subscriptions; the rest of their routes follows from the wire. */
+/** Routes of trigger subscriptions that the protocol defines; the others follow from the wire. */
 import { type Api, type Idempotency, readPayload, warn } from '@gantry/http';
 import {
   TRIGGER_LIMITS,

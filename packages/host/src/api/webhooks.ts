@@ -1,4 +1,4 @@
-/** What the protocol lays down for webhooks; the rest of their routes follows from the wire. */
+/** Routes of webhooks that the protocol defines; the others follow from the wire. */
 import { type Api, callerOf, type Idempotency, warn } from '@gantry/http';
 import {
   OpenwopError,

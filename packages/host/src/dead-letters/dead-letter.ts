@@ -10,12 +10,12 @@ import { type RetryServices, retry } from './retry.ts';
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
 export type DeadLetterRecord = Letter<DeadLetter> & { readonly until: number };
 
-/** How long what dead letters are about is kept: as long as ended runs. */
+/** How long runs and deliveries of dead letters are kept: as long as ended runs. */
 export interface Retention {
   readonly retentionMs: number;
 }
 
-/** A year: so that what nobody ever looks at does not grow for ever. */
+/** A year: letters that nobody acknowledges are deleted then. */
 const UNSEEN_KEPT_MS = 365 * 86_400_000;
 
 export const deadLetters = resource<
@@ -27,7 +27,7 @@ export const deadLetters = resource<
   kind: 'dead-letter',
   idPrefix: 'dl',
   ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
-  // That a run failed for good is listed until somebody acknowledges it, also after retention deleted the run
+  // A failed run is listed until somebody acknowledges it, also after retention deleted the run
   expiresAt: ({ type, until }) => (type === 'run' ? until + UNSEEN_KEPT_MS : until),
   create: (_, letter) => letter,
   verbs: {},

@@ -3,7 +3,7 @@ import type { CommitGroup, Store, StoreChange } from '@gantry/store';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import { type LaneKey, Lanes, type LanesOptions } from './lanes.ts';
 
-/** Twice what an attempt takes. A claim whose delivery could not be sent, for want of the store, holds it up so long. */
+/** Twice the duration of an attempt. A delivery waits so long when it was claimed and the store failed before it was sent. */
 export const CLAIM_MS = 12_000;
 const SWEEP_BATCH = 256;
 const RETRY_AFTER_ERROR_MS = 5_000;

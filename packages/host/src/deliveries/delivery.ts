@@ -1,6 +1,6 @@
 /**
- * Something on its way to a receiver. Its state is its kind, so that each state can be listed by itself: a lane reads
- * what is pending, oldest first, and never what is done.
+ * A delivery to a receiver. Its state is its kind, so that each state can be listed by itself: a lane reads
+ * what is pending, oldest first, and never what is finished.
  */
 import { type DeliveryState, isoTime } from '@gantry/protocol';
 import type { Change, Changes, RecordKind, Stored } from '@gantry/resources';
@@ -92,7 +92,7 @@ export async function claimDelivery<R extends Attempts>(
 export const isDue = ({ record: { dueAt } }: { readonly record: Attempts }, now: number): boolean =>
   dueAt !== null && dueAt <= now;
 
-/** How readers see the attempts. */
+/** The attempts as callers see them. */
 export function attemptsView({ attempts, last, finishedAt, dueAt, createdAt }: Attempts) {
   return {
     attempts,

@@ -1,5 +1,6 @@
 /**
- * Whose turn it is. Each receiver, such as a webhook subscription, is a lane; a turn is the work on one delivery.
+ * Fair scheduling of deliveries. Each receiver, such as a webhook subscription, is a lane; a turn is the work on one
+ * delivery.
  *
  * I1  A lane has one turn at a time, so its deliveries leave in order.
  * I2  A lane goes to the end of its tenant's line after its turn, and tenants take turns: a slow or long one holds up

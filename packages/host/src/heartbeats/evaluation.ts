@@ -1,5 +1,5 @@
 /**
- * One tick of a heartbeat: a run of its predicate, then what follows from it.
+ * One tick of a heartbeat: a run of its predicate, then the outcome.
  *
  * I1  The predicate's run and `evaluating` are one commit: a tick is evaluated once, and while that is under way
  *     there is no other.
@@ -100,7 +100,7 @@ async function terminate({ runtime, log }: EvaluationOptions, tenant: string, ru
   } catch (error) {
     log.warn(
       { err: error, runId },
-      'an evaluation out of time could not be cancelled; its own limit ends it',
+      'evaluation past its deadline could not be cancelled; its run timeout ends it',
     );
   }
 }

@@ -66,7 +66,7 @@ export class HeartbeatLog extends HeartbeatEvents {
   /** By the id of the heartbeat. */
   readonly subscribe: EventHub['subscribe'] = (key, listener) => this.#hub.subscribe(key, listener);
 
-  /** Calls `end` once the heartbeat is deleted: nothing more can come of it. */
+  /** Calls `end` once the heartbeat is deleted: it has no more events. */
   whenGone(id: string, end: () => void): () => void {
     const ends = this.#ends.get(id) ?? new Set();
     this.#ends.set(id, ends.add(end));

@@ -25,7 +25,7 @@ export class Following {
     this.#options = options;
   }
 
-  /** Resolves when the evaluation is settled, by whomever; null when that was not here. */
+  /** Resolves when the evaluation is settled; null when another process settled it, or this one stops. */
   follow(key: HeartbeatKey, runId: string): Promise<HeartbeatTick | null> {
     return new Promise((resolve) => {
       let looking = Promise.resolve();
@@ -68,7 +68,7 @@ export class Following {
     } catch (error) {
       this.#options.log.warn(
         { err: error, heartbeatId: key.id },
-        'a heartbeat will be settled when its time is up',
+        'heartbeat evaluation could not be settled; it is settled at its deadline',
       );
     }
   }

@@ -39,7 +39,7 @@ export const nextSequence = ({ lastTick }: HeartbeatRecord): number => (lastTick
 
 export type StoredHeartbeat = Stored<HeartbeatRecord>;
 
-/** Ticks lie on a grid from the registration on; those that passed during an evaluation are skipped. */
+/** Ticks are at multiples of the interval after the registration; those during an evaluation are skipped. */
 export const nextTickAt = (createdAt: number, intervalMs: number, now: number): number =>
   createdAt + (Math.floor((now - createdAt) / intervalMs) + 1) * intervalMs;
 
@@ -76,7 +76,7 @@ export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undef
     max: HEARTBEAT_LIMITS.perTenantMax,
     dueAt: ({ state }) => (state.status === 'waiting' ? state.tickAt : state.deadline + EVALUATION_GRACE_MS),
 
-    // What no run can come of is better refused now than at the first tick.
+    // A request that cannot become a run is refused now, not at the first tick.
     async prepare({ workflowId, inputs, enqueue }, { workflows }, { tenant, actor: principal }) {
       for (const wanted of [{ workflowId, inputs }, ...(enqueue ? [enqueue] : [])])
         await admit(

@@ -41,7 +41,10 @@ export function createHeartbeats(options: HeartbeatsOptions) {
   }
 
   const onUnread = (error: unknown): void =>
-    options.log.warn({ err: error }, 'ticks of another process could not be read; readers hear of the next');
+    options.log.warn(
+      { err: error },
+      'ticks of another process could not be read; streams continue with the next',
+    );
 
   return {
     service: new ResourceService(heartbeats, { changes, entries: store.entries, now, services }),
@@ -54,8 +57,8 @@ export function createHeartbeats(options: HeartbeatsOptions) {
     /** Begins and settles what is due now; the clock calls it by itself once started. */
     tick: () => clock.run(),
     /**
-     * One tick now, whatever the clock says, with these inputs for the predicate; resolves when it is settled. Null
-     * when an evaluation is under way: a tick is skipped then.
+     * Evaluates once now, due or not, with these inputs for the predicate; resolves when it is settled. Null, and
+     * nothing happens, while another evaluation is under way.
      */
     async evaluate(key: HeartbeatKey, inputs?: JsonObject): Promise<HeartbeatTick | null> {
       const entry = await following.load(key);

@@ -1,4 +1,4 @@
-/** What an evaluation means. Pure: action hangs on a change of state, never on the tick itself. */
+/** What follows from an evaluation. Pure. Only a change of state starts something, never the tick itself. */
 import {
   HEARTBEAT_LIMITS,
   type HeartbeatTick,
@@ -27,7 +27,7 @@ const failed = (message: string): Observation => ({
   error: { code: 'heartbeat_predicate_failed', message },
 });
 
-/** What the predicate's run came to; null while it is under way. Masked values stay masked. */
+/** The outcome of the predicate's run; null while it is under way. Masked values stay masked. */
 export function observationOf(run: RunSnapshot): Observation | null {
   if (!isTerminal(run.status)) return null;
   if (run.error?.code === 'run_timeout') return { status: 'timeout' };
@@ -44,7 +44,7 @@ export function observationOf(run: RunSnapshot): Observation | null {
   return { status: 'ok', state, enqueue: enqueue === true };
 }
 
-/** The first observation is a change from nothing: what is already there must not go unnoticed. */
+/** The first observation counts as a change, so that a state that exists before the heartbeat is acted on. */
 export function transition(
   heartbeatId: string,
   seen: JsonObject | null,

@@ -73,7 +73,7 @@ export const connectors = resource<
       const dead = await change.find(MESSAGES.dead, deliveryId);
       if (dead?.record.connectorId !== id)
         throw new OpenwopError('not_found', {
-          message: 'This connector has given up no message with this id.',
+          message: 'This connector has no dead message with this id.',
         });
       const { last: _last, finishedAt: _finishedAt, ...message } = dead.record;
       change.delete(dead);

@@ -5,7 +5,7 @@
  *     connector: processes that share a database share the limit. A claim of a process that died ends by itself, and
  *     the message is sent again with the same id.
  * I2  The outcome and the state of the connector are one commit.
- * I3  Messages of a connector that is gone are given up, and can be looked at for a while.
+ * I3  Messages of a deleted connector become dead, and can be read until they expire.
  */
 import type { RateLimit } from '@gantry/protocol';
 import { type Caller, type RecordKind, readRecord } from '@gantry/resources';
@@ -108,7 +108,7 @@ export class MessageLanes {
   }
 }
 
-/** A credential that is not accepted may be put right: the message is tried again. */
+/** A credential that was rejected may be corrected: the message is tried again. */
 const outcomeOf = (sent: Sent): Outcome<string> =>
   sent.kind === 'disconnected' ? { kind: 'refused', reason: sent.reason, status: 401 } : sent;
 

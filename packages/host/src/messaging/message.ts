@@ -11,7 +11,7 @@ const KEPT_MS = 30 * DAY_MS;
 export interface MessageRecord extends Attempts {
   readonly connectorId: string;
   readonly channel: string;
-  /** Gone once it was delivered: nobody needs the text any more. */
+  /** Deleted after delivery: the text is no longer needed. */
   readonly envelope?: EgressEnvelope;
   readonly runId?: string;
   readonly nodeId?: string;

@@ -156,7 +156,7 @@ describe('HTTP', () => {
     await failsWith(
       world.add({ connectorId: 'x', type: 'slack', credential: 'c', url }),
       'validation_error',
-      /takes no `url`/,
+      /does not take `url`/,
     );
     await failsWith(
       world.add({ connectorId: 'x', type: 'http', url: 'https://10.0.0.1/' }),

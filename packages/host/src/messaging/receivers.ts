@@ -1,4 +1,4 @@
-/** What is at the other end of a connector: judged, looked at, and sent to. */
+/** The receivers of connectors: checks whether messages may be sent to them, and sends them. */
 import {
   decideEgress,
   type Egress,
@@ -114,7 +114,7 @@ export class Receivers {
     return { url, credential, decision: credential && decideEgress(credential.provenance, parsed, now()) };
   }
 
-  /** Asks the root of its server for nothing: whatever it answers, it is there. */
+  /** Sends HEAD to the root of its server: any answer shows that it is reachable. */
   async #reached({ tenant }: Owner, url: string): Promise<ConnectorCheck> {
     const root = new URL('/', url).href;
     await this.#options.egress.request(root, { method: 'HEAD', tenant, timeoutMs: CHECK_TIMEOUT_MS });

@@ -81,7 +81,7 @@ async function withTransport(
     const end = () => socket.destroy();
     signal.addEventListener('abort', end);
     try {
-      // Loaded with the first mail: a host that sends none pays nothing for it
+      // Loaded with the first mail, so that other hosts do not load it
       const { createTransport } = await import('nodemailer');
       const [, host = ''] = /^smtps?:\/\/(\[[^\]]*\]|[^:/]+)/.exec(url) ?? [];
       const name = host.replace(/^\[|\]$/g, '');

@@ -33,11 +33,11 @@ export function targetOf(input: CreateConnectorRequest): Target {
   const missing = needs.find((name) => !given.includes(name));
   const foreign = given.find((name) => !takes.includes(name));
   if (missing) throw invalid(`A connector of the type ${type} needs \`${missing}\`.`);
-  if (foreign) throw invalid(`A connector of the type ${type} takes no \`${foreign}\`. Leave it out.`);
+  if (foreign) throw invalid(`A connector of the type ${type} does not take \`${foreign}\`. Leave it out.`);
   if (type === 'smtp' && !isAddress(from))
     throw invalid('`from` must be one address, such as ops@example.com or Ops <ops@example.com>.');
   if (tls === 'none' && credential !== undefined)
-    throw invalid('Without encryption others can read the credential. Leave out `tls` or `credential`.');
+    throw invalid('The credential would be sent without encryption. Leave out `tls` or `credential`.');
   return { type, ...Object.fromEntries(given.map((name) => [name, input[name]])) } as Target;
 }
 

@@ -1,4 +1,4 @@
-/** What the host demands of prompts beyond their shape. */
+/** Validation of prompts beyond their schema. */
 import type { PromptTemplate } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 

@@ -25,7 +25,7 @@ export interface Composition {
 type Variable = NonNullable<PromptTemplate['variables']>[number];
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** A short template can repeat a long value without end. */
+/** A short template can repeat a long value many times. */
 const COMPOSED_LENGTH_MAX = 1024 * 1024;
 
 export function composePrompt(
@@ -82,7 +82,7 @@ function readValue(variable: Variable, bindings: Bindings): Value {
 
 const MARKER = /^\[REDACTED:[^\]\s]{1,256}\]$/;
 
-/** I2. A secret in clear is refused and not repeated, so that sending one never becomes a habit. */
+/** I2. The plain text of a secret is refused, and the error does not repeat it. */
 function markerOf(variable: Variable, value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string' && MARKER.test(value)) return value;
@@ -107,7 +107,7 @@ const guarded = ({ text, given }: Value): string => (given ? markUntrusted(text)
 
 export const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*\}\}/g;
 
-/** I1. Its length is counted on the way, before any memory is spent on it. */
+/** I1. The length is checked before memory is allocated for the text. */
 function substitute(template: string, values: ReadonlyMap<string, string>): string {
   let length = template.length;
   for (const [, name = ''] of template.matchAll(PLACEHOLDER)) length += values.get(name)?.length ?? 0;

@@ -90,7 +90,7 @@ export class PromptLibrary {
     return (await this.#declared(tenant)).filter((template) => template.templateId === templateId);
   }
 
-  /** In the order of their ids. A cursor is a key in that order, so prompts that come and go move no other. */
+  /** In the order of their ids. A cursor is a key in that order: created and deleted prompts do not shift a page. */
   async list(
     tenant: string,
     filter: PromptFilter,
@@ -188,7 +188,7 @@ export class PromptLibrary {
   }
 }
 
-/** Where a prompt comes from is for the host to say, not for the pack. */
+/** The host states the source of a prompt, not the pack. */
 const templatesOf = ({ declared, name, version }: DeclaredPack<'prompt'>): PromptTemplate[] =>
   declared.prompts.map((template) => ({
     ...template,
@@ -200,7 +200,7 @@ const libraryOf = ({ meta }: Pick<PromptTemplate, 'meta'>): string =>
 const sourceOf = ({ meta }: PromptTemplate): string =>
   meta?.packName === undefined ? 'this host' : `the pack ${meta.packName}`;
 
-/** No part of it can hold the character between them. */
+/** No part contains the separator. */
 const keyOf = (template: PromptTemplate): string =>
   [template.templateId, libraryOf(template), template.version].join(' ');
 

@@ -1,8 +1,8 @@
 /**
  * What happens when a schedule falls due.
  *
- * I1  A tick's run and the schedule's next due time are one commit: a tick fires once, in whatever process, whenever
- *     it dies.
+ * I1  A tick's run and the schedule's next due time are one commit: a tick fires once, whichever process fires it and
+ *     whenever that process dies.
  * I2  A tick that cannot become a run is recorded on the schedule, which goes on.
  */
 import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
@@ -22,9 +22,9 @@ export interface FiringOptions extends Pick<Parts, 'changes' | 'log'> {
 }
 
 /**
- * Fires what `entry` is due for at `now`. False when no run came of it: it is not due, its tick was missed and passed
- * over or could not become a run, or another process was first. Throws when the host has no room or no disk: nothing
- * happened then.
+ * Fires what `entry` is due for at `now`. False when no run was started: it is not due, its tick was missed and
+ * skipped or could not become a run, or another process was first. Throws, and changes nothing, when the host is at its
+ * capacity or the store fails.
  */
 export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<boolean> {
   const { changes, log } = options;

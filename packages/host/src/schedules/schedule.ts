@@ -67,7 +67,7 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
   dueAt: ({ state }) => (state.status === 'active' ? state.nextAt : null),
   expiresAt: ({ state }, now) => (state.status === 'ended' ? now + ENDED_KEPT_MS : null),
 
-  // What no run can come of is better refused now than at three in the morning.
+  // A request that cannot become a run is refused now, not at its first tick.
   prepare: async (input, workflows, { tenant, actor }) =>
     void (await admit(workflows, { tenant, principal: actor }, requestOf(input))),
   create(input, _, { now, caller }) {
@@ -89,7 +89,7 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
       mustGoOn(schedule);
       return { ...schedule, state: { status: 'paused' } };
     },
-    /** Ticks that passed meanwhile stay passed: a pause is no outage. */
+    /** Ticks during the pause are skipped, whatever `missedTicks` says. */
     resume(schedule, _, { now }) {
       mustGoOn(schedule);
       if (schedule.state.status === 'active') return schedule;
@@ -110,7 +110,9 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
   },
   remove({ source }) {
     if (source.kind === 'trigger')
-      refuse(`It belongs to trigger ${source.triggerId} of its workflow. Pause it, or disable the trigger.`);
+      refuse(
+        `Trigger ${source.triggerId} of the workflow defines this schedule. Pause it, or disable the trigger.`,
+      );
   },
   show: async (stored, workflows) =>
     viewOf(stored, await workflows.resolve(stored.tenant, stored.record.request.workflowId)),

@@ -27,7 +27,7 @@ export function createSchedules(options: SchedulesOptions) {
     committed: (group: CommitGroup) => clock.committed(group),
     /** Does what is due now; the clock calls it by itself once started. */
     tick: () => clock.run(),
-    /** Fires one schedule as at `at`, whatever the clock says; how many runs came of it. */
+    /** Fires one schedule as if it were `at`; answers how many runs were started. */
     async fireAt(
       { tenant, id }: { readonly tenant: string; readonly id: string },
       at: number,

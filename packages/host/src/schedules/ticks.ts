@@ -17,14 +17,14 @@ export interface Ticking {
   readonly caughtUp: number;
 }
 
-/** What falling due means: the tick to fire, if any, and what it waits for then (null: nothing any more). */
+/** What to do with a due schedule: the tick to fire, if any, and the next one (null: the schedule has ended). */
 export interface DueTick {
   readonly fire: number | null;
   readonly nextAt: number | null;
   readonly caughtUp: number;
 }
 
-/** A tick older than this was missed; a busy host is late by far less. */
+/** A tick older than this counts as missed; a busy host is late by far less. */
 export const MISSED_AFTER_MS = 30_000;
 
 /** The first tick after `after`. */
@@ -49,7 +49,7 @@ const timesOf = (timing: Timing): ((after: number) => number | null) =>
     ? cronTimes(timing.cron, timing.timezone)
     : (after) => (timing.at > after ? timing.at : null);
 
-/** `schedule.nextAt` must have come. */
+/** Only for a schedule whose `nextAt` is in the past. */
 export function dueTick(schedule: Ticking, now: number): DueTick {
   const { timing, endAt, missedTicks } = schedule;
   if (missedTicks === 'catch-up') return catchUp(schedule, now);
@@ -59,7 +59,7 @@ export function dueTick(schedule: Ticking, now: number): DueTick {
   return { fire, nextAt: nextTick(timing, endAt, now), caughtUp: 0 };
 }
 
-/** Oldest first, one at a time, so that each is a commit of its own; past the bound the rest is passed over. */
+/** Oldest first, one at a time, so that each is a commit of its own; past the limit the rest is skipped. */
 function catchUp({ timing, endAt, nextAt, caughtUp }: Ticking, now: number): DueTick {
   const following = nextTick(timing, endAt, nextAt);
   if (following === null || following > now) return { fire: nextAt, nextAt: following, caughtUp: 0 };
@@ -70,7 +70,7 @@ function catchUp({ timing, endAt, nextAt, caughtUp }: Ticking, now: number): Due
 }
 
 /**
- * The latest tick that has come. Halving finds it in some 30 steps; walking would take one for every second that
+ * The latest tick in the past, by binary search: some 30 steps, where a linear search takes one for every second that
  * the host was down.
  */
 function lastTick({ timing, endAt, nextAt }: Ticking, now: number): number {

@@ -44,7 +44,7 @@ const refused = (message: string, field: string): OpenwopError =>
 export function instant(text: string, field: string): number {
   const at = Date.parse(text);
   if (Number.isNaN(at) || !isDay(text.slice(0, 10)))
-    throw refused(`\`${field}\` is no time of the calendar.`, field);
+    throw refused(`\`${field}\` is not a valid date and time.`, field);
   return at;
 }
 

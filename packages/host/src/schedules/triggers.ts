@@ -63,7 +63,7 @@ export async function syncSchedules(
   return Math.max(missing - room, 0);
 }
 
-/** What the definition says of a schedule, without what has become of it since. */
+/** What the definition says of a schedule, without its state. */
 const askedFor = ({ timing, missedTicks, request }: ScheduleRecord): string | undefined =>
   canonicalize({ timing, missedTicks, request });
 
@@ -85,7 +85,7 @@ function wantedSchedules(current: Current | null, now: number): Map<string, Sche
 const idOf = (workflowId: string, triggerId: string): string =>
   `trg_${hash('sha256', `${workflowId}\0${triggerId}`, 'hex').slice(0, 26)}`;
 
-/** A delay that ended so long ago that its schedule is deleted must not begin again. */
+/** A delay whose ended schedule was deleted by retention must not start again. */
 const isForgotten = ({ timing }: ScheduleRecord, now: number): boolean =>
   timing.kind === 'once' && timing.at + ENDED_KEPT_MS <= now;
 

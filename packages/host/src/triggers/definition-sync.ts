@@ -31,7 +31,7 @@ export const syncNotes: RecordKind<SyncNote> = {
   dueAt: ({ dueAt }) => dueAt,
 };
 
-/** I1. Two of the same instant ask for the same. */
+/** I1. */
 export function syncNote({ tenant, workflowId, hash, registeredAt }: WorkflowRecord): Write {
   const id = `${workflowId}@${registeredAt}@${hash}`;
   return creation(syncNotes, { tenant, id }, { workflowId, dueAt: registeredAt }, registeredAt);

@@ -1,4 +1,4 @@
-/** Triggers of workflow definitions that become subscriptions, and those that nothing here starts runs from. Pure. */
+/** Triggers of workflow definitions as subscriptions, and triggers that this host does not support. Pure. */
 import { lazyValidator, WebhookTriggerConfig, type WorkflowDefinition } from '@gantry/protocol';
 import { configProblem } from './definition-sync.ts';
 import { mappingProblem } from './input-mapping.ts';
@@ -6,7 +6,7 @@ import { isQueueTrigger, queueTrigger, queueTriggerProblem } from './queue-sourc
 import { ingestWanted, type Wanted } from './trigger.ts';
 
 const config = lazyValidator(WebhookTriggerConfig);
-/** What no part of this host watches for. */
+/** Trigger types that this host does not support. */
 const UNSERVED: ReadonlySet<string> = new Set([
   'event',
   'artifact',
@@ -42,7 +42,7 @@ export function triggerIssues({ triggers, variables, nodes }: Triggers): Trigger
   });
 }
 
-/** The subscriptions a definition asks for, by trigger. Triggers that can't be read are left out. */
+/** The subscriptions a definition asks for, by trigger. Triggers that cannot be read are left out. */
 export function wantedSubscriptions(definition: Triggers): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>();
   if (definition.isActive === false) return wanted;

@@ -1,7 +1,7 @@
 /**
  * One event on its way to a run.
  *
- * I1  It is on disk before its sender hears that it was taken.
+ * I1  It is committed before its sender is answered.
  * I2  It is pending exactly while it has a due time. Its end is one commit with what it ended in: the run, or
  *     the dead letter.
  */
@@ -23,7 +23,7 @@ export type DeliveryState =
   | PendingState
   /** The event is kept with the facts of the run. */
   | { readonly status: 'delivered'; readonly runId: string; readonly at: number }
-  /** An event that was refused leaves nothing of itself behind. */
+  /** The content of a refused event is not stored. */
   | {
       readonly status: 'dead-lettered';
       readonly reason: string;
@@ -38,7 +38,7 @@ export interface DeliveryRecord {
   readonly verified: boolean;
   readonly attempts: number;
   readonly state: DeliveryState;
-  /** Attachments that the event goes without. */
+  /** Attachments that could not be fetched. */
   readonly dropped?: TriggerDelivery['droppedAttachments'];
 }
 
@@ -55,7 +55,7 @@ export const deliveries: RecordKind<DeliveryRecord> = {
   },
 };
 
-/** That an event was taken; the sweep forgets it, never earlier than `until`. */
+/** Records that an event was accepted; retention deletes it, never earlier than `until`. */
 export const marks: RecordKind<{ readonly deliveryId: string; readonly until: number }> = {
   kind: 'trigger-dedup',
   idPrefix: 'mark',

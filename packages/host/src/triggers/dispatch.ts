@@ -1,9 +1,10 @@
 /**
  * Starts the run of a delivery that is due.
  *
- * I1  The run and the end of its delivery are one commit: however often and by however many processes it is
- *     tried, one run comes of it.
- * I2  A host without room tries again by the subscription's policy; what can never become a run is not tried again.
+ * I1  The run and the end of its delivery are one commit: a delivery starts one run, however often and by however many
+ *     processes it is tried.
+ * I2  A host at its capacity tries again by the subscription's policy; an event that can never start a run is not tried
+ *     again.
  */
 import type { Caller, Change } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
@@ -24,7 +25,7 @@ import {
   triggers,
 } from './trigger.ts';
 
-/** What was taken before a pause is looked at so often, and at once when the pause ends. */
+/** How often deliveries of a paused subscription are looked at. When the pause ends they are due at once. */
 const PAUSE_MS = 3_600_000;
 
 export interface DispatchOptions extends Retention, Pick<Parts, 'changes' | 'now'> {
@@ -35,7 +36,7 @@ export interface DispatchOptions extends Retention, Pick<Parts, 'changes' | 'now
   readonly random: () => number;
 }
 
-/** A delivery to be worked on, and how what becomes of it is kept: false when another process was first. */
+/** A delivery to be worked on, and how its next state is stored: false when another process was first. */
 export interface Work {
   readonly tenant: string;
   readonly id: string;

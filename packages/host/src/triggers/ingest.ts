@@ -1,12 +1,12 @@
 /**
- * Takes events from outside.
+ * Accepts events from external senders.
  *
  * I1  An event is on disk when its sender gets the answer; what starts the run is the stored delivery.
  * I2  The marks of its dedup key and of its signature are in the same commit: of equal events, however many at once,
  *     one is taken. The id of an event is not signed, so a signature is taken once, whatever id comes with it.
- * I3  A sender without the secret learns nothing but that the event was not accepted, and changes nothing of the
- *     subscription: else the address alone would be enough to switch it off.
- * I4  Verified and unverified events are limited separately: unsigned requests use up nothing of signed ones.
+ * I3  A sender without the secret learns only that the event was not accepted, and does not change the subscription:
+ *     otherwise anyone who knows the address could disable it.
+ * I4  Verified and unverified events have separate rate limits: unsigned requests do not use up that of signed ones.
  */
 import { hash } from 'node:crypto';
 import { type IngestAnswer, OpenwopError, TRIGGER_LIMITS, type TriggerEvent } from '@gantry/protocol';
@@ -23,7 +23,7 @@ import { findTrigger, type IngestTrigger, type TriggerRecord } from './trigger.t
 import { type Signature, signatureOf } from './verification.ts';
 
 const EVENTS = { perSecond: 50, burst: 200 };
-/** Refused events are put on record, but not at the pace of their sender. */
+/** Refused events are recorded at a limited rate. */
 const REFUSALS = { perSecond: 0.2, burst: 10 };
 const RETRY_AFTER_SECONDS = 1;
 const BUCKETS_MAX = 10_000;
@@ -55,7 +55,8 @@ export function createIngest(options: IngestOptions): Ingest {
 
   return async (subscriptionId, request) => {
     const trigger = await findTrigger(store.entries, subscriptionId);
-    if (!trigger) throw new OpenwopError('not_found', { message: 'Nothing is waiting for events here.' });
+    if (!trigger)
+      throw new OpenwopError('not_found', { message: 'There is no subscription at this address.' });
     const signature = verify(masterKey, trigger, request, now());
     const verified = signature !== null;
     // I4. Only known ids are counted: made-up ids cannot push the others out of the count.
@@ -174,7 +175,7 @@ const tooMany = (): OpenwopError =>
 
 const closedTo = (state: string): OpenwopError =>
   new OpenwopError('conflict', {
-    message: `This subscription is ${state} and takes no events. Send it again later.`,
+    message: `This subscription is ${state} and does not accept events. Send the event again later.`,
     details: { state },
   });
 

@@ -1,7 +1,7 @@
 /** From the trigger event to the inputs of the run. Pure. */
 import type { InputMapping, Json, JsonObject, WorkflowVariable } from '@gantry/protocol';
 
-/** What lies at a dotted path of own members and places in lists. */
+/** The value at a dotted path of member names and list indexes. */
 function at(event: JsonObject, path: string): Json | undefined {
   let value: Json | undefined = event;
   for (const name of path.split('.')) {
@@ -27,11 +27,11 @@ type Variable = Pick<WorkflowVariable, 'name' | 'required' | 'defaultValue'>;
 export function mappingProblem(variables: readonly Variable[], mapping: InputMapping): string | null {
   for (const name of Object.keys(mapping)) {
     if (!variables.some((variable) => variable.name === name))
-      return `inputMapping names ${name}, which is no variable of the workflow`;
+      return `inputMapping names ${name}, which is not a variable of the workflow`;
   }
   for (const { name, required, defaultValue } of variables) {
     if (required && defaultValue === undefined && !Object.hasOwn(mapping, name))
-      return `the workflow requires ${name}, which inputMapping does not give`;
+      return `the workflow requires ${name}, which inputMapping does not set`;
   }
   return null;
 }

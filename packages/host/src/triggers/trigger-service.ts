@@ -1,4 +1,4 @@
-/** What callers may do with trigger subscriptions. */
+/** The operations of callers on trigger subscriptions. */
 import { limiter } from '@gantry/limiter';
 import {
   invalid,
@@ -43,7 +43,7 @@ const FINGERPRINT_LENGTH = 16;
 export interface TriggerServiceOptions extends SecretOptions, Pick<Parts, 'changes' | 'now'> {
   readonly store: Pick<Store, 'entries' | 'records'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
-  /** A subscription is there, gone or in another state, on disk. */
+  /** A subscription was created, deleted or changed its state, and this is committed. */
   readonly onChanged: () => void;
   readonly queueHealth: TriggerReads['queueHealth'];
 }
@@ -60,7 +60,7 @@ export class TriggerService extends ResourceService<
   TriggerReads
 > {
   readonly #options: TriggerServiceOptions;
-  /** One of a tenant at a time: they would only lose to each other, since all of them count what there is. */
+  /** One of a tenant at a time: concurrent ones would conflict, since each counts all subscriptions. */
   readonly #registering = limiter({ max: REGISTERING_MAX, perTenantMax: 1 });
 
   constructor(options: TriggerServiceOptions) {
@@ -78,7 +78,7 @@ export class TriggerService extends ResourceService<
     this.#options = options;
   }
 
-  /** The secret is in this answer alone: a repeat is refused. Of a queue there is none to show. */
+  /** Only this answer shows the secret: a repeat is refused. A queue has none to show. */
   async register(caller: Caller, body: TriggerSubscriptionRegistration, origin: string): Promise<Registered> {
     const made = await this.#registering.run(caller.tenant, () => this.#register(caller, body, origin));
     this.#options.onChanged();
@@ -134,7 +134,7 @@ export class TriggerService extends ResourceService<
       const trigger = await change.get(triggers, id);
       mustMatch(trigger, matching);
       if (isQueue(trigger))
-        throw conflict('It listens to a queue, so nothing is sent to it, and nothing is signed.');
+        throw conflict('A subscription to a queue has no secret: its messages are not signed.');
       const minted = newTriggerSecret(this.#options, id);
       change.answerOnce(SHOWN_ONCE);
       return bindingOf(change.replace(trigger, { ...trigger.record, ...minted }), minted.secret, origin);
@@ -152,7 +152,7 @@ export class TriggerService extends ResourceService<
       });
   }
 
-  /** What was put off while paused is due when it is active again. If this process dies here, within the hour. */
+  /** Deliveries that a pause postponed are due at once; if this process dies here, within an hour. */
   async #releaseHeld(tenant: string, id: string): Promise<void> {
     const { changes, store, now } = this.#options;
     if ((await readTrigger(store.entries, tenant, id))?.record.state !== 'active') return;
@@ -174,7 +174,7 @@ export class TriggerService extends ResourceService<
   }
 }
 
-/** Its fingerprint is keyed by the host: nobody can try out secrets against it. */
+/** Its fingerprint is keyed, so that nobody can test guessed secrets against it. */
 export function newTriggerSecret(options: SecretOptions, id: string) {
   const secret = newSecret(options);
   const fingerprint = options.masterKey.hmac('trigger-secret')(`${id}\0${secret}`).toString('hex');
@@ -198,7 +198,7 @@ const bindingOf = ({ id, record }: Trigger, secret: string, origin: string): Tri
   secretFingerprint: record.secretFingerprint,
 });
 
-/** A repeat must neither make another secret nor find the first one at rest. */
+/** A repeat must not create another secret, and the answer with the first one is not recorded. */
 const SHOWN_ONCE = conflict(
   'This request already made a secret, which was shown once. Rotate it to get a new one.',
 );

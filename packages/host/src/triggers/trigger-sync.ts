@@ -39,7 +39,10 @@ export function createTriggerSync(options: SyncOptions) {
   const sync = async (workflow: WorkflowKey): Promise<void> => {
     const leftOut = await syncTriggers(options, workflow);
     if (leftOut > 0)
-      log.warn({ ...workflow, leftOut }, 'schedule triggers left out: the tenant has no room for more');
+      log.warn(
+        { ...workflow, leftOut },
+        'schedule triggers left out: the tenant has reached its limit of schedules',
+      );
     onSynced();
   };
   const clock = new DueClock({
@@ -54,7 +57,10 @@ export function createTriggerSync(options: SyncOptions) {
       try {
         await sync(workflow);
       } catch (error) {
-        log.warn({ err: error, ...workflow }, 'the triggers of a workflow are compared again later');
+        log.warn(
+          { err: error, ...workflow },
+          'triggers of a workflow could not be synchronized; trying again',
+        );
         clock.note(now() + RETRY_MS);
       }
     },
@@ -103,8 +109,8 @@ async function syncSubscriptions(
 }
 
 /**
- * One id for each trigger, so that two processes never make two; keyed, so that nobody can guess it. A trigger that
- * turns to a queue, or from one, becomes another subscription: it is found in another way.
+ * One id for each trigger, so that two processes never create two subscriptions; keyed, so that nobody can guess it. A
+ * trigger that changes from a webhook to a queue or back becomes another subscription: it is looked up differently.
  */
 function idOf(
   { masterKey }: SecretOptions,
@@ -116,7 +122,7 @@ function idOf(
   return `sub_${masterKey.hmac('trigger-id')(name).toString('hex').slice(0, 32)}`;
 }
 
-/** Without what has become of it since. */
+/** What the definition says of a subscription, without its state. */
 function askedFor(wanted: Wanted): string | undefined {
   const { dedupEnabled, retryPolicy, verification, inputMapping } = wanted;
   const ofSource = wanted.source === 'queue' ? [wanted.topic, wanted.consumerGroup] : [wanted.scheme];

@@ -27,7 +27,7 @@ const TRIGGER_ADDRESS = 'trigger-address';
 export const TRIGGER_LISTENER = 'trigger-listener';
 const CHANGES_KEPT = 20;
 const DELIVERIES_LISTED = 50;
-/** So many deliveries in a row that used up their attempts switch a subscription off. */
+/** A subscription fails after so many consecutive deliveries that used up their attempts. */
 const EXHAUSTED_MAX = 5;
 
 export interface StateChange {
@@ -148,7 +148,7 @@ export const triggers = resource<typeof triggerSubscriptionsWire, TriggerRecord,
     remove({ origin }, trigger, change) {
       if (origin.kind === 'trigger')
         throw conflict(
-          `It belongs to trigger ${origin.triggerId} of its workflow. Pause it, or disable that.`,
+          `Trigger ${origin.triggerId} of the workflow defines this subscription. Pause it, or disable the trigger.`,
         );
       change.add(finderRemoval(trigger));
     },
@@ -222,7 +222,7 @@ export async function findTrigger(
 const isIngest = (trigger: Trigger): trigger is IngestTrigger => trigger.record.source !== 'queue';
 export const isQueue = (trigger: Trigger): trigger is QueueTrigger => trigger.record.source === 'queue';
 
-/** What finds it for whatever brings its events. Never changed, so its version is the first. */
+/** The entry by which senders or queues find it. It never changes, so its version is 1. */
 const finderKey = ({ tenant, id, record }: Trigger): EntryKey =>
   record.source === 'queue' ? { kind: TRIGGER_LISTENER, tenant, id } : addressKey(id);
 
@@ -238,7 +238,7 @@ export const finderRemoval = (trigger: Trigger): Write => ({
   expectedVersion: 1,
 });
 
-/** Which topic it listens to, and as whom. A group of its own gets every message of the topic. */
+/** Its topic and consumer group. A group of its own gets every message of the topic. */
 export const consumersOf = ({ id, record: { topic, consumerGroup } }: QueueTrigger): ConsumerGroup => ({
   topic,
   group: consumerGroup ?? id,
@@ -254,7 +254,7 @@ export const purposeOf = (trigger: Trigger): TriggerPurpose => ({
   ...(isQueue(trigger) && listeningOf(trigger)),
 });
 
-/** Closed, as the protocol has it. */
+/** The protocol allows no further members. */
 export function viewOf({ id, record }: Trigger): TriggerSubscription {
   const { source, state, dedupEnabled, retryPolicy, secretFingerprint } = record;
   return {
@@ -276,6 +276,6 @@ async function problemOf(
     await queueHealth();
     return {};
   } catch (error) {
-    return { problem: error instanceof OpenwopError ? error.message : 'The queue does not answer.' };
+    return { problem: error instanceof OpenwopError ? error.message : 'The queue is not responding.' };
   }
 }

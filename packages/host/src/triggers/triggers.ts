@@ -113,7 +113,7 @@ const dispatchOptions = (options: TriggersOptions): DispatchOptions => ({
   random: () => (options.randomBytes(1)[0] ?? 0) / 255,
 });
 
-/** Receipts are sealed as the surfaces of this host seal what they hand out, so that `ctx.queueBus.ack` knows them. */
+/** Receipts are sealed with the key of the surfaces, so that `ctx.queueBus.ack` accepts them. */
 function createQueueSource(options: TriggersOptions, dispatching: DispatchOptions): QueueSource {
   const { masterKey, randomBytes, clock = systemClock, queue = NO_QUEUE } = options;
   const receiptOf = deliveryTokens(createCursors(surfaceCursorKey(masterKey))).receipt;

@@ -9,7 +9,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SignatureScheme } from '@gantry/protocol';
 
-/** Clocks differ, and a request takes its time. */
+/** For clock differences and slow requests. */
 const TOLERANCE_SECONDS = 300;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 const TIMESTAMP = /^\d{1,12}$/;
@@ -20,14 +20,14 @@ export interface Signed {
   readonly body: Buffer;
 }
 
-/** A signature that holds. */
+/** A valid signature. */
 export interface Signature {
   readonly digest: string;
-  /** Null when it has no end of its own. */
+  /** Null when it does not expire. */
   readonly validUntilMs: number | null;
 }
 
-/** Null when there is no signature that holds at that time. */
+/** Null when there is no valid signature at that time. */
 export function signatureOf(scheme: SignatureScheme, signed: Signed, nowMs: number): Signature | null {
   const { secret, headers, body } = signed;
   const hmac = createHmac('sha256', secret);

@@ -1,4 +1,4 @@
-/** How a receiver has been doing: the circuit breaker of a subscription. Pure. */
+/** The circuit breaker of a subscription. Pure. */
 import type { CircuitState } from '@gantry/protocol';
 
 const FAILURES_TO_OPEN = 4;
@@ -24,7 +24,7 @@ export function circuitOf({ openUntil }: Health, now: number): CircuitState {
 export const recentFailures = ({ failures }: Health, now: number): number[] =>
   failures.filter((at) => at > now - WINDOW_MS);
 
-/** A success closes the circuit. It forgets no failure of the last days. */
+/** A success closes the circuit. The failures of the last days still count. */
 export const afterSuccess = (health: Health): Health => ({
   ...health,
   consecutiveFailures: 0,
@@ -47,6 +47,6 @@ export const isGivenUp = (health: Health, now: number): boolean =>
 /** While one process probes, the circuit stays open for the others. */
 export const whileProbing = (health: Health, until: number): Health => ({ ...health, openUntil: until });
 
-/** Nothing that a success would change. */
+/** A success would change nothing. */
 export const isClean = ({ consecutiveFailures, openUntil }: Health): boolean =>
   consecutiveFailures === 0 && openUntil === null;

@@ -1,5 +1,5 @@
 /**
- * Which deliveries the events of a run bring, written in the commit of the events.
+ * The webhook deliveries of events, written in the commit of the events.
  *
  * I1  An event and its deliveries are committed together or not at all: no crash loses a delivery.
  * I2  A replay delivers nothing: its events were delivered when they happened. The same holds for the past of a fork.

@@ -7,7 +7,7 @@ import type { Delivery } from './delivery.ts';
 
 const SIGNATURE_ALGORITHM = 'v1';
 
-/** Every value goes out under both names: the protocol is moving from the first to the second. */
+/** Every value is sent under both names: the protocol replaces the first by the second. */
 const PREFIXES = ['X-openwop-', 'OpenWOP-'] as const;
 
 export function deliveryBody(

@@ -1,6 +1,6 @@
 /**
  * The active subscriptions of every tenant, in memory: the outbox asks at each commit, without waiting.
- * What another process registers is heard of through the store, so its first events may go unnoticed here.
+ * Registrations of other processes are read from the store after a notification: events before that are not delivered.
  */
 import { HEARTBEAT_EVENTS } from '@gantry/protocol';
 import { everyRecord, readRecord } from '@gantry/resources';

@@ -1,4 +1,4 @@
-/** What callers may do with webhook subscriptions and their deliveries. */
+/** The operations of callers on webhook subscriptions and their deliveries. */
 import type { Egress, EgressReason } from '@gantry/egress';
 import {
   OpenwopError,
@@ -29,7 +29,7 @@ const PASSING: ReadonlySet<EgressReason> = new Set(['resolve_failed', 'timeout']
 export interface WebhookServiceOptions extends SecretOptions, Pick<Parts, 'changes' | 'now'> {
   readonly store: Pick<Store, 'entries'>;
   readonly egress: Pick<Egress, 'check'>;
-  /** What it is now has been committed. */
+  /** Called after a change was committed. */
   readonly onChanged: (key: LaneKey) => Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export class WebhookService extends ResourceService<
     throw new OpenwopError('webhook_url_rejected', { message, details: { reason } });
   }
 
-  /** The secret is in this answer alone: a repeat is refused. */
+  /** Only this answer shows the secret: a repeat is refused. */
   async register(
     caller: Caller,
     wanted: RegisterWebhookRequest,
@@ -103,7 +103,7 @@ export class WebhookService extends ResourceService<
   }
 }
 
-/** A repeat must neither register twice nor find the first secret at rest. */
+/** A repeat must not register twice, and the answer with the first secret is not recorded. */
 const REGISTERED_ONCE = new OpenwopError('conflict', {
   message:
     'This request already made a subscription, whose secret was shown once. Delete it and register again to get a new one.',

@@ -27,7 +27,7 @@ export interface WebhookTerms {
   readonly mayLink: boolean;
 }
 
-/** Named by itself: a subscription to everything is for those who count or store events. */
+/** Only when it is named: a subscription to all events gets no links. */
 const LINKED_EVENT = 'interrupt.requested';
 
 export interface WebhookRecord {
@@ -39,7 +39,7 @@ export interface WebhookRecord {
   readonly durable: boolean;
   /** Interrupts come with links for the people whom they name. */
   readonly interruptLinks?: true;
-  /** Signs beside the current one until then. */
+  /** Signs too until `previousUntil`. */
   readonly previousSecret?: Secret;
   readonly previousUntil?: number;
   /** `failed` takes no more deliveries but those asked for one by one, until it is resumed. */
@@ -49,7 +49,7 @@ export interface WebhookRecord {
 
 export type Webhook = Stored<WebhookRecord>;
 
-/** What it needs of the host. */
+/** Services of the host. */
 export interface WebhookReads extends SecretOptions {
   readonly entries: Store['entries'];
   readonly now: () => number;
@@ -82,7 +82,7 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerm
     secret: ['secret', 'previousSecret'],
     create: webhookOf,
     verbs: {
-      /** With a clean record: nothing is held back any longer. What happened since it failed is not made up for. */
+      /** With a closed circuit. Events since it failed are not delivered. */
       resume: (webhook) => ({ ...webhook, state: 'active', health: HEALTHY }),
     },
     acts: {
@@ -115,7 +115,7 @@ const ROTATED_ONCE = new OpenwopError('conflict', {
   message: 'This request already made a secret, which was shown once. Rotate it again to get a new one.',
 });
 
-/** What signs now, the current secret first. */
+/** The secrets that sign now, the current one first. */
 export function openSecrets(masterKey: MasterKey, webhook: Webhook, now: number): string[] {
   const { previousUntil = 0 } = webhook.record;
   const fields = now < previousUntil ? (['secret', 'previousSecret'] as const) : (['secret'] as const);

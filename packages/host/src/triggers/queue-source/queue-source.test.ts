@@ -137,7 +137,7 @@ test('what cannot be listened to is refused by name', async (t) => {
     [{ ...asked, dedupEnabled: false }, /dedupEnabled/],
     [{ ...asked, verification: { mode: 'none' } }, /verification/],
     [{ ...asked, source: 'webhook' }, /for the source `queue`/],
-    [{ ...asked, inputMapping: { x: 'payload' } }, /no variable/],
+    [{ ...asked, inputMapping: { x: 'payload' } }, /not a variable/],
   ] as const) {
     const response = await rig.post(URL, body);
     assertError(response, 400, 'validation_error');

@@ -3,8 +3,8 @@
  *
  * I1  What is listened to is derived from what is stored: compared at the start, and after each change here or in
  *     another process.
- * I2  Each message asks for its subscription again. One that is paused, gone or about another topic by now takes
- *     nothing: the message stays in its topic.
+ * I2  The subscription is read again for each message. If it is paused, deleted or has another topic by now, the message
+ *     stays in its topic.
  */
 import type { Store } from '@gantry/store';
 import type { QueueSubscription as Listening, QueueDelivery, QueuePort } from '@gantry/surfaces';
@@ -135,7 +135,7 @@ export class QueueSource {
     const trigger = await this.#read(tenant, id);
     if (!trigger || topicText(trigger) !== topic) {
       void this.refresh();
-      throw new Error(`subscription ${id} takes no messages now; they stay in their topic`);
+      throw new Error(`subscription ${id} does not accept messages now; they stay in their topic`);
     }
     await this.#options.take(trigger, message, this.#ending.signal);
   }

@@ -24,7 +24,9 @@ const ears = (id: string, count: number, version = '1.0.0'): WorkflowDefinition 
     })),
   });
 
-const FULL = new RegExp(`listen to queues ${LIMIT} times.*would make it ${LIMIT + 1}\\. Delete .* first`);
+const FULL = new RegExp(
+  `have ${LIMIT} subscriptions to queues.*would make it ${LIMIT + 1}\\. Delete .* first`,
+);
 const one = { source: 'queue', workflowId: 'plain', topic: 'orders' };
 
 test('definitions and subscriptions share the limit; who asks for less, or no more, is never refused', async (t) => {

@@ -1,5 +1,5 @@
 /**
- * How often a tenant listens to queues: over the API, and by the triggers of its definitions.
+ * The limit of subscriptions to queues of a tenant: those of the API, and those of the triggers of its definitions.
  *
  * I1  A request for more writes the tenant's mark in the same commit, at the version at which it counted. Of two at
  *     once one loses, and counts again.
@@ -31,11 +31,11 @@ interface Count {
   readonly declared: Declared;
 }
 
-/** Belongs into the commit that registers one more subscription. Throws `conflict` when there is no room. */
+/** Belongs into the commit that registers one more subscription. Throws `conflict` at the limit. */
 export const roomForSubscription = (store: Reads, tenant: string, now: number): Promise<Write[]> =>
   room(store, tenant, now, ({ registered, declared }) => ({ registered: registered + 1, declared }));
 
-/** Belongs into the commit that makes these definitions current. Throws `conflict` when there is no room. */
+/** Belongs into the commit that makes these definitions current. Throws `conflict` at the limit. */
 export async function roomForDefinitions(
   store: Reads,
   tenant: string,
@@ -53,12 +53,12 @@ export async function roomForDefinitions(
   }));
 }
 
-/** A shared definition stands back where the default tenant has its own. */
+/** A shared definition has no effect where the default tenant has its own. */
 async function takesEffect({ records }: Reads, tenant: string, workflowId: string): Promise<boolean> {
   return tenant !== SHARED || (await records.workflow(DEFAULT_TENANT, workflowId))?.tenant !== DEFAULT_TENANT;
 }
 
-/** I1. A request for no more than there is is never refused. */
+/** I1. A request that does not raise the count is never refused. */
 async function room(
   store: Reads,
   tenant: string,
@@ -71,7 +71,7 @@ async function room(
   const limit = TRIGGER_LIMITS.queuesPerTenantMax;
   if (after > limit && after > totalOf(count))
     throw new OpenwopError('conflict', {
-      message: `A tenant can listen to queues ${limit} times, and this would make it ${after}. Delete a subscription or take queue triggers out of a workflow first.`,
+      message: `A tenant can have ${limit} subscriptions to queues, and this would make it ${after}. Delete a subscription, or remove queue triggers from a workflow first.`,
       details: { limit },
     });
   return [putting(marks, { tenant, id: MARK_ID }, {}, { before, now })];

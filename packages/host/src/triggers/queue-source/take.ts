@@ -5,8 +5,8 @@
  *     after it: a process that dies in between gets the message again and finds the mark.
  * I2  When this resolves, the mark is on disk. What else can become of a message (a dead letter, another attempt
  *     later) carries the mark in the same way.
- * I3  A host without room takes messages at the pace of its runs, and lets the others wait in their topic. One that
- *     has none for long takes the message and tries by the subscription's policy.
+ * I3  A host at its capacity takes messages at the pace of its runs; the others wait in their topic. If it stays at its
+ *     capacity, it takes the message and tries again by the subscription's policy.
  */
 import { hash } from 'node:crypto';
 import { newId, OpenwopError } from '@gantry/protocol';
