@@ -70,7 +70,7 @@ test('what is wrong with a schedule is said when it is made', async (t) => {
   await refuse({ cron: '* * * * *', delayMs: 1 }, 'validation_error');
   await refuse({ at: '2027-02-30T25:00:00Z' }, 'validation_error');
   const noDay = await refuse({ at: '2027-02-30T09:00:00Z' }, 'validation_error');
-  assert.equal(noDay.message, '`at` is no time of the calendar.');
+  assert.equal(noDay.message, '`at` is not a valid date and time.');
   await refuse({ cron: '@daily', endAt: '2027-04-31T09:00:00+02:00' }, 'validation_error');
   const noTime = await refuse({ at: 'tomorrow' }, 'validation_error');
   assert.equal(noTime.message, 'body/at must be an ISO 8601 date and time, as in 2030-12-31T23:59:59Z.');
