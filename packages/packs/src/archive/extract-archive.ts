@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { ARCHIVE_LIMITS, type ArchiveLimits, archiveError } from './limits.ts';
-import type { ArchiveFile, ByteSource } from './read-archive.ts';
-import { type Archive, eachFile } from './read-archive.ts';
+import { ARCHIVE_LIMITS, archiveError } from './limits.ts';
+import { type Archive, type ArchiveFile, type ByteSource, eachFile } from './read-archive.ts';
 
 export interface ExtractOptions {
   /** A folder that does not exist yet, named after the integrity; its parent exists. */
   readonly target: string;
   /** What the archive must hash to before anything of it appears at `target`. */
   readonly integrity: string;
-  readonly limits?: ArchiveLimits;
 }
 
-/** Folders of extractions that never finished end so, and may be removed when none is under way. */
+/** The end of the names of unfinished extractions, which may be removed when none is under way. */
 export const PARTIAL = '.partial';
 
 export interface Extraction extends Omit<Archive, 'files'> {
@@ -29,9 +27,7 @@ export async function extractArchive(source: ByteSource, options: ExtractOptions
   const partial = `${options.target}.${randomUUID()}${PARTIAL}`;
   await mkdir(partial, { mode: 0o700 });
   try {
-    const facts = await eachFile(source, options.limits ?? ARCHIVE_LIMITS, (file) =>
-      writeFile(partial, file),
-    );
+    const facts = await eachFile(source, ARCHIVE_LIMITS, (file) => writeFile(partial, file));
     if (facts.integrity !== options.integrity)
       throw archiveError('pack_integrity_failure', 'The archive is not the one that was published.');
     return { ...facts, outcome: await moveInto(partial, options.target) };
@@ -60,7 +56,7 @@ async function moveInto(partial: string, target: string): Promise<Extraction['ou
   return 'extracted';
 }
 
-/** A name is on disk once its folder is; Windows has no way to say so, and needs none. */
+/** A new name is durable once its folder is synced. Windows cannot sync folders, and does not need to. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   await using handle = await open(folder, 'r');

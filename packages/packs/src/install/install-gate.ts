@@ -1,8 +1,7 @@
 import { capabilityName, ERRORS, type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import type { PackManifest } from '../manifest/kinds.ts';
-import type { HostOffer } from './peer-dependencies.ts';
-import { describePeers, judgePeers, type PeerProblem } from './peer-dependencies.ts';
+import { describePeers, type HostOffer, judgePeers, type PeerProblem } from './peer-dependencies.ts';
 import { describePermission, unmetRequirements } from './permission.ts';
 
 /** A reason against an install: which pack, why, and what the operator can do. */
@@ -65,7 +64,7 @@ export function refusalError([first, ...others]: readonly [Refusal, ...Refusal[]
 
 const nameOf = ({ name, version }: PackManifest): string => `${name}@${version}`;
 
-/** What a pack asks of the sandbox. Nodes that run elsewhere are reached over the network, said or not. */
+/** What a pack asks of the sandbox. Remote nodes are reached over the network, declared or not. */
 export function requiresOf(manifest: PackManifest): readonly string[] {
   if (manifest.kind !== 'node') return [];
   const { requires = [], language } = manifest.runtime;
@@ -132,7 +131,7 @@ function refuseWasm(
 const isSandbox = ({ kind, name }: PeerProblem): boolean =>
   kind === 'not-offered' && capabilityName(name) === 'sandbox';
 
-/** Not a matter of what the host was made to serve, but of its machine and settings. */
+/** It depends on the machine and the settings of the host, not on what it implements. */
 function refuseSandbox(manifest: PackManifest, unmet: readonly PeerProblem[]): Refusal | undefined {
   if (!unmet.some(isSandbox)) return undefined;
   const why = 'needs host.sandbox, and the operating system does not isolate packs on this host.';

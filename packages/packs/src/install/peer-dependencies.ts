@@ -23,7 +23,7 @@ export interface HostOffer {
   readonly builtInTypeIds: ReadonlySet<string>;
 }
 
-/** A swarm runtime can do what the floor of agent manifests asks for. */
+/** A capability includes others. */
 const IMPLIED: Readonly<Record<string, readonly string[]>> = { agentRuntime: ['agents.manifestRuntime'] };
 
 /** Capability by its short name, with what others imply. */

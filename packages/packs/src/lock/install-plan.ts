@@ -28,8 +28,8 @@ export interface InstallPlan {
 }
 
 /**
- * A frozen install: exactly what the lockfile lists, whatever ranges ask for, or a refusal. Nothing is resolved and nothing fetched here, so
- * that a lockfile that does not fit is refused before the first byte.
+ * A frozen install: exactly what the lockfile lists, whatever ranges ask for. Nothing is resolved or fetched here, so
+ * a lockfile that does not fit is refused before any download.
  */
 export function installPlan(lock: PackLock, roots: readonly Root[], registries: Registries): InstallPlan {
   const overrides = lock.overrides ?? {};

@@ -50,8 +50,7 @@ async function lockedPack(pack: ResolvedPack, registry: Registry | undefined): P
 }
 
 function newest(packs: readonly ResolvedPack[]): string {
-  const times = packs.map(({ record }) => Date.parse(record.publishedAt ?? '') || 0);
-  return isoTime(times.reduce((latest, time) => Math.max(latest, time), 0));
+  return isoTime(Math.max(0, ...packs.map(({ record }) => Date.parse(record.publishedAt ?? '') || 0)));
 }
 
 type LockedSignature = NonNullable<LockedPack['signature']>;

@@ -10,7 +10,7 @@ export type JsonSource =
   | { readonly kind: 'json'; readonly value: Json; positionOf(pointer: string): Position }
   | { readonly kind: 'broken'; readonly message: string; readonly position: Position };
 
-/** Members of objects that a JSON pointer passes through. */
+/** The JSON pointer to a member of what `parent` points to. */
 export const pointer = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
@@ -134,7 +134,7 @@ export function readJsonSource(text: string, options: { readonly depthMax: numbe
   }
 }
 
-/** What is missing stands nowhere; the object that misses it does. */
+/** A missing member has no position; the object that lacks it has one. */
 function nearest(offsets: ReadonlyMap<string, number>, at: string): number {
   const found = offsets.get(at);
   return found ?? (at === '' ? 0 : nearest(offsets, at.slice(0, at.lastIndexOf('/'))));

@@ -125,18 +125,17 @@ const PACKS_FOLDER = 'v1/packs';
 interface FolderRegistryOptions extends RegistryTerms {
   /** The root of the tree or the folder above it. */
   readonly folder: string;
-  /** What the registry is called; else what its discovery says, so that a mirror makes the same lockfile. */
-  readonly url?: string;
 }
 
 /** A registry as files: the tree that a static host would serve. For machines without a network, and for tests. */
 export async function openFolderRegistry(options: FolderRegistryOptions): Promise<CopyableRegistry> {
-  const { folder, url, ...terms } = options;
+  const { folder, ...terms } = options;
   const { root, discovery } = await registryIn(folder);
   const declared = readDiscovery(discovery)?.url;
   const source = folderSource(path.resolve(root), declared?.replace(/\/+$/, ''));
-  const named = declared && URL.canParse(declared) ? declared : pathToFileURL(root).href;
-  return new DocumentRegistry({ url: url ?? named, reach: 'local', source, ...terms });
+  // The declared address, so that a mirror makes the same lockfile.
+  const url = declared && URL.canParse(declared) ? declared : pathToFileURL(root).href;
+  return new DocumentRegistry({ url, reach: 'local', source, ...terms });
 }
 
 async function registryIn(folder: string): Promise<{ root: string; discovery: Uint8Array }> {

@@ -23,7 +23,7 @@ export function trustedKeys(
   if (keychain === undefined) return [...vouched];
   const namespaces = namespacePatterns(keychain.namespace);
   if (!permits(namespaces, name))
-    throw unbelieved(name, registryUrl, `it is the one of ${keychain.namespace}`);
+    throw untrusted(name, registryUrl, `it is the one of ${keychain.namespace}`);
   const rootOf = (key: KeychainKey): TrustedKey | undefined =>
     vouched.find((root) => root.keyId === key.kid && isSameKey(root.publicKey, key.publicKey));
   const isTaken = (key: KeychainKey): boolean => vouched.some(({ keyId }) => keyId === key.kid);
@@ -31,7 +31,7 @@ export function trustedKeys(
     keychain.keys,
     (key) => rootOf(key) !== undefined || (roots === undefined && !isTaken(key)),
   );
-  if (!judgement.valid) throw unbelieved(name, registryUrl, `its key ${judgement.kid} ${judgement.reason}`);
+  if (!judgement.valid) throw untrusted(name, registryUrl, `its key ${judgement.kid} ${judgement.reason}`);
   const known = new Map<string, TrustedKey>();
   for (const key of judgement.keys) {
     const before = key.rotatedFrom === undefined ? undefined : known.get(key.rotatedFrom);
@@ -57,7 +57,7 @@ function isSameKey(left: string, right: string): boolean {
   return one !== undefined && other !== undefined && one.equals(other);
 }
 
-const unbelieved = (name: string, registryUrl: string, why: string): OpenwopError =>
+const untrusted = (name: string, registryUrl: string, why: string): OpenwopError =>
   new OpenwopError('pack_signature_unverifiable', {
     message: `The keychain of ${name} at ${registryUrl} is not trusted: ${why}. Ask the operator of the registry, or configure the publisher's key.`,
     details: { packName: name, registry: registryUrl },

@@ -125,7 +125,7 @@ export class Settling {
     const pin = this.#fixed.pins.get(name);
     const known = this.#known.candidates(name);
     if (override !== undefined) return known.filter(({ version }) => version === override);
-    // A pin that no registry serves any more binds nobody.
+    // A pin to a version that no registry serves any more is ignored.
     const pinned = known.filter(({ version }) => version === pin);
     const candidates = pinned.length > 0 ? pinned : known;
     return candidates.filter((candidate) => requests.every(({ range }) => suits(range, candidate)));
@@ -211,7 +211,7 @@ export class Settling {
   }
 }
 
-/** A registry can lead from pack to pack without end. */
+/** Dependencies that a registry serves can go on without end. */
 const PACKS_MAX = 10_000;
 
 const keyOf = (name: string, version: string): string => `${name}@${version}`;

@@ -17,7 +17,7 @@ const AllowedPack = strict({
   name: Label,
   /** A range; any version without it. */
   'versions?': Version,
-  /** Nails the archive itself. */
+  /** Of the only archive that is allowed. */
   'integrity?': Integrity,
 });
 

@@ -18,7 +18,7 @@ export const chainError = (
   details: JsonObject = {},
 ): OpenwopError => new OpenwopError(code, { details: { chainId, ...details } });
 
-/** What a chain must keep on every host, whatever its parameters. */
+/** What must hold for a chain on every host, whatever its parameters. */
 export function checkChain(chain: WorkflowChain): void {
   checkNodeIds(chain);
   chain.dag.nodes.forEach((node, position) => {

@@ -85,7 +85,7 @@ const invalidParameter = ({ path, message }: SchemaIssue): OpenwopError =>
 const TOKEN = /\{\{params\.([a-zA-Z_]\w*)\}\}/g;
 const WHOLE = /^\{\{params\.([a-zA-Z_]\w*)\}\}$/;
 
-/** One big value can be named ever so often; this is all that substitution may add. */
+/** A large value can be named many times, so what substitution adds is bounded. */
 const ADDED_MAX = 4_194_304;
 
 /** The parameter that the text is a token of, if it is exactly one token. */
