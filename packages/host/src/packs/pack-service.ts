@@ -17,6 +17,7 @@ import { missingClients } from './connections/node-auth.ts';
 import { givenBy, grantWrite, historyOf } from './grants.ts';
 import { type InstallerOptions, type InstallPlan, installPlan, type PlanOutcome } from './installer.ts';
 import { manifestOf } from './judged-pack.ts';
+import { refuseNeeded } from './needed-packs.ts';
 import { GRANTABLE } from './offer.ts';
 import { type PlanRequest, preparePlan } from './pack-plan.ts';
 import type { PackRecord } from './pack-record.ts';
@@ -218,6 +219,7 @@ export class PackService {
         message: `${name} is not installed by you as this version. Shared packs are removed in the settings of the host.`,
       });
     const removed = leaving.map((pack) => pack.record);
+    await refuseNeeded(this.#records, { tenant, name }, removed);
     const now = this.#options.now();
     const writes = await removalWrites(this.#records, tenant, removed, { now });
     if (record) writes.push({ kind: 'idempotency', record, now });
