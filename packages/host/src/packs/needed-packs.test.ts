@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError } from '../api/testing.ts';
+import { assertError } from '../api/testing/api-test.ts';
 import type { TestPack } from './testing/pack-archive.ts';
 import { PACKS_URL, packTest } from './testing/pack-test.ts';
 import { registryFolder } from './testing/registry-folder.ts';
