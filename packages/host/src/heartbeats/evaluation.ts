@@ -7,8 +7,7 @@
  * I3  An evaluation ends. The run carries its time limit; if its host is gone, the heartbeat's own due time ends it.
  */
 import type { HeartbeatTick, JsonObject, RunOwner } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
-import type { Entry, Write } from '@gantry/store';
+import type { Write } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import type { WebhookOutbox } from '../webhooks/outbox.ts';
@@ -16,7 +15,6 @@ import { admit, isFinal } from '../workflows/admission.ts';
 import { eventsOf } from './event-log.ts';
 import {
   type HeartbeatRecord,
-  heartbeats,
   heartbeatTicks,
   nextSequence,
   nextTickAt,
@@ -76,9 +74,11 @@ export async function begin(
 }
 
 /** I2. Answers the tick; null when it is not over yet, or another process was first. */
-export async function settle(options: EvaluationOptions, entry: Entry): Promise<HeartbeatTick | null> {
+export async function settle(
+  options: EvaluationOptions,
+  stored: StoredHeartbeat,
+): Promise<HeartbeatTick | null> {
   const { runtime, now } = options;
-  const stored = fromEntry(heartbeats, entry);
   const { tenant, record } = stored;
   if (record.state.status !== 'evaluating') return null;
   const { runId, deadline } = record.state;

@@ -1,10 +1,10 @@
 /** Evaluations that began in this process, settled as soon as their run has ended. */
 import type { HeartbeatTick } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
-import type { Entry, Store } from '@gantry/store';
+import { readRecord } from '@gantry/resources';
+import type { Store } from '@gantry/store';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type EvaluationOptions, settle } from './evaluation.ts';
-import { HEARTBEAT_KIND, heartbeats } from './heartbeat.ts';
+import { heartbeats, type StoredHeartbeat } from './heartbeat.ts';
 
 export interface HeartbeatKey {
   readonly tenant: string;
@@ -54,17 +54,13 @@ export class Following {
     for (const runId of [...this.#waiting.keys()]) this.settled(runId, null);
   }
 
-  load({ tenant, id }: HeartbeatKey): Promise<Entry | null> {
-    return this.#options.store.entries.get({ kind: HEARTBEAT_KIND, tenant, id });
-  }
-
   async #settleIfEnded(key: HeartbeatKey, runId: string): Promise<void> {
     if (!this.#waiting.has(runId)) return;
     try {
-      const entry = await this.load(key);
-      const tick = entry && isEvaluating(entry, runId) ? await settle(this.#options, entry) : null;
-      const after = await this.load(key);
-      if (tick || !after || !isEvaluating(after, runId)) this.settled(runId, tick);
+      const read = () => readRecord(this.#options.store.entries, heartbeats, key.tenant, key.id);
+      const stored = await read();
+      const tick = isEvaluating(stored, runId) ? await settle(this.#options, stored) : null;
+      if (tick || !isEvaluating(await read(), runId)) this.settled(runId, tick);
     } catch (error) {
       this.#options.log.warn(
         { err: error, heartbeatId: key.id },
@@ -74,7 +70,7 @@ export class Following {
   }
 }
 
-function isEvaluating(entry: Entry, runId: string): boolean {
-  const { state } = fromEntry(heartbeats, entry).record;
-  return state.status === 'evaluating' && state.runId === runId;
+function isEvaluating(stored: StoredHeartbeat | null, runId: string): stored is StoredHeartbeat {
+  const state = stored?.record.state;
+  return state?.status === 'evaluating' && state.runId === runId;
 }

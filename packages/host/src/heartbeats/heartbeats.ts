@@ -1,20 +1,16 @@
 /** Heartbeats of this process: evaluated on their interval, settled when the predicate's run ends. */
 import type { HeartbeatTick, JsonObject } from '@gantry/protocol';
-import { fromEntry, ResourceService } from '@gantry/resources';
+import { fromEntry, ResourceService, readRecord } from '@gantry/resources';
 import type { CommitGroup, Entry, Store } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import { DueClock } from '../runtime/due-clock.ts';
-import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { begin, type EvaluationOptions, settle } from './evaluation.ts';
+import { begin, settle } from './evaluation.ts';
 import { HeartbeatLog } from './event-log.ts';
-import { Following, type HeartbeatKey } from './following.ts';
+import { Following, type FollowingOptions, type HeartbeatKey } from './following.ts';
 import { HEARTBEAT_KIND, heartbeats } from './heartbeat.ts';
 
-export interface HeartbeatsOptions extends Pick<Parts, 'changes' | 'clock' | 'now' | 'log'> {
+export interface HeartbeatsOptions extends FollowingOptions, Pick<Parts, 'clock'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
-  readonly runtime: Pick<Runtime, 'create' | 'read' | 'command' | 'subscribe'>;
-  readonly workflows: Pick<Workflows, 'resolve'>;
-  readonly outbox: EvaluationOptions['outbox'];
 }
 
 export type Heartbeats = ReturnType<typeof createHeartbeats>;
@@ -31,7 +27,7 @@ export function createHeartbeats(options: HeartbeatsOptions) {
     const stored = fromEntry(heartbeats, entry);
     const { state } = stored.record;
     if (state.status === 'evaluating') {
-      const tick = await settle(options, entry);
+      const tick = await settle(options, stored);
       if (tick) following.settled(state.runId, tick);
       return;
     }
@@ -61,8 +57,7 @@ export function createHeartbeats(options: HeartbeatsOptions) {
      * nothing happens, while another evaluation is under way.
      */
     async evaluate(key: HeartbeatKey, inputs?: JsonObject): Promise<HeartbeatTick | null> {
-      const entry = await following.load(key);
-      const stored = entry && fromEntry(heartbeats, entry);
+      const stored = await readRecord(store.entries, heartbeats, key.tenant, key.id);
       if (stored?.record.state.status !== 'waiting') return null;
       const begun = await begin(options, stored, inputs);
       if (begun.kind === 'evaluating') return following.follow(stored, begun.runId);

@@ -14,8 +14,6 @@ import type { Outbox } from '../runtime/runtime.ts';
 import { DELIVERIES, type Delivery, deliveryIdOf, type EventSource } from './delivery.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-export type { Outbox };
-
 /** After this long a commit has happened or never will. */
 const FORGET_AFTER_MS = 60_000;
 
