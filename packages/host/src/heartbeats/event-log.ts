@@ -3,7 +3,7 @@ import { eventId, HEARTBEAT_EVENTS, type HeartbeatTick, type StoredEvent } from 
 import { fromEntry } from '@gantry/resources';
 import type { CommitGroup, EntryReads, StoreChange } from '@gantry/store';
 import { EventHub } from '../runtime/event-hub.ts';
-import { HEARTBEAT_KIND, heartbeatTicks, sequenceIndex } from './heartbeat.ts';
+import { heartbeats, heartbeatTicks, sequenceIndex } from './heartbeat.ts';
 
 /** Of ticks: a tick may have two states of 4 KiB. */
 const PAGE = 32;
@@ -81,18 +81,18 @@ export class HeartbeatLog extends HeartbeatEvents {
     for (const write of group) {
       if (write.kind === 'putEntry' && write.entry.kind === heartbeatTicks.kind)
         this.#tell(JSON.parse(write.entry.body));
-      if (write.kind === 'deleteEntry' && write.key.kind === HEARTBEAT_KIND) this.#gone(write.key.id);
+      if (write.kind === 'deleteEntry' && write.key.kind === heartbeats.kind) this.#gone(write.key.id);
     }
   }
 
   /** By another: the newest tick sends readers to the log. */
   async changed({ missed, kinds }: StoreChange): Promise<void> {
-    if (!missed && !kinds.includes(HEARTBEAT_KIND)) return;
+    if (!missed && !kinds.includes(heartbeats.kind)) return;
     for (const { tenant, runId: id } of this.#hub.followed()) {
       const filter = { index: { name: 'heartbeatId', value: id }, limit: 1 };
       const [newest] = await this.#reads.list(heartbeatTicks.kind, tenant, filter);
       if (newest) this.#tell(JSON.parse(newest.body));
-      if (!(await this.#reads.get({ kind: HEARTBEAT_KIND, tenant, id }))) this.#gone(id);
+      if (!(await this.#reads.get({ kind: heartbeats.kind, tenant, id }))) this.#gone(id);
     }
   }
 

@@ -12,7 +12,6 @@ import type { EntryReads } from '@gantry/store';
 import type { Workflows } from '../runtime/runtime.ts';
 import { admit } from '../workflows/admission.ts';
 
-export const HEARTBEAT_KIND = 'heartbeat';
 /** The run's own time limit ends it first; this is for a host that was down meanwhile. */
 const EVALUATION_GRACE_MS = 2_000;
 
@@ -71,7 +70,7 @@ interface Services {
 export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undefined, Services>(
   heartbeatsWire,
   {
-    kind: HEARTBEAT_KIND,
+    kind: 'heartbeat',
     idPrefix: 'hb',
     max: HEARTBEAT_LIMITS.perTenantMax,
     dueAt: ({ state }) => (state.status === 'waiting' ? state.tickAt : state.deadline + EVALUATION_GRACE_MS),

@@ -1,13 +1,13 @@
 /** Heartbeats of this process: evaluated on their interval, settled when the predicate's run ends. */
 import type { HeartbeatTick, JsonObject } from '@gantry/protocol';
-import { fromEntry, ResourceService, readRecord } from '@gantry/resources';
-import type { CommitGroup, Entry, Store } from '@gantry/store';
+import { ResourceService, readRecord } from '@gantry/resources';
+import type { CommitGroup, Store } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import { begin, settle } from './evaluation.ts';
 import { HeartbeatLog } from './event-log.ts';
 import { Following, type FollowingOptions, type HeartbeatKey } from './following.ts';
-import { HEARTBEAT_KIND, heartbeats } from './heartbeat.ts';
+import { heartbeats, type StoredHeartbeat } from './heartbeat.ts';
 
 export interface HeartbeatsOptions extends FollowingOptions, Pick<Parts, 'clock'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
@@ -16,15 +16,14 @@ export interface HeartbeatsOptions extends FollowingOptions, Pick<Parts, 'clock'
 export type Heartbeats = ReturnType<typeof createHeartbeats>;
 
 export function createHeartbeats(options: HeartbeatsOptions) {
-  const clock = new DueClock({ ...options, kind: HEARTBEAT_KIND, onDue });
+  const clock = new DueClock({ ...options, kind: heartbeats, onDue });
   const { store, changes, workflows, now } = options;
   const services = { workflows, entries: store.entries };
   const following = new Following(options);
   const log = new HeartbeatLog(store.entries);
   let stopWatching: (() => Promise<void>) | undefined;
 
-  async function onDue(entry: Entry): Promise<void> {
-    const stored = fromEntry(heartbeats, entry);
+  async function onDue(stored: StoredHeartbeat): Promise<void> {
     const { state } = stored.record;
     if (state.status === 'evaluating') {
       const tick = await settle(options, stored);

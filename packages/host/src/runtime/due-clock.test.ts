@@ -6,6 +6,7 @@ import { temporaryFolder } from '../testing/host-process.ts';
 import { DueClock } from './due-clock.ts';
 
 const KIND = 'egg';
+const EGGS = { kind: KIND, idPrefix: 'egg' };
 const log = pino({ level: 'silent' });
 
 async function freshStore(t: TestContext): Promise<Store> {
@@ -28,7 +29,7 @@ async function put(store: Store, id: string, dueAt: number | null, expectedVersi
 function collector(store: Store) {
   const seen: string[] = [];
   const waiting: (() => void)[] = [];
-  const onDue = async ({ id, version }: Entry): Promise<void> => {
+  const onDue = async ({ id, version }: Pick<Entry, 'id' | 'version'>): Promise<void> => {
     await put(store, id, null, version);
     seen.push(id);
     for (const resolve of waiting.splice(0)) resolve();
@@ -40,7 +41,7 @@ test('what is due at the start and what is noted later is worked on, once', asyn
   const store = await freshStore(t);
   await put(store, 'early', Date.now() - 1_000);
   const { seen, onDue, next } = collector(store);
-  const clock = new DueClock({ store, kind: KIND, now: Date.now, log, onDue });
+  const clock = new DueClock({ store, kind: EGGS, now: Date.now, log, onDue });
   t.after(() => clock.stop());
   const first = next();
   await clock.start();
@@ -65,7 +66,7 @@ test('what another process put is heard of, and also that something may have gon
     },
   };
   const { seen, onDue, next } = collector(store);
-  const clock = new DueClock({ store: watched, kind: KIND, now: Date.now, log, onDue });
+  const clock = new DueClock({ store: watched, kind: EGGS, now: Date.now, log, onDue });
   t.after(() => clock.stop());
   await clock.start();
   for (const [id, change] of [
@@ -88,7 +89,7 @@ test('a failure leaves the entry due and is tried again after a while, not at on
   let tries = 0;
   const clock = new DueClock({
     store,
-    kind: KIND,
+    kind: EGGS,
     log,
     now: () => 1_000,
     onDue: async (entry) => {
@@ -111,7 +112,7 @@ test('entries that fail hold up no other, however many they are', async (t) => {
   let tries = 0;
   const clock = new DueClock({
     store,
-    kind: KIND,
+    kind: EGGS,
     log,
     now: () => 2_000,
     onDue: async (entry) => {
@@ -130,7 +131,7 @@ test('an entry that does not move is not worked on for ever', async (t) => {
   let times = 0;
   const clock = new DueClock({
     store,
-    kind: KIND,
+    kind: EGGS,
     log,
     now: () => 1_000,
     onDue: async () => {
@@ -145,7 +146,7 @@ test('an entry that does not move is not worked on for ever', async (t) => {
 test('a stopped clock works on nothing more', async (t) => {
   const store = await freshStore(t);
   const { seen, onDue } = collector(store);
-  const clock = new DueClock({ store, kind: KIND, now: Date.now, log, onDue });
+  const clock = new DueClock({ store, kind: EGGS, now: Date.now, log, onDue });
   await clock.start();
   await clock.stop();
   await put(store, 'late', Date.now() - 1);

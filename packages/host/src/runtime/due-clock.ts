@@ -1,11 +1,12 @@
 /**
- * Works on entries of one kind when they fall due. One timer for the earliest of them, re-armed by what this
+ * Works on records of one kind when they fall due. One timer for the earliest of them, re-armed by what this
  * process notes and what other processes commit; nothing polls.
  *
  * I1  One pass at a time: what falls due meanwhile is the next pass.
  * I2  An entry that could not be worked on stays due and is tried again after a while, never at once. It holds up
  *     no other.
  */
+import { fromEntry, type RecordKind, type Stored } from '@gantry/resources';
 import type { CommitGroup, Entry, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
@@ -14,32 +15,33 @@ import { WakeClock } from './wake-clock.ts';
 const BATCH = 64;
 const RETRY_MS = 1_000;
 
-export interface DueClockOptions {
-  readonly kind: string;
+export interface DueClockOptions<R extends object> {
+  readonly kind: RecordKind<R>;
   readonly store: Pick<Store, 'entries' | 'watch'>;
   readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
-  /** Moves the entry's due time, or removes it; when it throws, the entry is tried again. */
-  readonly onDue: (entry: Entry) => Promise<unknown>;
+  /** Moves the record's due time, or removes it; when it throws, the record is tried again. */
+  readonly onDue: (stored: Stored<R>, entry: Entry) => Promise<unknown>;
 }
 
-export class DueClock {
-  readonly #options: DueClockOptions;
+export class DueClock<R extends object> {
+  readonly #options: DueClockOptions<R>;
+  readonly #kind: string;
   readonly #clock: WakeClock;
   #pass: Promise<number | null> | undefined;
   #stopWatching: (() => Promise<void>) | undefined;
   #stopped = false;
 
-  constructor(options: DueClockOptions) {
+  constructor(options: DueClockOptions<R>) {
     this.#options = options;
+    this.#kind = options.kind.kind;
     this.#clock = new WakeClock(options.now, () => this.#work(), options.clock);
   }
 
   async start(): Promise<void> {
-    const { store, kind } = this.#options;
-    this.#stopWatching = await store.watch((change) => {
-      if (change.missed || change.kinds.includes(kind)) void this.#arm();
+    this.#stopWatching = await this.#options.store.watch((change) => {
+      if (change.missed || change.kinds.includes(this.#kind)) void this.#arm();
     });
     await this.#arm();
   }
@@ -52,7 +54,7 @@ export class DueClock {
   /** What this process has committed may be due. */
   committed(group: CommitGroup): void {
     for (const write of group)
-      if (write.kind === 'putEntry' && write.entry.kind === this.#options.kind) this.note(write.entry.dueAt);
+      if (write.kind === 'putEntry' && write.entry.kind === this.#kind) this.note(write.entry.dueAt);
   }
 
   /** Works on everything that is due now. */
@@ -69,7 +71,8 @@ export class DueClock {
   }
 
   async #arm(): Promise<void> {
-    const { store, kind, now, log } = this.#options;
+    const { store, now, log } = this.#options;
+    const kind = this.#kind;
     try {
       this.note(await store.entries.nextDueAt(kind));
     } catch (error) {
@@ -92,7 +95,8 @@ export class DueClock {
   }
 
   async #workOnDue(): Promise<number | null> {
-    const { store, kind, now, log } = this.#options;
+    const { store, now, log } = this.#options;
+    const kind = this.#kind;
     const seen = new Set<string>();
     try {
       for (let after: Entry | undefined, done: boolean[] = []; !this.#stopped; ) {
@@ -115,12 +119,13 @@ export class DueClock {
 
   /** I2. An entry that comes again as it was did not move, and would come again for ever. */
   async #workOn(entry: Entry, seen: Set<string>): Promise<boolean> {
-    const { onDue, kind, log } = this.#options;
+    const { onDue, log } = this.#options;
+    const kind = this.#kind;
     const id = `${entry.tenant}\0${entry.id}\0${entry.version}`;
     if (seen.has(id)) return false;
     seen.add(id);
     try {
-      await onDue(entry);
+      await onDue(fromEntry(this.#options.kind, entry), entry);
       return true;
     } catch (error) {
       log.warn({ err: error, kind, id: entry.id }, 'a due entry could not be worked on; trying again');

@@ -6,12 +6,11 @@
  * I2  A tick that cannot become a run is recorded on the schedule, which goes on.
  */
 import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
-import { fromEntry, type Stored } from '@gantry/resources';
-import type { Entry } from '@gantry/store';
+import type { Stored } from '@gantry/resources';
 import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
-import { type ScheduleRecord, schedules, stateAt } from './schedule.ts';
+import { type ScheduleRecord, stateAt } from './schedule.ts';
 import { dueTick } from './ticks.ts';
 
 const ACTOR = 'schedules';
@@ -22,13 +21,16 @@ export interface FiringOptions extends Pick<Parts, 'changes' | 'log'> {
 }
 
 /**
- * Fires what `entry` is due for at `now`. False when no run was started: it is not due, its tick was missed and
+ * Fires what the schedule is due for at `now`. False when no run was started: it is not due, its tick was missed and
  * skipped or could not become a run, or another process was first. Throws, and changes nothing, when the host is at its
  * capacity or the store fails.
  */
-export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<boolean> {
+export async function fire(
+  options: FiringOptions,
+  stored: Stored<ScheduleRecord>,
+  now: number,
+): Promise<boolean> {
   const { changes, log } = options;
-  const stored = fromEntry(schedules, entry);
   const { tenant, id: scheduleId, record } = stored;
   const { state } = record;
   if (state.status !== 'active' || state.nextAt > now) return false;

@@ -1,6 +1,6 @@
 /** Schedules of this process: their API, and the clock that fires them. */
 import { SCHEDULE_LIMITS } from '@gantry/protocol';
-import { ResourceService } from '@gantry/resources';
+import { ResourceService, readRecord } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import { DueClock } from '../runtime/due-clock.ts';
@@ -17,8 +17,8 @@ export function createSchedules(options: SchedulesOptions) {
   const { store, changes, workflows, now } = options;
   const clock = new DueClock({
     ...options,
-    kind: schedules.kind,
-    onDue: (entry) => fire(options, entry, now()),
+    kind: schedules,
+    onDue: (schedule) => fire(options, schedule, now()),
   });
 
   return {
@@ -33,8 +33,9 @@ export function createSchedules(options: SchedulesOptions) {
       at: number,
     ): Promise<number> {
       for (let runs = 0; ; runs++) {
-        const entry = await store.entries.get({ kind: schedules.kind, tenant, id });
-        if (!entry || runs === SCHEDULE_LIMITS.catchUpMax || !(await fire(options, entry, at))) return runs;
+        const schedule =
+          runs < SCHEDULE_LIMITS.catchUpMax && (await readRecord(store.entries, schedules, tenant, id));
+        if (!schedule || !(await fire(options, schedule, at))) return runs;
       }
     },
     start: () => clock.start(),

@@ -1,18 +1,16 @@
 /** Starts the run that a write to a channel fired. I2 of `channel-writes.ts`. */
 import { InputMapping, lazyValidator } from '@gantry/protocol';
-import { fromEntry, type Stored } from '@gantry/resources';
-import type { Entry } from '@gantry/store';
+import type { Stored } from '@gantry/resources';
 import { deadLetters } from '../dead-letters/dead-letter.ts';
 import { admit } from '../workflows/admission.ts';
-import { type ChannelFiring, channelFirings } from './channel-writes.ts';
+import type { ChannelFiring } from './channel-writes.ts';
 import { type DispatchOptions, TRIGGERS } from './dispatch.ts';
 import { mapInputs } from './input-mapping.ts';
 import { failureOf, retryPolicyOf } from './retry.ts';
 
 const mapping = lazyValidator(InputMapping);
 
-export async function fireChannel(options: DispatchOptions, entry: Entry): Promise<void> {
-  const firing = fromEntry(channelFirings, entry);
+export async function fireChannel(options: DispatchOptions, firing: Stored<ChannelFiring>): Promise<void> {
   try {
     await start(options, firing);
   } catch (error) {

@@ -9,8 +9,8 @@
 import { hash } from 'node:crypto';
 import { channelTriggers, isFromTrigger, newRun, type RunFacts, triggersFiredBy } from '@gantry/engine';
 import { fromStored, type JsonObject, newId, type RunOwner, type StoredEvent } from '@gantry/protocol';
-import { creation, fromEntry, type RecordKind } from '@gantry/resources';
-import type { Entry, Store, Write } from '@gantry/store';
+import { creation, type RecordKind, type Stored } from '@gantry/resources';
+import type { Store, Write } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import { fromStoredFacts } from '../runtime/run-record.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
@@ -81,8 +81,7 @@ export class ChannelWrites {
   }
 
   /** With a debounce, all writes of a run share one firing, which the latest of them puts off. */
-  async work(entry: Entry): Promise<void> {
-    const note = fromEntry(channelNotes, entry);
+  async work(note: Stored<Note>): Promise<void> {
     const firings = await this.#firings(note.tenant, note.record);
     await this.#options.changes.settle(TRIGGERS, note, null, async (change) => {
       for (const [id, firing] of firings) await change.put(channelFirings, firing, id);

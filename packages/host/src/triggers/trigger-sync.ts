@@ -47,8 +47,8 @@ export function createTriggerSync(options: SyncOptions) {
   };
   const clock = new DueClock({
     ...options,
-    kind: syncNotes.kind,
-    onDue: ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' }),
+    kind: syncNotes,
+    onDue: (_, { tenant, ref }) => sync({ tenant, workflowId: ref ?? '' }),
   });
   return {
     clock,

@@ -1,7 +1,7 @@
 /** Wires the triggers of one process: subscriptions, ingest, deliveries, channel writes and dead letters. */
 import type { WorkflowDefinition } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
-import type { CommitGroup, Entry } from '@gantry/store';
+import type { RecordKind, Stored } from '@gantry/resources';
+import type { CommitGroup } from '@gantry/store';
 import { createCursors, deliveryTokens, type QueuePort } from '@gantry/surfaces';
 import { createDeadLetters, deadLetterWrites } from '../dead-letters/dead-letter.ts';
 import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
@@ -66,14 +66,14 @@ export function createTriggers(options: TriggersOptions) {
     ],
     committed: () => {},
   };
-  const clock = (kind: string, onDue: (entry: Entry) => Promise<unknown>): DueClock =>
+  const clock = <R extends object>(kind: RecordKind<R>, onDue: (due: Stored<R>) => Promise<unknown>) =>
     new DueClock({ ...options, kind, onDue });
   const clocks = [
     sync.clock,
-    clock(channelNotes.kind, (entry) => channelWrites.work(entry)),
-    clock(channelFirings.kind, (entry) => fireChannel(dispatching, entry)),
-    clock(kept.kind, (entry) => attachments.remove(fromEntry(kept, entry))),
-    clock(deliveries.kind, (entry) => dispatch(dispatching, stored(fromEntry(deliveries, entry)))),
+    clock(channelNotes, (note) => channelWrites.work(note)),
+    clock(channelFirings, (firing) => fireChannel(dispatching, firing)),
+    clock(kept, (objects) => attachments.remove(objects)),
+    clock(deliveries, (delivery) => dispatch(dispatching, stored(delivery))),
   ];
 
   return {
