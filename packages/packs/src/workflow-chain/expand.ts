@@ -21,11 +21,9 @@ import {
 } from './check-chain.ts';
 import {
   type ExpandedFragmentNode,
-  expandEdge,
-  expandNode,
   expansionPrefix,
-  NodeIds,
   type ParameterBinding,
+  Rewriter,
   type VariablePort,
 } from './fragment.ts';
 import {
@@ -132,9 +130,9 @@ export function expandChecked(
   const parameters = nameOf ? parameterVariables(chain, values, nameOf) : [];
   const variables = [...parameters, ...producedVariables(chain)];
   const binding = bindingOf(chain, values, parameters, nameOf);
-  const context = { chain, ids: new NodeIds(chain, expansionId), binding, children };
-  const nodes = chain.dag.nodes.map((node, column) => expandNode(context, node, column));
-  const edges = (chain.dag.edges ?? []).map((edge, index) => expandEdge(context, edge, index));
+  const rewriter = new Rewriter(chain, { expansionId, binding, children });
+  const nodes = chain.dag.nodes.map((node, column) => rewriter.node(node, column));
+  const edges = (chain.dag.edges ?? []).map((edge, index) => rewriter.edge(edge, index));
   const ports = nodes.flatMap(({ node }) => Object.values(node.inputs));
   checkVariableReads(chain, ports, variables);
   const policy = asJson(chain.compensation ?? null);

@@ -23,91 +23,6 @@ export type ExpandedFragmentNode = Omit<FragmentNode, 'compensation'> & {
 /** Distance between nodes that came without a place of their own. */
 const COLUMN_WIDTH = 240;
 
-interface FragmentContext {
-  readonly chain: WorkflowChain;
-  readonly ids: NodeIds;
-  readonly binding: ParameterBinding;
-  readonly children: ChildIds | undefined;
-}
-
-export function expandNode(
-  context: FragmentContext,
-  source: FragmentNode,
-  column: number,
-): { fragment: ExpandedFragmentNode; node: WorkflowNode } {
-  const { chain, ids, binding } = context;
-  const { typeId, position, irreversibleEffect } = source;
-  const inputs = nodeInputs(source, ids, binding);
-  const name = source.name === undefined ? undefined : binding.values.text(source.name);
-  const config = source.config && expandConfig(context, source.config);
-  const compensation = source.compensation && expandCompensation(source.compensation, ids, binding.values);
-  const capabilities = chain.capabilities?.length ? [...chain.capabilities] : undefined;
-  const shared = { id: ids.renamed(source.id), typeId, ...given({ compensation, irreversibleEffect }) };
-  return {
-    fragment: {
-      ...shared,
-      ...given({ name, position, config, inputs: source.inputs && inputs.plain, capabilities }),
-    },
-    node: {
-      ...shared,
-      name: name || source.id,
-      position: { x: column * COLUMN_WIDTH, y: 0, ...position },
-      config: config ?? {},
-      inputs: inputs.ports,
-      // A definition's node is closed and has no `capabilities`; its settings are open.
-      ...(capabilities && { settings: { capabilities } }),
-    },
-  };
-}
-
-function expandConfig({ chain, binding, children }: FragmentContext, config: object): JsonObject {
-  const { subChainRef, ...rest } = config as JsonObject;
-  const filled = mapObjectStrings(rest, binding.values.value);
-  return subChainRef === undefined ? filled : { ...filled, ...bindSubChains(chain, subChainRef, children) };
-}
-
-/** References are renamed before values are filled in: a value that reads like one is data. */
-function expandCompensation(
-  { inputMapping, ...rest }: NonNullable<FragmentNode['compensation']>,
-  ids: NodeIds,
-  values: Substitution,
-) {
-  const renamed = inputMapping && ids.inMapping(inputMapping as JsonObject);
-  return mapObjectStrings({ ...rest, ...given({ inputMapping: renamed }) }, values.value);
-}
-
-export function expandEdge(
-  { ids, binding }: FragmentContext,
-  source: FragmentEdge,
-  index: number,
-): { fragment: FragmentEdge; edge: WorkflowEdge } {
-  const from = ids.endpoint(source.from);
-  const to = ids.endpoint(source.to);
-  const condition = expandCondition(source.condition, binding.values);
-  const rules = given({ condition, triggerRule: source.triggerRule });
-  const [sourceNodeId, sourceOutput = 'output'] = from;
-  const [targetNodeId, targetInput = 'input'] = to;
-  const id = `${ids.prefix}edge-${index}`;
-  return {
-    fragment: { from: from.join('.'), to: to.join('.'), ...rules },
-    edge: { id, sourceNodeId, sourceOutput, targetNodeId, targetInput, ...rules },
-  };
-}
-
-function expandCondition(
-  source: FragmentEdge['condition'],
-  { text, value }: Substitution,
-): EdgeCondition | undefined {
-  if (source === undefined) return undefined;
-  if (typeof source === 'string') return { type: 'expression', expression: text(source) };
-  return {
-    ...source,
-    ...(source.left !== undefined && { left: text(source.left) }),
-    ...(source.right !== undefined && { right: mapStrings(asJson(source.right), value) }),
-    ...(source.expression !== undefined && { expression: text(source.expression) }),
-  };
-}
-
 export type VariablePort = Extract<PortValue, { type: 'variable' }>;
 
 /** How a chain's parameters reach a node. */
@@ -119,83 +34,162 @@ export interface ParameterBinding {
 }
 
 const portSchema = lazyValidator(PortValue);
-
-/**
- * The inputs as the definition has them, and as the manifest's own form has them. What is a port is decided before
- * values are filled in: a parameter is data, and cannot turn an input into an expression or into a read of a variable.
- */
-function nodeInputs(node: FragmentNode, ids: NodeIds, binding: ParameterBinding) {
-  const inputs = Object.entries(node.inputs ?? {}).map(([name, template]) => {
-    const isPort = portSchema.Check(template);
-    const port = isPort ? boundPort(template, ids, binding) : valuePort(asJson(template), binding);
-    if (!portSchema.Check(port))
-      throw invalid(
-        `With the parameters filled in, the input ${name} of the node ${node.id} names nothing.`,
-        { nodeId: node.id, input: name },
-      );
-    return { name, port, plain: isPort || port.type !== 'static' ? port : port.value };
-  });
-  return {
-    ports: Object.fromEntries(inputs.map(({ name, port }) => [name, port])),
-    plain: Object.fromEntries(inputs.map(({ name, plain }) => [name, plain])),
-  };
-}
-
-/** The variable of a parameter, or the value with all parameters written down. */
-function valuePort(template: Json, binding: ParameterBinding): PortValue {
-  const parameter = typeof template === 'string' ? wholeToken(template) : undefined;
-  const variable = parameter === undefined ? undefined : binding.variable(parameter);
-  return variable ?? { type: 'static', value: mapStrings(template, binding.values.value) };
-}
-
-function boundPort(template: PortValue, ids: NodeIds, binding: ParameterBinding): PortValue {
-  const { text } = binding.values;
-  switch (template.type) {
-    case 'static':
-      return valuePort(asJson(template.value), binding);
-    case 'expression':
-      return { ...template, expression: text(template.expression) };
-    case 'connection':
-      return { ...template, nodeId: ids.renamed(text(template.nodeId)), outputKey: text(template.outputKey) };
-    case 'variable': {
-      const variableName = text(template.variableName);
-      return { ...template, variableName: binding.variable(variableName)?.variableName ?? variableName };
-    }
-  }
-}
+const NODE_REFERENCE = /(?<![\w.-])nodes\.([A-Za-z0-9_-]+)/g;
 
 /** `<chainId with dots as underscores>_<expansionId>_`, in front of every id that an expansion makes. */
 export const expansionPrefix = (chainId: string, expansionId: string): string =>
   `${chainId.replaceAll('.', '_')}_${expansionId}_`;
 
-const NODE_REFERENCE = /(?<![\w.-])nodes\.([A-Za-z0-9_-]+)/g;
+interface RewriterOptions {
+  readonly expansionId: string;
+  readonly binding: ParameterBinding;
+  readonly children?: ChildIds | undefined;
+}
 
-/** The ids of a fragment's nodes, and what they become. Ids from elsewhere stay as they are. */
-export class NodeIds {
-  readonly #ids: ReadonlySet<string>;
-  readonly prefix: string;
+/**
+ * Rewrites the parts of a chain: nodes get new ids, and parameters take the place of their tokens. Each part comes in
+ * the form of the manifest and in that of a definition.
+ */
+export class Rewriter {
+  readonly #chain: WorkflowChain;
+  readonly #nodeIds: ReadonlySet<string>;
+  readonly #prefix: string;
+  readonly #binding: ParameterBinding;
+  readonly #children: ChildIds | undefined;
 
-  constructor(chain: WorkflowChain, expansionId: string) {
+  constructor(chain: WorkflowChain, { expansionId, binding, children }: RewriterOptions) {
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(expansionId)) throw new Error(`not an expansion id: ${expansionId}`);
-    this.#ids = new Set(chain.dag.nodes.map(({ id }) => id));
-    this.prefix = expansionPrefix(chain.chainId, expansionId);
+    this.#chain = chain;
+    this.#nodeIds = new Set(chain.dag.nodes.map(({ id }) => id));
+    this.#prefix = expansionPrefix(chain.chainId, expansionId);
+    this.#binding = binding;
+    this.#children = children;
   }
 
-  renamed(id: string): string {
-    return this.#ids.has(id) ? this.prefix + id : id;
+  node(source: FragmentNode, column: number): { fragment: ExpandedFragmentNode; node: WorkflowNode } {
+    const { typeId, position, irreversibleEffect } = source;
+    const inputs = this.#inputs(source);
+    const name = source.name === undefined ? undefined : this.#binding.values.text(source.name);
+    const config = source.config && this.#config(source.config as JsonObject);
+    const compensation = source.compensation && this.#compensation(source.compensation);
+    const capabilities = this.#chain.capabilities?.length ? [...this.#chain.capabilities] : undefined;
+    const shared = { id: this.#renamed(source.id), typeId, ...given({ compensation, irreversibleEffect }) };
+    return {
+      fragment: {
+        ...shared,
+        ...given({ name, position, config, inputs: source.inputs && inputs.plain, capabilities }),
+      },
+      node: {
+        ...shared,
+        name: name || source.id,
+        position: { x: column * COLUMN_WIDTH, y: 0, ...position },
+        config: config ?? {},
+        inputs: inputs.ports,
+        // A definition's node is closed and has no `capabilities`; its settings are open.
+        ...(capabilities && { settings: { capabilities } }),
+      },
+    };
+  }
+
+  edge(source: FragmentEdge, index: number): { fragment: FragmentEdge; edge: WorkflowEdge } {
+    const from = this.#endpoint(source.from);
+    const to = this.#endpoint(source.to);
+    const rules = given({ condition: this.#condition(source), triggerRule: source.triggerRule });
+    const [sourceNodeId, sourceOutput = 'output'] = from;
+    const [targetNodeId, targetInput = 'input'] = to;
+    const id = `${this.#prefix}edge-${index}`;
+    return {
+      fragment: { from: from.join('.'), to: to.join('.'), ...rules },
+      edge: { id, sourceNodeId, sourceOutput, targetNodeId, targetInput, ...rules },
+    };
+  }
+
+  #config({ subChainRef, ...rest }: JsonObject): JsonObject {
+    const filled = mapObjectStrings(rest, this.#binding.values.value);
+    if (subChainRef === undefined) return filled;
+    return { ...filled, ...bindSubChains(this.#chain, subChainRef, this.#children) };
+  }
+
+  /** References are renamed before values are filled in: a value that reads like one is data. */
+  #compensation({ inputMapping, ...rest }: NonNullable<FragmentNode['compensation']>): JsonObject {
+    const renamed =
+      inputMapping &&
+      mapObjectStrings(inputMapping as JsonObject, (text) =>
+        text.replace(NODE_REFERENCE, (_reference, id: string) => `nodes.${this.#renamed(id)}`),
+      );
+    return mapObjectStrings({ ...rest, ...given({ inputMapping: renamed }) }, this.#binding.values.value);
+  }
+
+  #condition({ condition: source }: FragmentEdge): EdgeCondition | undefined {
+    const { text, value } = this.#binding.values;
+    if (source === undefined) return undefined;
+    if (typeof source === 'string') return { type: 'expression', expression: text(source) };
+    return {
+      ...source,
+      ...(source.left !== undefined && { left: text(source.left) }),
+      ...(source.right !== undefined && { right: mapStrings(asJson(source.right), value) }),
+      ...(source.expression !== undefined && { expression: text(source.expression) }),
+    };
+  }
+
+  /**
+   * What is a port is decided before values are filled in: a parameter is data, and cannot turn an input into an
+   * expression or into a read of a variable.
+   */
+  #inputs(node: FragmentNode) {
+    const inputs = Object.entries(node.inputs ?? {}).map(([name, template]) => {
+      const isPort = portSchema.Check(template);
+      const port = isPort ? this.#port(template) : this.#valuePort(asJson(template));
+      if (!portSchema.Check(port))
+        throw invalid(
+          `With the parameters filled in, the input ${name} of the node ${node.id} names nothing.`,
+          { nodeId: node.id, input: name },
+        );
+      return { name, port, plain: isPort || port.type !== 'static' ? port : port.value };
+    });
+    return {
+      ports: Object.fromEntries(inputs.map(({ name, port }) => [name, port])),
+      plain: Object.fromEntries(inputs.map(({ name, plain }) => [name, plain])),
+    };
+  }
+
+  #port(template: PortValue): PortValue {
+    const { text } = this.#binding.values;
+    switch (template.type) {
+      case 'static':
+        return this.#valuePort(asJson(template.value));
+      case 'expression':
+        return { ...template, expression: text(template.expression) };
+      case 'connection': {
+        const nodeId = this.#renamed(text(template.nodeId));
+        return { ...template, nodeId, outputKey: text(template.outputKey) };
+      }
+      case 'variable': {
+        const variableName = text(template.variableName);
+        return {
+          ...template,
+          variableName: this.#binding.variable(variableName)?.variableName ?? variableName,
+        };
+      }
+    }
+  }
+
+  /** The variable of a parameter, or the value with all parameters written down. */
+  #valuePort(template: Json): PortValue {
+    const parameter = typeof template === 'string' ? wholeToken(template) : undefined;
+    const variable = parameter === undefined ? undefined : this.#binding.variable(parameter);
+    return variable ?? { type: 'static', value: mapStrings(template, this.#binding.values.value) };
+  }
+
+  /** Ids from elsewhere stay as they are. */
+  #renamed(id: string): string {
+    return this.#nodeIds.has(id) ? this.#prefix + id : id;
   }
 
   /** `node` or `node.port`. An id may hold a dot, so the whole text is tried first. */
-  endpoint(reference: string): readonly [nodeId: string, port?: string] {
+  #endpoint(reference: string): readonly [nodeId: string, port?: string] {
     const dot = reference.indexOf('.');
-    if (dot === -1 || this.#ids.has(reference)) return [this.renamed(reference)];
-    return [this.renamed(reference.slice(0, dot)), reference.slice(dot + 1)];
-  }
-
-  /** Renames `nodes.<id>` in the texts of an input mapping. */
-  inMapping(mapping: JsonObject): JsonObject {
-    return mapObjectStrings(mapping, (text) =>
-      text.replace(NODE_REFERENCE, (_reference, id: string) => `nodes.${this.renamed(id)}`),
-    );
+    if (dot === -1 || this.#nodeIds.has(reference)) return [this.#renamed(reference)];
+    return [this.#renamed(reference.slice(0, dot)), reference.slice(dot + 1)];
   }
 }
