@@ -43,7 +43,7 @@ export async function fetchPack(options: FetchOptions): Promise<FetchedPack> {
     registry.advisories(),
   ]);
   if (bytes === undefined) throw gone(registry, name, version);
-  checkIntegrity(`${name}@${version}`, bytes, served, lockedIntegrity);
+  checkIntegrity(`${name}@${version}`, bytes, served.record.integrity, lockedIntegrity);
   const archive = await readArchive(bytes);
   const manifest = soundManifest(name, version, archive);
   const proof = { detachedSignature, keys, advisories };
@@ -65,20 +65,22 @@ export function judgeFetched(
 function checkIntegrity(
   pack: string,
   bytes: Uint8Array,
-  { record }: VersionManifest,
-  lockedIntegrity: string | undefined,
+  published: string,
+  locked: string | undefined,
 ): void {
   const integrity = integrityOf(bytes);
-  if (lockedIntegrity !== undefined && integrity !== lockedIntegrity)
+  const expected = locked ?? published;
+  if (integrity === expected) return;
+  const details = { pack, integrity, expected };
+  if (locked !== undefined)
     throw new OpenwopError('pack_integrity_mismatch', {
-      message: `The archive of ${pack} is ${integrity}, the lockfile says ${lockedIntegrity}. Fetch it again, or create the lockfile again after checking the difference.`,
-      details: { pack, integrity, expected: lockedIntegrity },
+      message: `The archive of ${pack} is ${integrity}, the lockfile says ${locked}. Fetch it again, or create the lockfile again after checking the difference.`,
+      details,
     });
-  if (lockedIntegrity === undefined && integrity !== record.integrity)
-    throw new OpenwopError('pack_integrity_failure', {
-      message: `The archive of ${pack} is ${integrity}, published was ${record.integrity}. Fetch it again; if the difference remains, do not use it and report it to the registry.`,
-      details: { pack, integrity, expected: record.integrity },
-    });
+  throw new OpenwopError('pack_integrity_failure', {
+    message: `The archive of ${pack} is ${integrity}, published was ${published}. Fetch it again; if the difference remains, do not use it and report it to the registry.`,
+    details,
+  });
 }
 
 function soundManifest(name: string, version: string, { manifestBytes }: Archive): PackManifest {

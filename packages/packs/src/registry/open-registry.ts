@@ -2,14 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import {
-  createEgressByPurpose,
-  type Egress,
-  type EgressByPurpose,
-  EgressError,
-  type EgressRequest,
-  type EgressTerms,
-} from '@gantry/egress';
+import { createEgressByPurpose, type Egress, type EgressByPurpose, EgressError } from '@gantry/egress';
 import { given, OpenwopError } from '@gantry/protocol';
 import { archiveError } from '../archive/limits.ts';
 import { DocumentRegistry, type DocumentSource, type RegistryTerms } from './document-registry.ts';
@@ -90,18 +83,10 @@ export function openHttpRegistry(options: HttpRegistryOptions): CopyableRegistry
   const { url, egress, timeoutMs = TIMEOUT_MS, signal, key, ...terms } = options;
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
   const headers = key ? { authorization: `Bearer ${key}` } : undefined;
-  const source = httpSource(base, egress, given({ timeoutMs, signal, headers }));
-  return new DocumentRegistry({ url: base, source, ...terms });
-}
-
-const httpSource = (
-  base: string,
-  egress: Egress,
-  terms: EgressTerms & Pick<EgressRequest, 'headers'>,
-): DocumentSource => ({
-  async read(path, bytesMax) {
-    const options = { ...terms, maxResponseBytes: bytesMax, redirects: REDIRECTS_MAX };
-    const { status, body } = await egress.request(base + path, options).catch((error: unknown) => {
+  const request = { ...given({ timeoutMs, signal, headers }), redirects: REDIRECTS_MAX };
+  const read: DocumentSource['read'] = async (path, maxResponseBytes) => {
+    const asked = egress.request(base + path, { ...request, maxResponseBytes });
+    const { status, body } = await asked.catch((error: unknown) => {
       if (error instanceof EgressError) throw unreachable(base, `is not reached: ${error.message}`);
       throw error;
     });
@@ -109,8 +94,9 @@ const httpSource = (
     if (ABSENT.has(status)) return undefined;
     if (status === 401) throw unreachable(base, 'refuses the key. Check GANTRY_REGISTRY_KEY.');
     throw unreachable(base, `answers ${status} for ${path}.`);
-  },
-});
+  };
+  return new DocumentRegistry({ url: base, source: { read }, ...terms });
+}
 
 const unreachable = (registry: string, why: string): OpenwopError =>
   new OpenwopError('pack_registry_unreachable', {

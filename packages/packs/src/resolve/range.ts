@@ -1,3 +1,4 @@
+import { given } from '@gantry/protocol';
 import semver from 'semver';
 import type { IndexedVersion } from '../registry/registry.ts';
 
@@ -16,8 +17,7 @@ export function readRange(text: string): Range | undefined {
   if (text.length > RANGE_LENGTH_MAX) return undefined;
   try {
     const range = new semver.Range(text);
-    const exact = pinOf(range);
-    return exact === undefined ? { text, range } : { text, range, exact };
+    return { text, range, ...given({ exact: pinOf(range) }) };
   } catch {
     return undefined;
   }
