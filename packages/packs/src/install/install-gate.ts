@@ -108,7 +108,7 @@ export function enginesProblem(
 function refuseRuntime(manifest: PackManifest, offer: HostOffer): Refusal | undefined {
   if (manifest.kind !== 'node') return undefined;
   const { language, wasm } = manifest.runtime;
-  if (language === 'wasm') return refuseWasm(manifest, wasm?.abiVersion ?? 0, offer.wasmAbiVersions);
+  if (language === 'wasm') return refuseWasm(manifest, wasm?.abiVersion ?? 0, offer);
   // A pack of agents alone runs no code, so its declared language asks nothing of the host.
   const hasCode = (manifest.nodes ?? []).length > 0;
   if (!hasCode || offer.languages.has(language)) return undefined;
@@ -116,11 +116,8 @@ function refuseRuntime(manifest: PackManifest, offer: HostOffer): Refusal | unde
   return refuse(manifest, 'unsupported_runtime', why, { language, supported: [...offer.languages] });
 }
 
-function refuseWasm(
-  manifest: PackManifest,
-  abiVersion: number,
-  supported: readonly number[],
-): Refusal | undefined {
+function refuseWasm(manifest: PackManifest, abiVersion: number, offer: HostOffer): Refusal | undefined {
+  const supported = offer.wasmAbiVersions;
   if (supported.length === 0)
     return refuse(manifest, 'unsupported_pack_runtime', 'is WebAssembly, which this host does not run.');
   if (supported.includes(abiVersion)) return undefined;

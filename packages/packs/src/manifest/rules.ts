@@ -64,13 +64,8 @@ const HOLDERS = ['nodes', 'agents', 'artifactTypes', 'cards', 'uiPlugins'] as co
 const FILE_MEMBER = /Ref$|^entry$/;
 const NOT_FILES = new Set(['publicKeyRef', 'promptLibraryRef']);
 
-interface FileReference {
-  readonly path: string;
-  readonly ref: string;
-}
-
 /** The files that a manifest names: every `…Ref`, wherever it stands, but inside data, and its code. */
-function fileRefs(root: Part): FileReference[] {
+function fileRefs(root: Part): { readonly path: string; readonly ref: string }[] {
   const holders = HOLDERS.flatMap((key) => root.parts(key));
   const handoffs = holders.map((holder) => holder.part('handoff'));
   const runtime = root.part('runtime');

@@ -103,6 +103,7 @@ class Scan {
       case 'ParenthesizedExpression':
         return this.#value(node.expression, scope);
       case 'AwaitExpression':
+      case 'SpreadElement':
         return this.#value(node.argument, scope);
       case 'LogicalExpression':
         return union(this.#value(node.left, scope), this.#value(node.right, scope));
@@ -115,8 +116,6 @@ class Scan {
         return this.#memberOf(node, this.#value(node.object, scope), this.#keys(node, node.property, scope));
       case 'ArrayExpression':
         return union(...node.elements.map((each) => this.#value(each, scope)));
-      case 'SpreadElement':
-        return this.#value(node.argument, scope);
       case 'ObjectExpression':
         return this.#object(node, scope);
       case 'CallExpression':

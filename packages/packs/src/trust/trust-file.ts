@@ -86,14 +86,9 @@ function issuesOf(schema: Pick<ReturnType<typeof Compile>, 'Errors'>, value: unk
 function placeIssues(file: TrustFile): Issue[] {
   const registries = file.registries?.map((registry, index) => ({ ...registry, at: `/registries/${index}` }));
   return [{ ...file, at: '' }, ...(registries ?? [])].flatMap(({ at, policy, keys = [] }) => [
-    ...(policy ? policyIssues(policy, `${at}/policy`) : []),
+    ...(policy ? issuesOf(Compile(POLICIES[policy.mode]), policy, `${at}/policy`) : []),
     ...keys.flatMap((key, position) => keyIssues(key, `${at}/keys/${position}`)),
   ]);
-}
-
-function policyIssues(policy: TrustPolicy, at: string): Issue[] {
-  const schema = Compile(POLICIES[policy.mode]);
-  return schema.Check(policy) ? [] : issuesOf(schema, policy, at);
 }
 
 function keyIssues({ publicKey, validFrom, validUntil }: TrustedKey, at: string): Issue[] {
