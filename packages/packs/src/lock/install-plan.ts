@@ -91,10 +91,8 @@ export function checkOverrides(
   }
 }
 
-type Overrides = InstallPlan['overrides'];
-
 /** An override is the version of its pack, so an entry with another one leaves open which counts. */
-function refuseContradiction(packs: readonly LockedPack[], overrides: Overrides): void {
+function refuseContradiction(packs: readonly LockedPack[], overrides: InstallPlan['overrides']): void {
   const wrong = packs.find(
     ({ name, version }) => Object.hasOwn(overrides, name) && overrides[name] !== version,
   );

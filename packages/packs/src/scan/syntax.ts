@@ -8,12 +8,10 @@ const OPTIONS = { ecmaVersion: 'latest', locations: true, allowHashBang: true } 
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first scan: half a megabyte of source. */
-const loadAcorn = (): typeof import('acorn') => require('acorn');
-
 /** A module, else a script. Throws what cannot be parsed. */
 export function parsed(source: string): JsNode {
-  const { parse } = loadAcorn();
+  // Loaded with the first scan: half a megabyte of source.
+  const { parse }: typeof import('acorn') = require('acorn');
   try {
     return parse(source, { ...OPTIONS, sourceType: 'module' });
   } catch {

@@ -10,7 +10,7 @@ import {
 } from '@gantry/protocol';
 import { asJson, indexOfDuplicate } from '../json.ts';
 import type { FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
-import { hasToken, parameterProperties } from './parameters.ts';
+import { hasToken, parameterProperties, typeNamed } from './parameters.ts';
 
 export const chainError = (
   code: ErrorCode,
@@ -75,12 +75,6 @@ function checkProducedVariables(chain: WorkflowChain): void {
     taken.add(name);
   }
 }
-
-const VARIABLE_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
-
-/** The type of a variable by its name in JSON Schema; undefined for other names. */
-export const typeNamed = (name: unknown): WorkflowVariable['type'] | undefined =>
-  name === 'integer' ? 'number' : VARIABLE_TYPES.find((type) => type === name);
 
 /** Name and type only: the value comes from the run. The name is the producer's, so it gets no prefix. */
 export const producedVariables = (chain: WorkflowChain): WorkflowVariable[] =>

@@ -1,51 +1,34 @@
 import {
-  given,
   isObject,
-  type Json,
   type JsonObject,
   type WorkflowEdge,
   type WorkflowNode,
   type WorkflowVariable,
 } from '@gantry/protocol';
-import { asJson, own } from '../json.ts';
+import { asJson } from '../json.ts';
 import type { ChainCapability, FragmentEdge, WorkflowChain } from './chain.ts';
 import {
-  type ChildIds,
   chainError,
   checkChain,
   checkTypes,
   checkVariableReads,
   producedVariables,
   subChainsInNodes,
-  typeNamed,
 } from './check-chain.ts';
+import { type ExpandedFragmentNode, type ExpansionOptions, expansionPrefix, Rewriter } from './fragment.ts';
 import {
-  type ExpandedFragmentNode,
-  expansionPrefix,
-  type ParameterBinding,
-  Rewriter,
-  type VariablePort,
-} from './fragment.ts';
-import {
+  bindParameters,
   type CompileSchema,
-  isSensitive,
-  parameterProperties,
-  requiredParameters,
+  openParameters,
   resolveParameters,
-  sensitiveParameter,
-  substitution,
-  substitutionRules,
+  typeOnly,
 } from './parameters.ts';
 
-export interface ExpandOptions {
-  /** Unique in the workflow that the expansion goes into: letters, digits, `_` and `-`. */
-  readonly expansionId: string;
+export interface ExpandOptions extends ExpansionOptions {
   /** Whether the host knows a node type that is not `core.*`. */
   readonly isKnownType: (typeId: string) => boolean;
   readonly compileSchema: CompileSchema;
   readonly capabilities: { readonly compensation: boolean };
-  /** The workflows of composed chains; without it a chain that composes is refused. */
-  readonly children?: ChildIds;
 }
 
 export interface Deferral {
@@ -92,7 +75,7 @@ export const expandChain: Expand = (chain, parameters, options) =>
 export const expandDeferred: Expand = (chain, parameters, options) => {
   const values = checkedValues(chain, parameters, options);
   const prefix = expansionPrefix(chain.chainId, options.expansionId);
-  const open = [...parameterProperties(chain)].filter(([, schema]) => !isSensitive(schema));
+  const open = openParameters(chain);
   return {
     ...expandChecked(chain, values, options, (parameter) => prefix + parameter),
     deferral: {
@@ -124,20 +107,23 @@ export function checkExpandable(
 export function expandChecked(
   chain: WorkflowChain,
   values: JsonObject,
-  { expansionId, children }: Pick<ExpandOptions, 'expansionId' | 'children'>,
+  options: ExpansionOptions,
   nameOf?: (parameter: string) => string,
 ): ChainExpansion {
-  const parameters = nameOf ? parameterVariables(chain, values, nameOf) : [];
-  const variables = [...parameters, ...producedVariables(chain)];
-  const binding = bindingOf(chain, values, parameters, nameOf);
-  const rewriter = new Rewriter(chain, { expansionId, binding, children });
+  const binding = bindParameters(chain, values, nameOf);
+  const variables = [...binding.variables, ...producedVariables(chain)];
+  const rewriter = new Rewriter(chain, binding, options);
   const nodes = chain.dag.nodes.map((node, column) => rewriter.node(node, column));
   const edges = (chain.dag.edges ?? []).map((edge, index) => rewriter.edge(edge, index));
   const ports = nodes.flatMap(({ node }) => Object.values(node.inputs));
   checkVariableReads(chain, ports, variables);
   const policy = asJson(chain.compensation ?? null);
   return {
-    expandedFrom: { chainId: chain.chainId, chainVersion: chain.version, expansionId },
+    expandedFrom: {
+      chainId: chain.chainId,
+      chainVersion: chain.version,
+      expansionId: options.expansionId,
+    },
     nodes: nodes.map(({ node }) => node),
     edges: edges.map(({ edge }) => edge),
     variables,
@@ -151,55 +137,3 @@ export function expandChecked(
     },
   };
 }
-
-function bindingOf(
-  chain: WorkflowChain,
-  values: JsonObject,
-  parameters: readonly WorkflowVariable[],
-  nameOf: ((parameter: string) => string) | undefined,
-): ParameterBinding {
-  const rules = substitutionRules(chain);
-  const reads = new Map(parameters.map((variable) => [variable.name, readOf(variable)]));
-  return {
-    values: substitution(values, rules),
-    variable: (parameter) => {
-      if (nameOf && rules.sensitive.has(parameter)) throw sensitiveParameter(parameter);
-      return nameOf && reads.get(nameOf(parameter));
-    },
-  };
-}
-
-/** Without a value there is nothing to read, unless a run must bring it. */
-const readOf = ({ name, required, defaultValue }: WorkflowVariable): VariablePort => {
-  const optional = required || defaultValue !== undefined ? undefined : true;
-  return { type: 'variable', variableName: name, ...given({ optional }) };
-};
-
-function parameterVariables(
-  chain: WorkflowChain,
-  values: JsonObject,
-  nameOf: (parameter: string) => string,
-): WorkflowVariable[] {
-  const required = requiredParameters(chain);
-  return [...parameterProperties(chain)]
-    .filter(([, schema]) => !isSensitive(schema))
-    .map(([parameter, schema]) => {
-      const value = own(values, parameter);
-      const type = variableType(schema, value);
-      const format = own(schema, 'format');
-      return {
-        name: nameOf(parameter),
-        type,
-        required: required.has(parameter),
-        ...given({ defaultValue: value }),
-        ...(type === 'string' && typeof format === 'string' && { format }),
-      };
-    });
-}
-
-/** If the schema has no type, the value decides. */
-const variableType = (schema: JsonObject, value: Json | undefined): WorkflowVariable['type'] =>
-  typeNamed(own(schema, 'type')) ?? (Array.isArray(value) ? 'array' : (typeNamed(typeof value) ?? 'string'));
-
-/** `format` stays behind: on a variable it is advice, in a schema it would be a rule. */
-const typeOnly = (schema: JsonObject): JsonObject => given({ type: own(schema, 'type') });

@@ -12,7 +12,7 @@ import {
 import { asJson, mapObjectStrings, mapStrings } from '../json.ts';
 import type { ChainCapability, FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
 import { bindSubChains, type ChildIds } from './check-chain.ts';
-import { type Substitution, wholeToken } from './parameters.ts';
+import { type ParameterBinding, wholeToken } from './parameters.ts';
 
 /** An expanded node in the form of the manifest, as the expansion seam of the protocol answers it. */
 export type ExpandedFragmentNode = Omit<FragmentNode, 'compensation'> & {
@@ -23,16 +23,6 @@ export type ExpandedFragmentNode = Omit<FragmentNode, 'compensation'> & {
 /** Distance between nodes that came without a place of their own. */
 const COLUMN_WIDTH = 240;
 
-export type VariablePort = Extract<PortValue, { type: 'variable' }>;
-
-/** How a chain's parameters reach a node. */
-export interface ParameterBinding {
-  /** What is written down now. */
-  readonly values: Substitution;
-  /** The variable that brings a parameter to an input at run time; undefined when it is written down. */
-  readonly variable: (parameter: string) => VariablePort | undefined;
-}
-
 const portSchema = lazyValidator(PortValue);
 const NODE_REFERENCE = /(?<![\w.-])nodes\.([A-Za-z0-9_-]+)/g;
 
@@ -40,10 +30,11 @@ const NODE_REFERENCE = /(?<![\w.-])nodes\.([A-Za-z0-9_-]+)/g;
 export const expansionPrefix = (chainId: string, expansionId: string): string =>
   `${chainId.replaceAll('.', '_')}_${expansionId}_`;
 
-interface RewriterOptions {
+export interface ExpansionOptions {
+  /** Unique in the workflow that the expansion goes into: letters, digits, `_` and `-`. */
   readonly expansionId: string;
-  readonly binding: ParameterBinding;
-  readonly children?: ChildIds | undefined;
+  /** The workflows of composed chains; without it a chain that composes is refused. */
+  readonly children?: ChildIds;
 }
 
 /**
@@ -57,7 +48,7 @@ export class Rewriter {
   readonly #binding: ParameterBinding;
   readonly #children: ChildIds | undefined;
 
-  constructor(chain: WorkflowChain, { expansionId, binding, children }: RewriterOptions) {
+  constructor(chain: WorkflowChain, binding: ParameterBinding, { expansionId, children }: ExpansionOptions) {
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(expansionId)) throw new Error(`not an expansion id: ${expansionId}`);
     this.#chain = chain;
     this.#nodeIds = new Set(chain.dag.nodes.map(({ id }) => id));

@@ -1,4 +1,12 @@
-import { isObject, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import {
+  given,
+  isObject,
+  type Json,
+  type JsonObject,
+  OpenwopError,
+  type PortValue,
+  type WorkflowVariable,
+} from '@gantry/protocol';
 import { asJson, boundsIssue, own } from '../json.ts';
 import type { WorkflowChain } from './chain.ts';
 
@@ -25,21 +33,25 @@ export function parameterProperties(chain: WorkflowChain): ReadonlyMap<string, J
   return new Map(entries.map(([name, schema]) => [name, isObject(schema) ? schema : {}]));
 }
 
-export function requiredParameters(chain: WorkflowChain): ReadonlySet<string> {
+function requiredParameters(chain: WorkflowChain): ReadonlySet<string> {
   const required = own(parameterSchema(chain), 'required');
   const names = Array.isArray(required) ? required : [];
   return new Set(names.filter((name) => typeof name === 'string'));
 }
 
-export const isSensitive = (schema: JsonObject): boolean => own(schema, 'x-openwop-sensitive') === true;
+const isSensitive = (schema: JsonObject): boolean => own(schema, 'x-openwop-sensitive') === true;
 
-export function substitutionRules(chain: WorkflowChain): SubstitutionRules {
+function substitutionRules(chain: WorkflowChain): SubstitutionRules {
   const properties = [...parameterProperties(chain)];
   return {
     sensitive: new Set(properties.filter(([, schema]) => isSensitive(schema)).map(([name]) => name)),
     required: requiredParameters(chain),
   };
 }
+
+/** Those that are not secret, with their schemas. */
+export const openParameters = (chain: WorkflowChain): [string, JsonObject][] =>
+  [...parameterProperties(chain)].filter(([, schema]) => !isSensitive(schema));
 
 /** The value with the defaults of its schema, also inside objects that are present. */
 function withDefaults(schema: JsonObject, value: JsonObject): JsonObject {
@@ -145,5 +157,70 @@ export function substitution(values: JsonObject, rules: SubstitutionRules): Subs
   return { value, text };
 }
 
-export const sensitiveParameter = (parameter: string): OpenwopError =>
+const sensitiveParameter = (parameter: string): OpenwopError =>
   new OpenwopError('sensitive_param_not_deferrable', { details: { parameter } });
+
+type VariablePort = Extract<PortValue, { type: 'variable' }>;
+
+/** How a chain's parameters reach its nodes. */
+export interface ParameterBinding {
+  /** What is written down now. */
+  readonly values: Substitution;
+  /** The variables that bring parameters at run time. */
+  readonly variables: readonly WorkflowVariable[];
+  /** How an input reads a parameter at run time; undefined when it is written down. */
+  readonly variable: (parameter: string) => VariablePort | undefined;
+}
+
+/** Parameters are variables under the names that `nameOf` gives, or written down without it. */
+export function bindParameters(
+  chain: WorkflowChain,
+  values: JsonObject,
+  nameOf?: (parameter: string) => string,
+): ParameterBinding {
+  const rules = substitutionRules(chain);
+  const open = nameOf ? openParameters(chain) : [];
+  const variables = new Map(
+    open.map(([parameter, schema]): [string, WorkflowVariable] => {
+      const value = own(values, parameter);
+      const type = variableType(schema, value);
+      const format = own(schema, 'format');
+      const variable = {
+        name: nameOf?.(parameter) ?? parameter,
+        type,
+        required: rules.required.has(parameter),
+        ...given({ defaultValue: value }),
+        ...(type === 'string' && typeof format === 'string' && { format }),
+      };
+      return [parameter, variable];
+    }),
+  );
+  return {
+    values: substitution(values, rules),
+    variables: [...variables.values()],
+    variable: (parameter) => {
+      if (nameOf && rules.sensitive.has(parameter)) throw sensitiveParameter(parameter);
+      const variable = variables.get(parameter);
+      return variable && readOf(variable);
+    },
+  };
+}
+
+/** Without a value there is nothing to read, unless a run must bring it. */
+const readOf = ({ name, required, defaultValue }: WorkflowVariable): VariablePort => {
+  const optional = required || defaultValue !== undefined ? undefined : true;
+  return { type: 'variable', variableName: name, ...given({ optional }) };
+};
+
+const VARIABLE_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
+
+/** The type of a variable by its name in JSON Schema; undefined for other names. */
+export const typeNamed = (name: unknown): WorkflowVariable['type'] | undefined =>
+  name === 'integer' ? 'number' : VARIABLE_TYPES.find((type) => type === name);
+
+/** If the schema has no type, the value decides. */
+const variableType = (schema: JsonObject, value: Json | undefined): WorkflowVariable['type'] =>
+  typeNamed(own(schema, 'type')) ?? (Array.isArray(value) ? 'array' : (typeNamed(typeof value) ?? 'string'));
+
+/** `format` stays behind: on a variable it is advice, in a schema it would be a rule. */
+export const typeOnly = (schema: JsonObject): JsonObject => given({ type: own(schema, 'type') });
