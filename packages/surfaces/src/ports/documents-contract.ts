@@ -146,7 +146,10 @@ function changes(port: () => DocumentsPort): void {
         code: 'validation_error',
         message: /not an object/,
       });
-      await assert.rejects(inner({ 's.x': 1 }), { code: 'validation_error', message: /"s" is not an object/ });
+      await assert.rejects(inner({ 's.x': 1 }), {
+        code: 'validation_error',
+        message: /"s" is not an object/,
+      });
     }
   });
 
