@@ -224,7 +224,7 @@ export class PackService {
     const writes = await removalWrites(this.#records, tenant, removed, { now });
     if (record) writes.push({ kind: 'idempotency', record, now });
     const [result] = await this.#options.store.commit([writes]);
-    if (!result?.won && record) return false;
+    if (result?.won === false && writes[result.write]?.kind === 'idempotency') return false;
     if (!result?.won)
       throw new OpenwopError('conflict', { message: `${name} changed meanwhile. Read it again.` });
     this.#options.changed();
