@@ -29,7 +29,7 @@ export const ACCESS: AccessRules = {
   'POST /v1/runs/{runId}/interrupts/{nodeId}': ['approvals:respond'],
   'POST /v1/runs/{runId}/approvals/{nodeId}': ['approvals:respond'],
   'GET /v1/runs/{runId}/interrupts/{nodeId}': ['runs:read'],
-  // Whoever makes a link decides who answers with it
+  // The creator of a link chooses who answers with it
   'POST /v1/host/gantry/runs/{runId}/interrupts/{nodeId}/links': ['approvals:link'],
   'DELETE /v1/host/gantry/runs/{runId}/interrupts/{nodeId}/links/{person}': ['approvals:link'],
   'GET /v1/interrupts/{token}': 'token',
@@ -44,13 +44,13 @@ export const ACCESS: AccessRules = {
   'DELETE /v1/trigger-subscriptions/{subscriptionId}': ['webhooks:manage'],
   'GET /v1/host/gantry/trigger-subscriptions': ['webhooks:manage'],
   'POST /v1/host/gantry/trigger-subscriptions/{subscriptionId}:rotate-secret': ['webhooks:manage'],
-  // Whoever sends events has no key: the signature is the credential.
+  // Senders of events have no key: the signature is the credential.
   'POST /v1/ingest/{subscriptionId}': 'public',
   'POST /v1/host/gantry/connections': ['credentials:manage'],
   'DELETE /v1/host/gantry/connections/{connectionId}': ['credentials:manage'],
   // The client acts for the host itself
   'POST /v1/host/gantry/oauth-clients': ['keys:manage', 'credentials:manage'],
-  // The link is the credential, and for the callback the state with the cookie of the browser
+  // The link is the credential; for the callback it is the state together with the browser's cookie
   'GET /v1/host/gantry/authorize/{link}': 'public',
   'GET /v1/host/gantry/media/{tenant}/{mediaId}': 'public',
   'POST /v1/host/gantry/authorize/{link}': 'public',

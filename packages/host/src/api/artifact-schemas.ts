@@ -1,4 +1,4 @@
-/** The schemas of artifact types, where readers of artifacts look for them. */
+/** Serves the schemas of artifact types at the path where clients expect them. */
 import { hash } from 'node:crypto';
 import { type Api, callerOf, notModified } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';

@@ -42,7 +42,7 @@ const READ = {
   params: Params,
   querystring: closedObject({
     version: optional(Type.String({ pattern: '^[1-9][0-9]{0,7}$' })),
-    /** The content alone, as a document; `raw` is the bytes of what is not JSON. */
+    /** Returns only the content, as a document; `raw` returns the bytes of content that is not JSON. */
     format: optional(Type.Enum([...READ_FORMATS])),
   }),
   response: { 200: Artifact },
@@ -78,7 +78,7 @@ export function artifactRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
     const { version, format } = request.query;
     const found = await artifacts.find({ tenant: callerOf(request).tenant, runId }, artifactId, version);
     if (!found) throw missingRun(deps, runId);
-    // A version never changes
+    // A version is immutable
     if (notModified(request, reply, `"${artifactId}@${found.version}${format ? `.${format}` : ''}"`))
       return '';
     if (format === undefined) return readPayload(request, reply, JSON.stringify(found));
@@ -93,7 +93,7 @@ function exported(
   format: (typeof READ_FORMATS)[number],
 ): string | Buffer {
   const { content, base64, mediaType, artifactId, artifactType, summary } = artifact;
-  // Whatever the bytes are, no browser is to open them here
+  // A browser must never render these bytes on this origin
   if (format === 'raw' && base64 !== undefined) {
     void reply.headers({ ...PAGE_HEADERS, 'content-type': mediaType, 'content-disposition': 'attachment' });
     return Buffer.from(base64, 'base64');

@@ -1,4 +1,6 @@
-/** Objects behind signed links: the link is the credential, and says what may be done with which object. */
+/**
+ * Objects behind signed links. The link is the credential; it names the object and the permitted operation.
+ */
 import type { Readable } from 'node:stream';
 import type { Api } from '@gantry/http';
 import { LINK_ROOT } from '@gantry/surfaces';
@@ -32,9 +34,9 @@ export function blobLinkRoutes(
       .headers(answer.headers)
       .send(answer.body ?? NOTHING);
   };
-  // A scope of its own: the body is whatever the object is, and is read as far as the link allows.
+  // A separate scope: the body has the type of the object, and is read up to the limit of the link.
   app.register(async (scope: Api) => {
-    // Fastify refuses a type that it cannot read before it asks any parser. Here it is only kept.
+    // Fastify rejects an unknown content type before it calls any parser. Here the type is only stored.
     scope.addHook('onRequest', (request, _reply, done) => {
       const { 'content-type': type } = request.headers;
       if (type !== undefined) types.set(request, type);

@@ -12,7 +12,7 @@ import type { PackRecords } from '../packs/pack-records.ts';
 import { chainOptions, sha256 } from '../workflows/chain-options.ts';
 import type { ApiDeps } from './context.ts';
 
-/** Where chains that came with the request are siblings. */
+/** The pack name under which chains of one request refer to each other. */
 const INLINE = 'private.inline';
 
 export function chainRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
@@ -75,7 +75,7 @@ async function chainsOf(
   return version.chains.map((chain) => ({ packName, chain }));
 }
 
-/** The same chain with the same parameters is the same workflow; with others it is another. */
+/** Equal chains with equal parameters get the same workflow id; other parameters give another id. */
 function workflowIdOf(chainId: string, parameters: object, deferred: boolean): string {
   const slug = chainId.toLowerCase().replaceAll('.', '_');
   return deferred ? slug : `${slug}_${sha256(JSON.stringify(parameters)).slice(0, 12)}`;

@@ -1,16 +1,16 @@
-/** Children in the snapshot of their parent: what became of them, and what the parent waits for through them. */
+/** Children in the snapshot of their parent: their status, and whether the parent waits for one of them. */
 import { type ChildRun, childRuns, type Plan, type Run, waitsForChildren } from '@gantry/engine';
 import type { RunStatus } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 
-/** So many are listed, those under way first. */
+/** The maximum number of listed children. Running children are listed first. */
 const LISTED_MAX = 100;
-/** Somebody has to answer. */
+/** Statuses that need an answer from a person. */
 const ASKING: readonly RunStatus[] = ['waiting-approval', 'waiting-input'];
 
 export interface ChildrenView {
   readonly childRuns?: { readonly runId: string; readonly status: RunStatus }[];
-  /** In the place of `running`, when all that can happen next is an answer to a child. */
+  /** Replaces `running` when only an answer to a child can advance the run. */
   readonly status?: RunStatus;
 }
 
@@ -36,6 +36,6 @@ export async function childrenView(
   return { childRuns: views, ...(waits && { status }) };
 }
 
-/** Part of the validator of a snapshot: children move without a word in the log of their parent. */
+/** Part of the ETag of a snapshot: children change without an event in the log of their parent. */
 export const childrenTag = ({ childRuns = [] }: ChildrenView): string =>
   childRuns.length === 0 ? '' : `-${childRuns.map(({ status }) => status).join('.')}`;

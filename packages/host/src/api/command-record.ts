@@ -1,4 +1,4 @@
-/** A command of a request: what it answers is recorded in the commit of its effect. */
+/** Runs a command of a request. Its answer is recorded in the same commit as its effect. */
 import type { Answer, RecordAnswer } from '@gantry/http';
 import type { OpenwopError } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
@@ -12,7 +12,7 @@ export interface CommandTerms {
   readonly answer: CommandAnswer;
   readonly status: number;
   readonly missing: () => OpenwopError;
-  /** What is answered all the same, where nothing is wrong with a run that changed nothing; else it throws. */
+  /** The answer to a command that changed nothing, if that is not an error; otherwise it throws. */
   readonly refused: (result: Refused) => CommandAnswer;
 }
 
@@ -32,7 +32,7 @@ export async function commanded(
     case 'refused':
       return { status, body: answerBody(refused(result), result, now()), recorded: false };
     case 'done':
-      // What was recorded is what is answered, to the millisecond
+      // Return the recorded body, so that a repeat gets the same timestamps
       return {
         status,
         body: result.body ?? answerBody(answer, result, now()),

@@ -1,4 +1,4 @@
-/** Connections: what a key may do with them, and the pages on which a person authorizes one. */
+/** Connections: the routes for keys, and the pages on which a person authorizes a connection. */
 import { type Api, type Idempotency, randomBytes } from '@gantry/http';
 import { connectionsWire, OpenwopError, oauthClientsWire } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -52,7 +52,7 @@ export function connectionRoutes(app: Api, oauth: OAuth, idempotency: Idempotenc
       connections.disconnect(caller, request.params.connectionId, matchingOf(request)),
     ),
   );
-  // A scope of its own: no other route takes forms
+  // A separate scope: no other route accepts forms
   app.register(async (scope: Api) => pageRoutes(scope, oauth));
 }
 
@@ -68,7 +68,7 @@ function cookieIn({ headers: { cookie = '' } }: FastifyRequest, id: string): str
 }
 
 function pageRoutes(app: Api, { authorizing, connections, urlOf }: OAuth): void {
-  // The form has no fields; what a browser sends for it is not read
+  // The form has no fields, so the body is ignored
   app.addContentTypeParser('application/x-www-form-urlencoded', { bodyLimit: 1_024 }, async () => null);
 
   function setCookie(reply: FastifyReply, id: string, value: string, seconds: number): void {
@@ -119,7 +119,7 @@ function pageRoutes(app: Api, { authorizing, connections, urlOf }: OAuth): void 
 
 const REFUSED = 400;
 
-/** People read these answers: what would be an error envelope elsewhere is a page too. */
+/** These answers are read by people, so errors are pages instead of error envelopes. */
 async function answered(reply: FastifyReply, make: () => Promise<string | ProblemFound>): Promise<string> {
   void reply.headers(PAGE_HEADERS);
   try {

@@ -1,4 +1,4 @@
-/** What every resource of the API works with. */
+/** The dependencies of all API routes. */
 
 import type { RunLimits } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
@@ -21,19 +21,19 @@ export interface HostInfo {
     readonly maxRequestBodyBytes: number;
     readonly sseSubscribersMax: number;
   };
-  /** How long an ended run and its events are kept at least. */
+  /** Minimum time that an ended run and its events are kept. */
   readonly retentionSeconds: number;
   readonly budgetEnforce: 'hard' | 'advisory';
 }
 
 export interface ApiDeps {
-  /** Of tenants on this thread; without one the server has its own. */
+  /** Schedules work of tenants on this thread. The server creates its own if absent. */
   readonly turns?: Turns;
   readonly runtime: Runtime;
   readonly workflows: Workflows;
   readonly services: Omit<Services, 'runtime' | 'start' | 'stop'>;
   readonly registry: Pick<MountedRegistry, 'access' | 'routes' | 'testNamespace'> | undefined;
-  /** Whether the seams of the public conformance suite are served. */
+  /** Whether the routes for the public conformance suite are served. */
   readonly seams: boolean;
   readonly store: Store;
   readonly masterKey: MasterKey;
@@ -43,8 +43,8 @@ export interface ApiDeps {
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
   readonly health: Pick<StoreHealth, 'problem' | 'clockSkewMs'>;
-  /** What absolute addresses in an answer begin with: the public URL of the settings, else as the request names it. */
+  /** The origin of absolute URLs in answers: the configured public URL, else the one in the request. */
   readonly originOf: (request: Pick<FastifyRequest, 'protocol' | 'host'>) => string;
-  /** Store migrated, recovery started. */
+  /** True once the store is migrated and recovery has started. */
   readonly isReady: () => boolean;
 }

@@ -1,4 +1,4 @@
-/** All that is known of one run, masked, in one document of bounded size. */
+/** Everything known about one run, masked, in one document of bounded size. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Api, callerOf, readPayload } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
@@ -23,16 +23,16 @@ import { SpanCollector } from './spans.ts';
 interface Source {
   readonly read: ReadRun;
   readonly events: readonly StoredEvent[];
-  /** How many events the log has, read or not. */
+  /** The number of events in the log, including those that were not read. */
   readonly total: number;
 }
 
-/** So many events are sized before other requests get their turn. */
+/** The number of events that are measured before other requests may run. */
 const SLICE_EVENTS = 250;
-/** What the end of a span, and the mark of a truncated bundle, add at most. */
+/** Upper bound for the bytes that the end of a span and the truncation marker add. */
 const ENDING_BYTES = 128;
 
-/** The longest prefix of the events that fits. Every event is sized once, in slices. */
+/** The longest prefix of the events that fits. Every event is measured once, in slices. */
 export async function debugBundle(
   info: Pick<HostInfo, 'name' | 'version'>,
   generatedAt: number,
@@ -59,7 +59,7 @@ export async function debugBundle(
   return `${head},"spans":${spans},"events":[${docs.join(',')}]}`;
 }
 
-/** All of the bundle but its lists. */
+/** The bundle without its lists. */
 function headText(
   info: Pick<HostInfo, 'name' | 'version'>,
   generatedAt: number,
@@ -79,7 +79,7 @@ function headText(
       nodeCount: definition.nodes.length,
       eventCount: total,
     },
-    // What is sealed is what readers see masked.
+    // Values that are stored sealed are shown masked.
     redactionApplied:
       mode !== 'passthrough' && events.some(({ sealed }, at) => at < count && sealed !== null),
     redactionMode: mode,
@@ -90,7 +90,7 @@ function headText(
   });
 }
 
-/** Bundles that are made at once: each holds a log of several megabytes in memory. */
+/** The number of bundles made at the same time: each holds a log of several megabytes in memory. */
 const BUNDLES_MAX = 2;
 const WAITING_PER_TENANT_MAX = 16;
 

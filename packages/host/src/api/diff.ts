@@ -16,12 +16,12 @@ const DIFF = {
   response: { 200: RunDiffResponse },
 };
 
-/** Both logs, page by page: two of any length are compared in the memory of two pages. */
+/** Compares both logs page by page, so logs of any length need the memory of two pages. */
 async function eventDiffs(runs: ApiDeps['store']['runs'], tenant: string, a: ReadRun, b: ReadRun) {
   const ids = [a.run.facts.runId, b.run.facts.runId] as const;
   const isOver = isTerminal(a.run.status) && isTerminal(b.run.status);
   const [ofA, ofB] = [a.run.nextSeq, b.run.nextSeq];
-  // What a run under way has not come to yet is no difference.
+  // Events that a running run has not produced yet are no difference.
   const length = isOver ? Math.max(ofA, ofB) : Math.min(ofA, ofB);
   const diffs = new EventDiffs(...ids);
   const page = (runId: string, from: number, end: number): Promise<StoredEvent[]> =>

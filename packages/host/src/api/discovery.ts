@@ -1,4 +1,4 @@
-/** What this host can do. Only what it serves end to end is said. */
+/** The capabilities of this host. Only those that it serves end to end are listed. */
 
 import { hash } from 'node:crypto';
 import {
@@ -85,14 +85,14 @@ function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>)
   };
 }
 
-/** WebAssembly packs that serve the tenant `default`, whose packs are the operator's. */
+/** WebAssembly packs of the tenant `default`, which belong to the operator. */
 async function wasmPacks(records: PackRecords): Promise<string[]> {
   const serving = [...(await records.serving(DEFAULT_TENANT)).values()];
   const versions = await Promise.all(serving.map(({ record }) => records.version(record.integrity)));
   return versions.flatMap(({ name, code }) => (code?.language === 'wasm' ? [name] : [])).sort();
 }
 
-/** Only the suite asks for it, and only with this pack. */
+/** Only the conformance suite uses it, and only with this pack. */
 const SAMPLE_CHAINS = 'vendor.openwop.workflow-chain-sample';
 
 async function expansionSeam({ seams }: ApiDeps, records: PackRecords): Promise<object> {
@@ -110,10 +110,10 @@ interface Made {
   readonly etag: string;
 }
 
-/** Members of the root that say what the document is about, and are no families. */
+/** Members of the root that describe the document and are not capability families. */
 const ABOUT = ['limits', 'implementation', 'schemaVersions'];
 
-/** Older clients read families under `capabilities`, which v1 tolerates: the root is repeated there. */
+/** Older clients read families under `capabilities`, which v1 permits: the root is repeated there. */
 function mirrored(root: object): object {
   const isFamily = ([name, value]: [string, unknown]): boolean =>
     typeof value === 'object' && !Array.isArray(value) && !ABOUT.includes(name);
@@ -123,7 +123,7 @@ function mirrored(root: object): object {
 export function discoveryRoute(app: Api, deps: ApiDeps): void {
   const { packs, oauth, providers: models } = deps.services;
   let made: { readonly of: string; readonly document: Promise<Made> } | undefined;
-  // Made when it is first asked for: whether this machine isolates is found out by trying.
+  // Made at the first request: whether this machine can isolate code is found out by trying.
   const make = async (aiProviders: JsonObject): Promise<Made> => {
     const families = await packs.families();
     const trusted = packsFamily(deps.registry, await packs.trust());

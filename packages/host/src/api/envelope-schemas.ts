@@ -1,4 +1,7 @@
-/** The schemas of the kinds of envelopes that runs here receive, where the protocol looks for them. */
+/**
+ * Serves the schemas of the envelope kinds that runs of this host accept, at the path that the protocol
+ * defines.
+ */
 import { UNIVERSAL_KINDS } from '@gantry/ai';
 import type { Api } from '@gantry/http';
 import { closedObject, OpenwopError } from '@gantry/protocol';

@@ -1,4 +1,4 @@
-/** Reading a run's log: at once, or waiting for what comes next. */
+/** Reads the log of a run, immediately or as a long poll. */
 import { type Api, callerOf, readPayload } from '@gantry/http';
 import {
   closedObject,
@@ -17,9 +17,9 @@ import { RUN_URL, RunParams } from './runs.ts';
 
 const WAIT_DEFAULT_SECONDS = 30;
 const WAIT_MAX_SECONDS = 60;
-/** One answer holds at most this much, or one event; the caller's next poll gets the rest. */
+/** An answer has at most this many bytes, or one event; the next poll returns the rest. */
 const ANSWER_BYTES_MAX = 8_000_000;
-/** What an event adds to an answer beside its payload. */
+/** Upper bound for the bytes of an event besides its payload. */
 const EVENT_BYTES = 512;
 const PAGE = 500;
 
@@ -28,7 +28,7 @@ export const EventLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: 10_0
 const PollQuery = closedObject({
   lastSequence: Sequence,
   since: Sequence,
-  /** As other clients ask: the first event wanted, and how many. */
+  /** Parameters of other clients: the first event, and the number of events. */
   fromSequence: Sequence,
   limit: EventLimit,
   timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: WAIT_MAX_SECONDS })),
@@ -64,7 +64,9 @@ export async function readLog(
   return { row, events };
 }
 
-/** Both documented shapes in one. A run counts as ended only for those who have all of its events. */
+/**
+ * One answer with both documented shapes. A run counts as ended only once the reader has all of its events.
+ */
 export function pollAnswer({ row, events }: LogPart, lastSequence: number): string {
   const lastEventSeq = events.at(-1)?.sequence ?? lastSequence;
   const ended = isTerminal(row.status) && lastEventSeq >= row.nextSeq - 1;
@@ -75,14 +77,14 @@ export function pollAnswer({ row, events }: LogPart, lastSequence: number): stri
   );
 }
 
-/** One reader that waits for a run to move past what it has. */
+/** A reader that waits for events after the last one it has. */
 interface Wait {
   readonly moved: Promise<void>;
   readonly giveUp: () => void;
   stop(): void;
 }
 
-/** All readers that wait, so that closing the server can send them home. */
+/** All waiting readers, so that closing the server can end their polls. */
 export interface Waiting {
   /** `moved` resolves at a commit past `last`, at the run's end, after `ms`, or when the server closes. */
   start(key: RunKey, last: number, ms: number): Wait;
@@ -128,7 +130,7 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
       const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
       const { lastSequence, since, fromSequence = 0, limit, timeout = WAIT_DEFAULT_SECONDS } = request.query;
       const last = lastSequence ?? since ?? fromSequence - 1;
-      // Subscribed before the first read, so that a commit in between is not missed.
+      // Subscribe before the first read, so that a commit in between is not missed.
       const wait = waiting.start(key, last, timeout * 1000);
       reply.raw.once('close', wait.giveUp);
       try {

@@ -4,7 +4,7 @@ import { Ancestry, isoTime, OpenwopError, RunExplanation } from '@gantry/protoco
 import type { ApiDeps } from './context.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
-/** The engine counts milliseconds; readers get dates. */
+/** Converts the milliseconds of the engine to dates. */
 function toWire(
   runId: string,
   { since, waitingFor, cause, notes, actions, ...rest }: Explanation,
@@ -44,7 +44,7 @@ export function explainRoute(app: Api, { runtime, now }: ApiDeps): void {
   );
 }
 
-/** The run's immediate parent; whoever wants the whole chain walks it. */
+/** The run's immediate parent. A client follows the parents to get the whole chain. */
 export function ancestryRoute(app: Api, { runtime, info }: ApiDeps): void {
   app.get(
     `${RUN_URL}/ancestry`,

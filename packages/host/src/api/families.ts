@@ -20,7 +20,7 @@ import type { Surfaces } from '../surfaces/surfaces.ts';
 import type { ApiDeps, HostInfo } from './context.ts';
 import { PROMPT_KINDS, RENDER_BYTES_MAX } from './prompts.ts';
 
-/** Of the discovery document, by name. */
+/** Part of the discovery document, by name. */
 export type Families = Readonly<Record<string, unknown>>;
 
 export type FamilyFacts = Pick<HostInfo, 'name' | 'retentionSeconds' | 'budgetEnforce'>;
@@ -97,7 +97,7 @@ const ENVELOPES = {
   },
 };
 
-/** What pack code may ask of the host, once it is granted. */
+/** Host functions that pack code may call once they are granted. */
 const HOST_CALLS = ['host.fetch', 'host.dns'];
 
 const PROMPTS = {
@@ -117,7 +117,10 @@ export const OAUTH_FAMILY = { supported: true, grants: [...GRANTS] };
 
 const TEST_MODE = { supported: true, isolated: true, catalogResetEndpoint: '/v1/packs-test/-/reset' };
 
-/** The public shape of `packs` is closed, so what signatures are verified here, and what they have to cover, is ours. */
+/**
+ * The public shape of `packs` is closed, so the accepted signatures and their required coverage are in our
+ * own family.
+ */
 export const packsFamily = (registry: ApiDeps['registry'], trust: HostTrust) => ({
   packSignatures: {
     methods: ['manual', 'ed25519', ...(trust.sigstore ? ['sigstore'] : [])],
@@ -127,7 +130,7 @@ export const packsFamily = (registry: ApiDeps['registry'], trust: HostTrust) => 
   ...(registry?.testNamespace && { packs: { testMode: TEST_MODE } }),
 });
 
-/** The sandbox is only promised where the operating system isolates. */
+/** The sandbox is advertised only where the operating system isolates processes. */
 const packFamilies = (
   { limits }: { readonly limits: PackLimits },
   { families, hostCalls }: Pick<Surfaces, 'families' | 'hostCalls'>,
@@ -167,7 +170,7 @@ const packFamilies = (
   }),
 });
 
-/** Every capability family of the discovery document. What this machine can run is found out by trying. */
+/** Every capability family of the discovery document. The sandbox of this machine is probed. */
 export const capabilityFamilies = async (
   facts: FamilyFacts,
   packs: { readonly limits: PackLimits; readonly sandboxes: Sandboxes },

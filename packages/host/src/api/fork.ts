@@ -43,7 +43,7 @@ const invalid = (field: string, problem: string): OpenwopError =>
     details: { fields: [{ field, problem }] },
   });
 
-/** What the body's schema cannot say. */
+/** Checks that the schema of the body cannot express. */
 function fromSeqOf({ mode, fromSeq, runOptionsOverlay = {} }: ForkRunRequest): number {
   if (mode === 'branch') {
     if (fromSeq === undefined) throw invalid('body/fromSeq', 'is needed for a branch');

@@ -1,4 +1,4 @@
-/** `GET /v1/host/gantry/heartbeats/{heartbeatId}/events`: a stream of what a heartbeat saw. */
+/** `GET /v1/host/gantry/heartbeats/{heartbeatId}/events`: a stream of the events of a heartbeat. */
 import { type Api, callerOf } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import { closedObject } from '@gantry/protocol';

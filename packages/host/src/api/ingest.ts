@@ -10,7 +10,7 @@ const INGEST = {
 };
 const EMPTY = Buffer.alloc(0);
 
-/** In a scope of its own: here a body is bytes of any type, since that is what was signed. */
+/** In a separate scope: the body is read as bytes of any type, since the signature covers the bytes. */
 export function ingestRoute(app: Api, ingest: Ingest): void {
   void app.register(async (scope: Api) => {
     scope.removeAllContentTypeParsers();

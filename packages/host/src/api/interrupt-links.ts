@@ -1,4 +1,6 @@
-/** Interrupts by signed token: links made for people, the page that a browser shows, and the protocol's own routes. */
+/**
+ * Interrupts by signed token: links for people, the HTML page behind them, and the routes of the protocol.
+ */
 import {
   type Answer,
   type Api,
@@ -43,7 +45,7 @@ import {
 } from './interrupts.ts';
 import { changed } from './resources.ts';
 
-/** Lets a key make links by which others answer in their own name. */
+/** Allows a key to create links by which other people answer in their own name. */
 export const LINK_SCOPE = 'approvals:link';
 
 const TokenParams = Type.Object({ token: Type.String({ minLength: 1 }) });
@@ -76,13 +78,13 @@ const ANSWER = {
 export function interruptLinkRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   makeRoute(app, deps);
   revokeRoute(app, deps, idempotency);
-  // A scope of its own: no other route takes forms
+  // A separate scope: no other route accepts forms
   app.register(async (scope: Api) => tokenRoutes(scope, deps, idempotency));
 }
 
 const LINKS_URL = '/v1/host/gantry/runs/:runId(^[^:/]+)/interrupts/:nodeId/links';
 
-/** Nothing is stored: a repeat makes a link that is as good, and no link is at rest. */
+/** Links are not stored: a repeated request creates an equivalent link. */
 function makeRoute(app: Api, { runtime, services, originOf, now, log }: ApiDeps): void {
   app.post(LINKS_URL, { schema: MAKE }, async (request, reply) => {
     const { runId, nodeId } = request.params;
@@ -119,7 +121,10 @@ function revokeRoute(app: Api, { runtime, services }: ApiDeps, idempotency: Idem
   });
 }
 
-/** A token is its own credential; one that came with a key as well answers as that key, unless it is for a person. */
+/**
+ * A token is its own credential. With an API key as well, the answer counts for the key, unless the token is
+ * for a person.
+ */
 function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const tokens = deps.services.interruptTokens;
   app.addContentTypeParser(
@@ -145,7 +150,7 @@ function tokenRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
     setCaller(request, by.caller);
     const resolution = { ...resolutionOf(claims, by), resumeValue: resumeValueIn(request.body) };
     const { interruptId, person } = claims;
-    // Two people may choose the same Idempotency-Key
+    // Two people may use the same Idempotency-Key
     const operation = `POST /v1/interrupts/${interruptId}${person === undefined ? '' : `/${person}`}`;
     return idempotency.answer(request, reply, operation, (record) => resolve(deps, resolution, record));
   });
@@ -184,7 +189,7 @@ const isBrowser = ({ headers }: FastifyRequest): boolean => headers.accept?.incl
 const isForm = ({ headers }: FastifyRequest): boolean =>
   headers['content-type']?.toLowerCase().startsWith(FORM_MEDIA) === true;
 
-/** Looking never answers: mail scanners open links too. */
+/** A GET never answers the interrupt: mail scanners open links too. */
 async function askedAt(
   { runtime, services }: ApiDeps,
   token: string,
@@ -196,8 +201,8 @@ async function askedAt(
 }
 
 /**
- * The address is the only credential, and no other page knows it. Browsers that say where a form comes from are held to
- * it all the same.
+ * The URL is the only credential, and no other page knows it. If the browser sends the origin of the form, it
+ * is checked anyway.
  */
 async function answeredByForm(
   deps: ApiDeps,
@@ -228,7 +233,7 @@ interface Refused {
   readonly page: string;
 }
 
-/** What would be an error envelope elsewhere is a page too. */
+/** Errors are pages instead of error envelopes. */
 async function forPeople(reply: FastifyReply, make: () => Promise<string | Refused>): Promise<string> {
   void reply.headers({ ...PAGE_HEADERS, vary: 'Accept' });
   try {

@@ -54,10 +54,10 @@ const ListQuery = closedObject({
 const LIST_DEFAULT = 50;
 const WAITING: readonly RunStatus[] = ['waiting-approval', 'waiting-input', 'waiting-external'];
 
-/** The protocol's `{ resumeValue }`, or the answer alone, as clients of others send approvals. */
+/** The protocol's `{ resumeValue }`, or the bare answer, as other clients send approvals. */
 export const AnswerBody = Type.Record(Type.String(), Type.Unknown());
 
-/** Checked here and not by the route: a token that is not valid is answered first. */
+/** Checked here and not by the route: an invalid token must be reported first. */
 export function resumeValueIn(body: Record<string, unknown>): Json {
   if (!('resumeValue' in body) && 'action' in body) return body as Json;
   const problem = misfit(ResolveInterruptRequest, body);
@@ -127,7 +127,7 @@ export interface Resolution {
   readonly interruptId?: string;
   readonly resumeValue: Json;
   readonly by: Resolver;
-  /** What answers a run that was cancelled: the protocol has one status for its own route, another for all others. */
+  /** The status for a cancelled run: the protocol defines one for its own route, another for all others. */
   readonly ifCancelled: 409 | 422;
 }
 
@@ -142,7 +142,7 @@ export function resolve(
     status: 200,
     missing: () => new OpenwopError('interrupt_not_found'),
     refused({ refusal }) {
-      // A vote that was counted before: nothing changed, and nothing is wrong.
+      // This vote was counted before: nothing changed, and this is no error.
       if (!refusal) return { ...answer, changed: false };
       if (refusal.code === 'interrupt_cancelled' && ifCancelled === 409)
         throw new OpenwopError('interrupt_already_resolved', { message: refusal.message });
@@ -152,7 +152,7 @@ export function resolve(
   return commanded(deps, key, { type: 'resolve', ...resolution }, terms, record);
 }
 
-/** What the engine refused, as the answer to whoever asked. */
+/** Converts a refusal of the engine to an HTTP error. */
 export function refusalError({ code, message, details }: Refusal): OpenwopError {
   if (!isErrorCode(code)) throw new Error(`the engine refused with ${code}, which is not in the catalogue`);
   return new OpenwopError(code, { message, ...(details && { details }) });
@@ -199,7 +199,7 @@ export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): Open
   };
 }
 
-/** The interrupt that has been open longest, as a snapshot shows it. A caller who may respond gets a token for it. */
+/** The longest open interrupt, as shown in a snapshot. A caller who may respond gets a token for it. */
 export function interruptOf(run: Run, caller: Caller, tokens: InterruptTokens, origin: string) {
   const first = firstInterrupt(run);
   if (!first || run.status !== 'running') return {};
@@ -212,7 +212,7 @@ export function interruptOf(run: Run, caller: Caller, tokens: InterruptTokens, o
   };
 }
 
-/** The inbox of a tenant: what its runs wait for, newest runs first. */
+/** The inbox of a tenant: the open interrupts of its runs, newest runs first. */
 function listRoute(app: Api, { runtime, store }: ApiDeps): void {
   app.get(
     '/v1/host/gantry/interrupts',

@@ -2,8 +2,8 @@ import { OpenwopError, timeOfId } from '@gantry/protocol';
 import type { ApiDeps } from './context.ts';
 
 /**
- * Run ids tell their age. One that retention would have deleted by now is gone, whoever asks and whether or not
- * it ever was: the answer gives away nothing but the retention, which is public.
+ * A run id contains its creation time. An id older than the retention is reported as expired to every caller,
+ * whether or not the run ever existed: the answer reveals only the retention, which is public.
  */
 export function missingRun(
   { info, now }: Pick<ApiDeps, 'info' | 'now'>,

@@ -1,4 +1,4 @@
-/** `/v1/openapi.json`, made from the schemas that check the requests. */
+/** `/v1/openapi.json`, made from the schemas that validate the requests. */
 
 import { hash } from 'node:crypto';
 import { type Access, type Api, notModified, type Route, type Routes, readPayload } from '@gantry/http';
@@ -36,7 +36,7 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** A stream has two representations, and what Prometheus reads is text; everything else is JSON. */
+/** Event streams have two representations, metrics are text for Prometheus, and everything else is JSON. */
 function content(route: Route, schema: TSchema): object {
   if (route.path.endsWith('/metrics')) return { 'text/plain': { schema } };
   if (!route.path.endsWith('/events')) return json(schema);
@@ -61,7 +61,9 @@ function responses(route: Route): object {
   };
 }
 
-/** `POST /v1/runs/{runId}:pause` is `postV1RunsRunIdVerbPause`: apart from `.../pause`, should both exist. */
+/**
+ * `POST /v1/runs/{runId}:pause` becomes `postV1RunsRunIdVerbPause`, which differs from the id of `.../pause`.
+ */
 const operationId = ({ method, path }: Route): string => {
   const words = path.replace(':', '/verb/').split(/[^A-Za-z0-9]+/);
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
@@ -112,7 +114,7 @@ function openapiDocument(info: HostInfo, routes: readonly Route[]): object {
   };
 }
 
-/** The document is made at the first request, when every route is known. */
+/** The document is made at the first request, when all routes are registered. */
 export function openapiRoute(app: Api, info: HostInfo, routes: Routes): void {
   let made: { body: string; etag: string } | undefined;
   const document = (): { body: string; etag: string } => {

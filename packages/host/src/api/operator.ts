@@ -1,4 +1,4 @@
-/** What the operator of the host looks at and does. */
+/** Routes for the operator of the host. */
 import {
   type Api,
   type Caller,
@@ -39,7 +39,7 @@ export function surfaceRoutes(app: Api, { health, metrics }: Pick<Surfaces, 'hea
   });
 }
 
-/** Both tell of all tenants, and of where servers stand: that is for who runs the host. */
+/** Both show data of all tenants and addresses of servers, so only the operator may read them. */
 const isOperator = ({ tenant, scopes }: Caller): boolean =>
   scopes.has(HOST_ADMIN) || liveTenant(tenant) === DEFAULT_TENANT;
 

@@ -1,4 +1,4 @@
-/** Packs: install, look at, grant, remove. */
+/** Packs: install, list, grant, remove. */
 import { type Api, callerOf, type Idempotency, readPayload } from '@gantry/http';
 import { ARCHIVE_LIMITS } from '@gantry/packs';
 import {
@@ -23,7 +23,7 @@ const ARCHIVE_TYPES = ['application/gzip', 'application/x-gzip', 'application/oc
 const Version = Type.String({ minLength: 1, maxLength: 128 });
 const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) });
 
-/** One pack from the host's registries; `PackPlan` is for several. */
+/** One pack from the host's registries; `PackPlan` is for several packs. */
 const FromRegistry = closedObject({
   name: Type.String({ minLength: 1, maxLength: 256 }),
   range: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
@@ -35,9 +35,9 @@ const INSTALL = {
   querystring: closedObject({
     /** Ids of `runtime.requires`, and of surfaces such as `host.kvStorage`, separated by commas. */
     grant: Type.Optional(Type.String({ maxLength: 512 })),
-    /** Other content of the same version may replace it later. */
+    /** Later installs may replace the content of this version. */
     development: Type.Optional(Type.Enum(['true', 'false'])),
-    /** It may take the place of a newer version. */
+    /** Permits replacing a newer version. */
     older: Type.Optional(Type.Enum(['true', 'false'])),
   }),
   response: {
@@ -78,7 +78,7 @@ const addressOf = (request: { params: { name: string } }): PackAddress => ({
 });
 
 export function packRoutes(app: Api, service: PackService, idempotency: Idempotency): void {
-  // A scope of its own: no other route takes bytes.
+  // A separate scope: no other route accepts bytes.
   app.register(async (scope: Api) => installRoute(scope, service));
 
   app.get(URL, { schema: LIST }, async (request, reply) =>

@@ -103,7 +103,7 @@ function readRoutes(app: Api, library: PromptLibrary): void {
     refuseWorkspace(workspaceId);
     const template = await library.find(callerOf(request).tenant, { ...request.params, ...named });
     const body = JSON.stringify(template);
-    // Private: a shared cache must not hand the prompts of one tenant to another.
+    // Private: a shared cache must not serve the prompts of one tenant to another.
     const age = named.version === undefined ? 'max-age=60' : 'max-age=31536000, immutable';
     void reply.header('cache-control', `private, ${age}`);
     if (notModified(request, reply, `"${hash('sha256', body, 'hex').slice(0, 32)}"`)) return '';
@@ -123,7 +123,7 @@ type Filter = Omit<Static<(typeof LIST)['querystring']>, 'cursor' | 'limit' | 'w
 
 const filterOf = ({ tag = [], ...rest }: Filter) => ({ ...rest, tags: [tag].flat() });
 
-/** Keys belong to a tenant and to no workspace. */
+/** Keys belong to a tenant, not to a workspace. */
 function refuseWorkspace(workspaceId: string | undefined): void {
   if (workspaceId !== undefined) throw new OpenwopError('workspace_membership_required');
 }

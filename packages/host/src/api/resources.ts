@@ -1,4 +1,4 @@
-/** The routes of a resource, from its wire. */
+/** The routes of a resource, generated from its wire. */
 import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload, warn } from '@gantry/http';
 import { closedObject, invalid, type Table, type Wire } from '@gantry/protocol';
 import type { Caller, Matching, Shown } from '@gantry/resources';
@@ -20,7 +20,10 @@ export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) })
 
 type View = Readonly<Record<string, unknown>>;
 
-/** A service whose wire is known at run time only: the schemas of the routes check what it is given. It has what the wire names. */
+/**
+ * A service whose wire is known only at run time. The schemas of the routes validate its input. It has the
+ * methods that the wire names.
+ */
 interface AnyService {
   create(caller: Caller, input: unknown): Promise<Shown<View>>;
   get(caller: Caller, id: string): Promise<Shown<View>>;
@@ -33,7 +36,7 @@ interface AnyService {
   readonly digest: ((text: string) => string) | undefined;
 }
 
-/** `claim`: of the record of its answer. */
+/** `claim` identifies the idempotency record of the answer. */
 export const personOf = (
   request: unknown,
   claim?: Extract<Caller, { kind: 'person' }>['request'],
@@ -51,11 +54,11 @@ export function matchingOf({ headers: { 'if-match': wanted } }: FastifyRequest):
   throw invalid('If-Match must be the ETag of an earlier answer, or *.', { header: 'If-Match' });
 }
 
-/** `items` where they are created, read and deleted, `methods` where their methods are. */
+/** `items` is the path to create, read and delete items; `methods` is the path of their methods. */
 function pathsOf({ path, url, id = 'id' }: Table) {
   const methods = `/v1/host/gantry/${path}`;
   const items = url ?? methods;
-  // An id has no colon: what follows one is a verb
+  // Ids contain no colon: a verb follows it
   const name = `:${id}(^[^:/]+)`;
   return { items, item: `${items}/${name}`, methods, method: `${methods}/${name}`, params: paramsOf(id) };
 }
@@ -67,7 +70,7 @@ const idOf = (request: { readonly params: Readonly<Record<string, string>> }): s
 
 type Once = Pick<Idempotency, 'once'>;
 
-/** A request that changes something: its answer is recorded under its key in the commit of the change. */
+/** Runs a request that changes something. Its answer is recorded under its key in the same commit. */
 export async function changed(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -80,7 +83,7 @@ export async function changed(
   return answer === undefined ? '' : JSON.stringify(answer);
 }
 
-/** What the caller probably did not mean in what creates an item, in sentences. */
+/** Sentences about probable mistakes in the input that creates an item. */
 type Warnings = (tenant: string, input: unknown) => Promise<readonly string[]>;
 
 export function resourceRoutes(
@@ -148,7 +151,7 @@ export function resourceRoutes(
   });
 }
 
-/** A method that answers something else than its item. */
+/** A method whose answer is not its item. */
 function actRoute(app: Api, wire: Wire, name: string, service: AnyService, idempotency: Once): void {
   const { method, params } = pathsOf(wire.table);
   const { about: summary, in: body, out, accepted, scopes = wire.scopes.write } = wire.methods[name]!;
@@ -200,7 +203,7 @@ function readRoutes(app: Api, wire: Wire, service: AnyService): void {
     });
   }
 
-  // They compute and change nothing: a repeat needs no record
+  // They only compute, so a repeated request needs no record
   for (const name of Object.keys(table.all ?? {})) {
     const { about: summary, in: body, out = view } = methods[name]!;
     const schema = { summary, body, response: { 200: out } };

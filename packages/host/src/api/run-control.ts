@@ -33,14 +33,16 @@ const isCancelled = (run: Run): boolean => run.status === 'cancelled' || run.sta
 type Asked = Static<typeof PauseRunRequest>;
 
 interface Verb {
-  /** Below the run. Of several spellings a repeat may use any: they are one operation. */
+  /** Paths below the run. All spellings are one operation, so a repeat may use any of them. */
   readonly paths: readonly string[];
   readonly summary: string;
   readonly body: TSchema;
   readonly response: Readonly<Record<number, TSchema>>;
   readonly answer: CommandAnswer;
   readonly command: (asked: Asked, caller: Caller) => RunCommand;
-  /** Whether a run that refused is already where the verb leads: for a cancel, at an end of any kind. */
+  /**
+   * Whether a run that refused is already in the requested state. For a cancel this is any terminal state.
+   */
   readonly isThere?: (run: Run) => boolean;
 }
 
@@ -146,7 +148,7 @@ export function runControlRoutes(app: Api, deps: ApiDeps, idempotency: Idempoten
   });
 }
 
-/** Callers who sent too many want to know how many they may. */
+/** Adds the limit to the error of a request with too many runs. */
 function withRunIdsMax(error: Error): Error {
   if (!(error instanceof OpenwopError)) return error;
   const details = { ...error.details, maxRunIds: CONTROL_LIMITS.bulkRunIdsMax };
@@ -159,7 +161,7 @@ const failure = (runId: string, code: ErrorCode): BulkCancelResult => ({
   error: { error: code, code, message: ERRORS[code].message },
 });
 
-/** One item of a bulk cancel: it fails alone. */
+/** One item of a bulk cancel. Its failure does not affect the others. */
 export async function cancelOne(
   { runtime }: Pick<ApiDeps, 'runtime'>,
   key: RunKey,

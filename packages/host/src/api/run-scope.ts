@@ -5,7 +5,7 @@ import type { RunReads } from '@gantry/store';
 const RETRY_AFTER_SECONDS = 1;
 
 export interface ScopeGuard {
-  /** Runs `create` unless the scope has an active run. Creates of one scope happen one after another. */
+  /** Runs `create` unless the scope has an active run. Creates in one scope are serialized. */
   onlyOne<T>(tenant: string, scopeId: string | undefined, create: () => Promise<T>): Promise<T>;
 }
 

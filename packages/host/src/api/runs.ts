@@ -38,13 +38,13 @@ import { missingRun } from './missing-run.ts';
 import { createScopeGuard } from './run-scope.ts';
 import { unknownConfigurable, unknownInputs } from './unknown-names.ts';
 
-/** Of `configurable.mockProvider`, for the suite. */
+/** Values of `configurable.mockProvider`, for the conformance suite. */
 export const MOCK_PROVIDERS = ['stream-text'];
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 200;
 
-/** Where one run lives. An id has no colon: what follows one is a verb. */
+/** The path of one run. Ids contain no colon: a verb follows it. */
 export const RUN_URL = '/v1/runs/:runId(^[^:/]+)';
 export const HOST_RUN_URL = '/v1/host/gantry/runs/:runId(^[^:/]+)';
 
@@ -57,20 +57,24 @@ const LIST_FILTERS = {
 };
 
 /**
- * Written by hand: ids and statuses need no escaping, and this is the busiest answer of the host. A short run
- * may have ended in the commit that created it; the protocol knows no such status here, and calls it running.
+ * Concatenated by hand: ids and statuses need no escaping, and this is the most frequent answer of the host.
+ * A short run may have ended in the commit that created it. The protocol does not permit that status here, so
+ * it is reported as running.
  */
 const createdBody = (runId: string, status: RunStatus): string =>
   `{"runId":"${runId}","status":"${isTerminal(status) ? 'running' : status}","eventsUrl":"/v1/runs/${runId}/events","statusUrl":"/v1/runs/${runId}"}`;
 
-/** An evaluation names a suite instead of a workflow; that it is not served is the better answer. */
+/**
+ * An evaluation names a suite instead of a workflow. Report that evaluations are not supported, not a schema
+ * error.
+ */
 function refusedBody(error: Error, body: unknown): Error {
   const isEvaluation = typeof body === 'object' && body !== null && 'mode' in body && body.mode === 'eval';
   if (!isEvaluation) return error;
   return new OpenwopError('capability_not_provided', { details: { capability: 'agents.evalSuite' } });
 }
 
-/** What can be refused without looking anything up. The order of the checks is part of the API. */
+/** Checks that need no lookup. Their order is part of the API. */
 function checkRequest(caller: Caller, body: CreateRunRequest): void {
   const { tenantId, callbackUrl } = body;
   if (tenantId !== undefined && tenantId !== caller.tenant && tenantId !== liveTenant(caller.tenant)) {
@@ -179,7 +183,7 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
 }
 
 const RunAgainRequest = closedObject({
-  /** They replace those of the run by name. */
+  /** Replace the inputs of the run by name. */
   inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 
@@ -214,7 +218,7 @@ function againRoute(app: Api, deps: ApiDeps, idempotency: Idempotency, commit: C
 
 type CommitRun = (run: NewRun, record: RecordAnswer | undefined) => Promise<Answer | 'duplicate'>;
 
-/** The host's own list, and the one that clients of others expect: the same, with the cursor under another name. */
+/** The host's own list, and the one that other clients expect: the same, with another name for the cursor. */
 function listRoutes(app: Api, { store }: ApiDeps): void {
   for (const [url, from, next] of [
     ['/v1/host/gantry/runs', 'before', 'nextBefore'],

@@ -1,4 +1,4 @@
-/** The HTTP face of the host: every resource on one server. */
+/** The HTTP API of the host: all routes on one server. */
 
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
 import {
@@ -49,7 +49,7 @@ import { workflowRoutes } from './workflows.ts';
 
 const DECLINED = { summary: 'Served by hosts that are a registry too', response: { 404: ErrorEnvelope } };
 
-/** The protocol defines the answer of a host that is not a registry. */
+/** Routes of a registry. The protocol defines the answer of a host that is not a registry. */
 function declinedListings(app: Api): void {
   for (const url of ['/v1/packs', '/v1/packs/export'])
     app.get(url, { schema: DECLINED }, async () => {
@@ -87,7 +87,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   else declinedListings(app);
 }
 
-/** What the protocol lays down and this host does not advertise. */
+/** Routes of the protocol that this host does not advertise. */
 const UNSERVED = [
   { path: /^\/v1\/runs\/[^/]+\/annotations$/, capability: 'feedback' },
   { path: /^\/v1\/content(\/|$)/, capability: 'content' },

@@ -40,7 +40,7 @@ export class SpanCollector {
     this.#traceId = parseTraceparent(traceparent)?.traceId ?? hash('sha256', runId, 'hex').slice(0, 32);
   }
 
-  /** Takes events in order. Answers the span that this one opens. */
+  /** Accepts events in order. Returns the span that this event opens. */
   add(event: StoredEvent): Span | undefined {
     const isFirst = this.spans.length === 0;
     if (isFirst) this.spans.push(this.#rootSpan(event));

@@ -1,4 +1,4 @@
-/** What a stream sends: events of the log turned into frames. */
+/** Converts events of the log to frames of a stream. */
 import { fold, type Plan, type Run, snapshot } from '@gantry/engine';
 import {
   admits,
@@ -15,9 +15,9 @@ export interface Frame {
   readonly event: string;
   /** JSON text on one line. */
   readonly data: string;
-  /** The same as an element of a batch, where nothing else says its type and sequence. */
+  /** The frame as an element of a batch, including its type and sequence. */
   readonly element: string;
-  /** As it is sent, once it was: streams that share a frame share these. */
+  /** The encoded frame, set when it is first sent. Streams that share a frame share these bytes. */
   bytes?: Buffer;
 }
 
@@ -31,7 +31,7 @@ export function batchText(frames: readonly Frame[]): string {
   return `id: ${frames.at(-1)!.sequence}\nevent: batch\ndata: [${elements}]\n\n`;
 }
 
-/** Events that a buffering stream must not hold back. */
+/** Events that a buffering stream must not delay. */
 export const isUrgent = (type: string): boolean => isTerminalEvent(type) || type === 'node.suspended';
 
 /** A frame that is not an event of the log, such as a snapshot. */
@@ -48,10 +48,10 @@ function eventFrame(runId: string, event: StoredEvent): Frame {
   return { sequence: event.sequence, event: event.type, data, element: data };
 }
 
-/** Turns committed events, given in order and once, into frames. */
+/** Converts committed events to frames. Each event is passed once, in order. */
 export type Projection = (events: readonly StoredEvent[]) => Frame[];
 
-/** All modes but `values` look at one event at a time. */
+/** All modes except `values` convert one event at a time. */
 export function eventProjection(runId: string, modes: readonly StreamMode[]): Projection {
   const whole = modes.filter((mode) => mode !== 'messages');
   const messages = modes.includes('messages');
@@ -73,8 +73,8 @@ interface Folded {
 }
 
 /**
- * Runs as they were after an event, kept while a stream holds one: streams at the same event hold the same run and
- * send the same bytes, since both may be large.
+ * Runs as they were after an event, kept while a stream holds one. Streams at the same event share the run
+ * and the bytes, since both may be large.
  */
 export class FoldedRuns {
   readonly #known = new Map<string, WeakRef<Folded>>();
@@ -102,8 +102,9 @@ export class FoldedRuns {
 }
 
 /**
- * `values`: folds the run from its first event and sends a snapshot for each event the mode reacts to.
- * After a reconnect it folds silently up to `resumeAfter`, sends the state at that point, and goes on.
+ * `values`: folds the run from its first event and sends a snapshot for each event that the mode reacts to.
+ * After a reconnect it folds up to `resumeAfter` without sending, sends the state at that point, and
+ * continues.
  */
 export function valuesProjection(
   plan: Plan,

@@ -2,12 +2,14 @@
  * One open stream.
  *
  * I1  Every event reaches the writer once, in order: `cursor` is the next sequence it has not seen.
- * I2  Live events are only taken at the cursor; anything else sends the stream back to the store.
- * I3  A reader that is slow costs little memory: past a bound nothing is written until it has drained. What is read
- *     from the log for one reader alone is held in a slot, and there are few of those; live events are bytes that all
- *     streams of a run share. Where frames are larger than their events (snapshots), that bound is looked at after
- *     every event.
- * I4  A reader that does not drain in time is cut off: it comes back with the id of the last frame that it has.
+ * I2  Live events are accepted only at the cursor; otherwise the stream reads from the store again.
+ * I3  A slow reader uses little memory: past a bound nothing is written until it has drained. A page read
+ * from the
+ *     log for one reader is held in one of a few slots; live events are bytes that all streams of a run
+ *     share.
+ *     If frames are larger than their events (snapshots), the bound is checked after every event.
+ * I4  A reader that does not drain in time is disconnected: it reconnects with the id of the last frame that
+ * it has.
  */
 
 import type { Limiter } from '@gantry/limiter';
@@ -19,18 +21,18 @@ import type { FrameWriter, SharedBytes, Sink } from './sse-writer.ts';
 const PAGE = 200;
 const PAGE_BYTES_MAX = 262_144;
 const UNSENT_BYTES_MAX = 1_048_576;
-/** Below this, a page counts as sent. */
+/** A page counts as sent when fewer bytes than this are unsent. */
 const SENT_BYTES = 65_536;
-/** How long a reader may take to drain; the shorter time while others wait for a slot. */
+/** Maximum time for a reader to drain. It is shorter while others wait for a slot. */
 const DRAIN_MS_MAX = 30_000;
 const DRAIN_CONTENDED_MS_MAX = 3_000;
 
 /** `live` follows commits; the others read the log or wait for the reader. */
 type Phase = 'catching-up' | 'live' | 'draining' | 'closed';
 
-/** What a stream needs of its connection. */
+/** The part of a connection that a stream uses. */
 export interface StreamSocket extends Sink {
-  /** Bytes the reader has not taken yet. */
+  /** Bytes that the reader has not received yet. */
   readonly writableLength: number;
   once(event: 'close' | 'drain', listener: () => void): unknown;
   destroy(): unknown;
@@ -42,11 +44,11 @@ export interface EventStreamOptions {
   readonly response: { end(): unknown };
   readonly socket: StreamSocket;
   readonly writer: FrameWriter;
-  /** Slots for pages of the log that are on their way to a reader. */
+  /** Slots for pages of the log that are being sent to a reader. */
   readonly pages: Pick<Limiter, 'acquire' | 'stats'>;
   /** The first sequence to read. */
   readonly cursor: number;
-  /** Events that are written before unsent bytes are looked at. */
+  /** The number of events that are written before unsent bytes are checked. */
   readonly eventsPerWrite: number;
   readonly onClose: () => void;
   readonly onError: (error: unknown) => void;
@@ -56,12 +58,12 @@ export class EventStream {
   readonly #options: EventStreamOptions;
   #phase: Phase = 'catching-up';
   #cursor: number;
-  /** The highest sequence heard of, taken or not. */
+  /** The highest committed sequence that this stream was notified of. */
   #announced = -1;
-  /** Where the log ends, once that is known. */
+  /** The last sequence of the log, once it is known. */
   #endedAt: number | null = null;
   readonly #closed = new AbortController();
-  /** Waits for the reader to take what was written. */
+  /** Pending while the reader has not received the written bytes. */
   #drain: { readonly promise: Promise<void>; readonly settle: () => void } | undefined;
 
   constructor(options: EventStreamOptions) {
@@ -73,7 +75,7 @@ export class EventStream {
     });
   }
 
-  /** What was just committed. `shared` is for all streams of the run that take exactly this. */
+  /** Accepts committed events. `shared` is for all streams of the run that receive exactly these events. */
   receive(events: readonly StoredEvent[], shared: SharedBytes): void {
     const last = events.at(-1);
     if (last === undefined) return;
@@ -85,7 +87,7 @@ export class EventStream {
     else this.#take(events, shared);
   }
 
-  /** Reads the log from the cursor until nothing newer was heard of, then goes live. */
+  /** Reads the log from the cursor up to the newest announced event, then goes live. */
   catchUp(): void {
     this.#phase = 'catching-up';
     this.#readLog().catch((error) => {
@@ -100,8 +102,8 @@ export class EventStream {
   }
 
   /**
-   * Sends what is gathered and closes the connection behind it: in the next turn, so that the last event
-   * reaches a thousand readers before the first of their connections is taken down.
+   * Sends buffered frames, then closes the connection in the next turn of the event loop, so that the last
+   * event reaches a thousand readers before the first of their connections is closed.
    */
   end(): void {
     if (this.#phase === 'closed') return;
@@ -123,7 +125,7 @@ export class EventStream {
     if (this.#endedAt !== null) this.end();
   }
 
-  /** Answers whether the log had no more. */
+  /** Returns whether the end of the log was reached. */
   async #sendPage(): Promise<boolean> {
     const { runs, key, socket } = this.#options;
     const page = await runs.events(key.tenant, key.runId, this.#cursor, PAGE, PAGE_BYTES_MAX);
@@ -143,7 +145,7 @@ export class EventStream {
     return this.#options.socket.writableLength > UNSENT_BYTES_MAX;
   }
 
-  /** Stops where unsent bytes reach their bound: the cursor says how far it came. */
+  /** Stops when unsent bytes reach their bound; the cursor is then at the first event not written. */
   #write(events: readonly StoredEvent[], shared: SharedBytes | null): void {
     const { eventsPerWrite, writer } = this.#options;
     const fresh = events.filter((event) => event.sequence >= this.#cursor);

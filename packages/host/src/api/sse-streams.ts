@@ -1,4 +1,4 @@
-/** All open streams: one subscription per run or heartbeat, one keep-alive for all. */
+/** All open streams: one subscription per run or heartbeat, one keep-alive timer for all. */
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import type { EventHub } from '../runtime/event-hub.ts';
@@ -17,10 +17,9 @@ export type EventSource = Pick<EventHub, 'subscribe'>;
 
 export interface Streams {
   readonly size: number;
-  /** `key` names what the source tells of: a run, or by its id a heartbeat. */
+  /** `key` identifies the source of the events: a run, or a heartbeat by its id. */
   add(source: EventSource, key: RunKey, stream: EventStream): void;
   remove(runId: string, stream: EventStream): void;
-  /** Ends every stream. */
   close(): void;
 }
 

@@ -1,14 +1,14 @@
-/** Writes frames to one socket, each at once or gathered for `bufferMs`. */
+/** Writes frames to one socket, immediately or batched for `bufferMs`. */
 import type { StoredEvent } from '@gantry/protocol';
 import { batchText, type Frame, frameText, isUrgent, type Projection } from './sse-frames.ts';
 
 const GATHERED_MAX = 500;
 const GATHERED_BYTES_MAX = 262_144;
 
-/** Bytes that several streams of a run send alike, made by the first of them. */
+/** Bytes that several streams of a run send, encoded by the first of them. */
 export type SharedBytes = Map<string, Buffer>;
 
-/** What a writer needs of a socket. */
+/** The part of a socket that a writer uses. */
 export interface Sink {
   readonly writable: boolean;
   write(bytes: Buffer | string): boolean;
@@ -17,7 +17,7 @@ export interface Sink {
 export interface FrameWriter {
   /** `shared` belongs to exactly these events. */
   write(events: readonly StoredEvent[], shared: SharedBytes | null): void;
-  /** Sends what is gathered. */
+  /** Sends buffered frames. */
   flush(): void;
 }
 
@@ -30,7 +30,7 @@ function encode(frames: readonly Frame[]): Buffer {
   return Buffer.from(frames.map(frameText).join(''));
 }
 
-/** Sends every frame at once. Streams with the same `shareAs` send the same bytes. */
+/** Sends every frame immediately. Streams with the same `shareAs` send the same bytes. */
 export function directWriter(socket: Sink, project: Projection, shareAs: string | null): FrameWriter {
   return {
     write(events, shared) {
@@ -45,7 +45,7 @@ export function directWriter(socket: Sink, project: Projection, shareAs: string 
   };
 }
 
-/** Gathers frames into batches; what ends or suspends a run never waits. */
+/** Collects frames into batches. An event that ends or suspends a run is sent immediately. */
 export function bufferedWriter(socket: Sink, project: Projection, bufferMs: number): FrameWriter {
   let gathered: Frame[] = [];
   let gatheredBytes = 0;

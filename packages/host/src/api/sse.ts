@@ -25,7 +25,7 @@ import { createStreams, type Streams } from './sse-streams.ts';
 import { bufferedWriter, directWriter } from './sse-writer.ts';
 import { type Delta, surfaceDeltas } from './surface-deltas.ts';
 
-/** Pages of logs, or single large events, that are on their way to readers who catch up. */
+/** Slots for pages of logs, or single large events, that are being sent to readers that catch up. */
 const PAGES_MAX = 128;
 const BUFFER_MAX_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -35,7 +35,7 @@ const StreamQuery = closedObject({
   streamMode: Type.Optional(Type.String()),
   bufferMs: Type.Optional(Type.Integer({ minimum: 0, maximum: BUFFER_MAX_MS })),
   lastEventId: Type.Optional(Type.String()),
-  /** Surfaces as what changed in them. */
+  /** 1 sends surfaces as deltas. */
   a2uiDelta: Type.Optional(Type.Integer({ minimum: 0, maximum: 1 })),
   lastSequence: Sequence,
   fromSequence: Sequence,
@@ -46,13 +46,13 @@ interface Wanted {
   readonly key: RunKey;
   readonly modes: readonly StreamMode[];
   readonly bufferMs: number;
-  /** For readers that ask for deltas. */
+  /** Set for readers that request deltas. */
   readonly delta: Delta | undefined;
-  /** The last sequence the reader has; -1 for none. */
+  /** The last sequence that the reader has; -1 if none. */
   readonly last: number;
 }
 
-/** Only a reader who asks for JSON, or for so many events, and not for a stream gets JSON. */
+/** JSON is sent only if the reader requests JSON or a number of events, and does not request a stream. */
 const wantsJson = (accept = '*/*', limit?: number): boolean =>
   (limit !== undefined || accept.includes('application/json')) && !accept.includes('text/event-stream');
 
@@ -83,7 +83,9 @@ export function checkRoom({ size }: Streams, limit: number): void {
   });
 }
 
-/** Sends the head of a body that ends with the connection: without chunks, a frame is one write. */
+/**
+ * Sends the head of a response that ends with the connection: without chunked encoding a frame is one write.
+ */
 export function openStream(reply: FastifyReply) {
   const { raw } = reply;
   const { socket } = raw;
@@ -103,7 +105,7 @@ export function openStream(reply: FastifyReply) {
   return { raw, socket };
 }
 
-/** `values` needs the run from its beginning, whatever the reader has seen. */
+/** `values` needs the run from its first event, whichever events the reader has. */
 async function projection(
   workflows: ApiDeps['workflows'],
   folded: FoldedRuns,
@@ -150,7 +152,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
       onClose: () => streams.remove(key.runId, opened),
       onError: (error) => log.error({ err: error, runId: key.runId }, 'an event stream failed'),
     });
-    // Subscribed before the log is read: what commits in between is heard of, not lost.
+    // Subscribe before reading the log, so that a commit in between is not missed.
     streams.add(runtime, key, opened);
     opened.catchUp();
   }

@@ -1,16 +1,19 @@
 /**
- * Surfaces, for readers that ask for deltas: the first of a node is sent in full, later ones as what changed (RFC 6902).
- * The log has them all in full.
+ * Surfaces for readers that request deltas: the first of a node is sent in full, later ones as an RFC 6902
+ * patch. The log stores all of them in full.
  */
 import { A2UI_KIND, patchBetween } from '@gantry/ai';
 import type { JsonObject, StoredEvent } from '@gantry/protocol';
 
-/** Of a reader who follows more than these, the oldest is sent in full again. */
+/**
+ * The number of surfaces that are remembered per reader. The oldest one is dropped, and sent in full next
+ * time.
+ */
 const SURFACES_MAX = 50;
 
 export type Delta = (event: StoredEvent) => StoredEvent;
 
-/** For the events of one reader, in their order. */
+/** Converts the events of one reader, in order. */
 export function surfaceDeltas(runId: string): Delta {
   const shown = new Map<string, JsonObject>();
   return (event) => {

@@ -1,4 +1,4 @@
-/** Routes of trigger subscriptions that the protocol defines; the others follow from the wire. */
+/** Routes of trigger subscriptions that the protocol defines; the others are generated from the wire. */
 import { type Api, type Idempotency, readPayload, warn } from '@gantry/http';
 import {
   TRIGGER_LIMITS,
@@ -13,7 +13,7 @@ import { changed, IfMatch, matchingOf, personOf, resourceRoutes } from './resour
 import { unknownPaths } from './unknown-names.ts';
 
 const URL = '/v1/trigger-subscriptions';
-/** An id has no colon: what follows one is a verb. */
+/** Ids contain no colon: a verb follows it. */
 const HOST_URL = '/v1/host/gantry/trigger-subscriptions';
 const HOST_ONE = `${HOST_URL}/:subscriptionId(^[^:/]+)`;
 

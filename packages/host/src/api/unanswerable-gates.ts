@@ -1,4 +1,6 @@
-/** Gates that nobody could answer: they ask for a role, a group or a scope that no key of the tenant has. */
+/**
+ * Finds gates that no key of the tenant can answer: they require a role, a group or a scope that no key has.
+ */
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 
@@ -7,13 +9,13 @@ const GATES = ['core.approvalGate', 'core.openwop.governance.approvalGate'];
 const textsOf = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
 
-/** Scopes of which one is needed, for each demand of the gate. */
+/** For each requirement of the gate, the scopes of which one is needed. */
 function demandsOf(config: Readonly<Record<string, unknown>>): string[][] {
   const named = [
     ...textsOf(config.approverRoleRefs).map((role) => `role:${role}`),
     ...textsOf(config.approverGroupRefs).map((group) => `group:${group}`),
   ];
-  // People in the list may answer by a link made for them
+  // People in the list may answer by a link
   const approvers = textsOf(config.approversList).length > 0 ? [] : named;
   const role = textsOf(config.requiredRole).map((name) => `role:${name}`);
   return [approvers, role, textsOf(config.requiredScope)].filter((scopes) => scopes.length > 0);

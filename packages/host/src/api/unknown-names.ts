@@ -1,4 +1,4 @@
-/** Names that a request may give freely and that nothing reads: probably mistyped, so the answer warns of them. */
+/** Finds names in a request that nothing reads. They are probably mistyped, so the answer has a warning. */
 import type { Plan } from '@gantry/engine';
 import type { PromptTemplate } from '@gantry/packs';
 import {
@@ -11,7 +11,7 @@ import {
 import { PLACEHOLDER } from '../prompts/compose.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 
-/** Whoever misspells more than these sees enough. */
+/** Limits the number of warnings in one answer. */
 const TOLD_MAX = 20;
 
 const unknown = (what: string, given: readonly string[], known: readonly string[]): string[] =>
@@ -23,15 +23,15 @@ const unknown = (what: string, given: readonly string[], known: readonly string[
 export const unknownInputs = ({ variables }: Plan, inputs: object): string[] =>
   unknown('input', Object.keys(inputs), [...variables.keys()]);
 
-/** As the schemas of schedules and heartbeats have it. */
+/** The common part of the schemas of schedules and heartbeats. */
 export interface RunsToStart {
   readonly workflowId: string;
   readonly inputs?: object;
-  /** Of a heartbeat: the run that a change starts. */
+  /** The run that a heartbeat starts at a change. */
   readonly enqueue?: RunsToStart;
 }
 
-/** Of the runs that a schedule or heartbeat starts later. */
+/** Unknown inputs of the runs that a schedule or heartbeat starts later. */
 export async function unknownInputsLater(
   workflows: Pick<Workflows, 'resolve'>,
   tenant: string,
@@ -42,12 +42,13 @@ export async function unknownInputsLater(
   return enqueue ? [...own, ...(await unknownInputsLater(workflows, tenant, enqueue))] : own;
 }
 
-/** Reserved by the protocol, in every workflow. */
+/** Names that the protocol reserves in every workflow. */
 const RESERVED = [...Object.keys(CONFIGURABLE_RULES), 'budget', 'ai', 'mockProvider'];
 
 /**
- * Where the workflow does not say which names of `configurable` there are, those that the host or the run knows. Pack
- * code may read any other, so a name is taken for a slip only if it is like one of them, or no node has such code.
+ * For a workflow that does not declare its `configurable`, the known names are those of the host and the run.
+ * Pack code may read any other name, so a name is reported only if it is similar to a known one, or if no
+ * node has such code.
  */
 export function unknownConfigurable(
   { definition, order }: Plan,
@@ -66,7 +67,7 @@ export function unknownConfigurable(
   return unknown('name in configurable', slips, known);
 }
 
-/** They are left empty when the prompt is filled in. */
+/** Unknown placeholders stay empty when the prompt is rendered. */
 export function unknownPlaceholders({ text, variables = [] }: PromptTemplate): string[] {
   const names = new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name));
   return unknown(
@@ -87,7 +88,7 @@ const INGESTED_MEMBERS = [
   'dedupKey',
 ];
 
-/** What no event has stays unset in every run. */
+/** A path that no event has stays unset in every run. */
 export function unknownPaths({
   source,
   inputMapping = {},
@@ -103,7 +104,7 @@ export function unknownPaths({
     });
 }
 
-/** Clients may subscribe to events that a later version tells. */
+/** Warns only: clients may subscribe to events of a later version. */
 export function unknownEvents(events: readonly string[]): string[] {
   const types: string[] = [...Object.keys(EVENT_TYPES), ...HEARTBEAT_EVENTS];
   const isKnown = (event: string): boolean =>

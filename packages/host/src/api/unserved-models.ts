@@ -1,4 +1,4 @@
-/** Nodes that would ask a model that nobody serves: the workflow is registered, and its runs would fail. */
+/** Finds nodes with a model that no provider serves. The workflow is registered, but its runs would fail. */
 import { isScripted } from '@gantry/ai';
 import type { Owner, WorkflowDefinition } from '@gantry/protocol';
 import type { Providers } from '../ai/providers/providers.ts';

@@ -1,4 +1,4 @@
-/** What models were used for, and what it cost. */
+/** The usage and cost of models. */
 import { rootRunId } from '@gantry/engine';
 import { type Api, callerOf } from '@gantry/http';
 import { closedObject, ModelUsage, OpenwopError, optional, RunUsage } from '@gantry/protocol';
@@ -11,7 +11,7 @@ import { RunParams } from './runs.ts';
 
 const DAYS_MAX = 400;
 const DAY_MS = 86_400_000;
-/** Of a run that made more calls, the last ones are listed. */
+/** The maximum number of listed calls of a run; the last ones are listed. */
 const CALLS_MAX = 1_000;
 /** A log is read in parts of this size. */
 const PART_BYTES = 1_048_576;

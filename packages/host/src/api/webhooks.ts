@@ -1,4 +1,4 @@
-/** Routes of webhooks that the protocol defines; the others follow from the wire. */
+/** Routes of webhooks that the protocol defines; the others are generated from the wire. */
 import { type Api, callerOf, type Idempotency, warn } from '@gantry/http';
 import {
   OpenwopError,
@@ -15,7 +15,7 @@ import { changed, IfMatch, matchingOf, resourceRoutes } from './resources.ts';
 import { unknownEvents } from './unknown-names.ts';
 
 const URL = '/v1/webhooks';
-/** An id has no colon: what follows one is a verb. */
+/** Ids contain no colon: a verb follows it. */
 const HOST_ONE = '/v1/host/gantry/webhooks/:webhookId(^[^:/]+)';
 
 const Id = Type.String({ minLength: 1, maxLength: 128 });
@@ -39,7 +39,7 @@ const RESEND = {
   response: { 202: WebhookDelivery },
 };
 
-/** A key may name its own tenant only. */
+/** A key may only name its own tenant. */
 function checkTenant(request: unknown, named: string | undefined): void {
   if (named === undefined || named === callerOf(request).tenant) return;
   throw new OpenwopError('forbidden', {
@@ -51,7 +51,7 @@ function checkTenant(request: unknown, named: string | undefined): void {
 export function webhookRoutes(app: Api, service: WebhookService, idempotency: Idempotency): void {
   resourceRoutes(app, webhooksWire, service, idempotency);
 
-  // The URL is judged before the rest of the body, as clients expect
+  // The URL is checked before the rest of the body, as clients expect
   const judgeUrl = async (request: FastifyRequest): Promise<void> => {
     const url: unknown = Object(request.body).url;
     if (typeof url === 'string') await service.checkUrl(callerOf(request).tenant, url);

@@ -75,7 +75,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
           { replace: optional(Type.Enum(['true', 'false'])) },
           { additionalProperties: false },
         ),
-        // Whole and bounded checks are the registry's; here the body only has to be an object.
+        // The registry validates the definition within its limits; here the body only has to be an object.
         body: Values,
         response: { 201: RegisteredWorkflow },
       },
@@ -99,7 +99,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
   );
 }
 
-/** What is right in itself, and would not work here as things are. */
+/** Warnings for a valid definition that would fail on this host in its current state. */
 const foreseenFailures = async (
   { store, services, now }: ApiDeps,
   owner: Owner,
@@ -154,7 +154,7 @@ function checkRoutes(app: Api, { workflows }: ApiDeps): void {
   );
 }
 
-/** Where a file finds the schema by which editors complete and check it. */
+/** The schema by which editors complete and check workflow files. */
 const SCHEMA_URL = '/v1/host/gantry/workflow-schema.json';
 
 function versionRoutes(app: Api, { store: { records } }: ApiDeps): void {
@@ -168,7 +168,7 @@ function versionRoutes(app: Api, { store: { records } }: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      // Not resolved: it can be read also while a pack that it uses is missing
+      // Not resolved, so that it can be read even while a pack that it uses is missing
       const record = await records.workflow(callerOf(request).tenant, request.params.workflowId);
       const body = record && (await records.definition(record.hash));
       if (!record || !body) throw new OpenwopError('not_found');

@@ -1,4 +1,4 @@
-/** Surfaces that a model describes: received by a node of a run, and read back in full. */
+/** Surfaces described by a model: a node of a run receives them, and they are read back in full. */
 import { randomUUID } from 'node:crypto';
 import { A2UI_KIND, type Outcome } from '@gantry/ai';
 import { type Api, type Caller, callerOf } from '@gantry/http';
@@ -18,7 +18,7 @@ type InRun = (
 ) => Promise<Outcome>;
 
 export function a2uiSeams(app: Api, drive: Drive, aliases: Aliases, inRun: InRun): void {
-  /** Received by a node of a run, as from a model; the log of the run has it in full. */
+  /** A node of a run receives the surface, as from a model; the log of the run has it in full. */
   seam(app, 'a2ui/emit-surface', EmitSurface, async (caller, { runId, surface: payload }) => {
     const surfaceRef = `${runId}:surface`;
     const meta = { source: 'ai-generation', ts: new Date().toISOString() };

@@ -1,4 +1,4 @@
-/** A supervisor that takes its turns, and one that is interrupted in between. */
+/** Runs the loop of a supervisor, with or without an interrupt. */
 
 import { firstInterrupt } from '@gantry/engine';
 import type { Api } from '@gantry/http';
@@ -9,7 +9,7 @@ import { type Drive, resolver } from './drive.ts';
 import { seam } from './seam.ts';
 
 const TURNS_MAX = 100;
-/** So unsure that nobody carries the decision out unasked. */
+/** A confidence so low that the decision needs an approval. */
 const UNSURE = 0.1;
 
 const Turn = Type.Integer({ minimum: 1, maximum: TURNS_MAX });
@@ -64,7 +64,7 @@ export function agentLoopSeam(app: Api, drive: Drive): void {
 const decisionsIn = (events: readonly RunEventDoc[]): RunEventDoc[] =>
   events.filter(({ type }) => type === 'runOrchestrator.decided');
 
-/** The turn that went on: the one before the first decision after the answer, or the last one of all. */
+/** The resumed turn: the one before the first decision after the answer, or the last turn. */
 function resumedIn(events: readonly RunEventDoc[]): number | undefined {
   const answered = events.find(({ type }) => type === 'interrupt.resolved')?.sequence;
   if (answered === undefined) return;

@@ -1,4 +1,4 @@
-/** Artifact types: installed from a manifest with its schemas; artifacts of them are made by runs. */
+/** Artifact types: installed from a manifest with its schemas. Runs make artifacts of them. */
 import type { Api, Caller } from '@gantry/http';
 import { isFilePath, normalizePath } from '@gantry/packs';
 import { invalid, type Json, type JsonObject, OpenwopError, Values } from '@gantry/protocol';
@@ -17,7 +17,7 @@ const TypeId = Type.String({ minLength: 1, maxLength: 256 });
 const Produce = Type.Object({ artifactTypeId: TypeId, payload: Type.Unknown() });
 const RunProduce = Type.Object({ artifactTypeId: TypeId });
 
-/** The type that the suite asks for when discovery names none. */
+/** The type that the suite uses when discovery names none. */
 const NOTE = 'vendor.conformance.note';
 const NOTES = {
   manifest: {
@@ -97,7 +97,7 @@ export function artifactTypeSeams(
   });
 }
 
-/** Where the archive would have them that the pack is published as. */
+/** The schemas by their paths in the archive of the pack. */
 function schemaFiles({ manifest, schemas }: Static<typeof Install>): Record<string, string> {
   if (manifest.kind !== 'artifact-type') throw new OpenwopError('pack_kind_invalid');
   const files: Record<string, string> = {};

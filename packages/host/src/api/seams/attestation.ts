@@ -1,4 +1,4 @@
-/** What a child reports is attested and merged, or not, by a real parent. */
+/** A real parent attests and merges the outputs of a child, or rejects them. */
 import type { Api } from '@gantry/http';
 import {
   invalid,
@@ -35,7 +35,7 @@ function typeOf(name: string, value: Json): WorkflowVariable['type'] {
   });
 }
 
-/** The child gets its outputs as inputs, since variables are what a child reports. */
+/** The child gets its outputs as inputs, since a child reports its variables. */
 function family(outputs: JsonObject, outputAttestation: JsonObject) {
   const names = Object.keys(outputs).sort();
   const variables = names.map((name) => ({ name, type: typeOf(name, outputs[name]!) }));

@@ -1,4 +1,6 @@
-/** Whether a key of the caller's tenant may do something: the same record that every request is held against. */
+/**
+ * Whether a key of the caller's tenant has a permission, by the same record that authorizes every request.
+ */
 import type { Api } from '@gantry/http';
 import Type from 'typebox';
 import { keyScopes } from '../../tools/gates.ts';

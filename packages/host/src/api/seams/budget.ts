@@ -1,4 +1,4 @@
-/** Runs that use up what they may spend. */
+/** Runs that exhaust their budget. */
 import type { Api } from '@gantry/http';
 import type { JsonObject } from '@gantry/protocol';
 import Type from 'typebox';
@@ -14,7 +14,7 @@ const asking = definition(
   [1, 2, 3].map((n) => node(`ask${n}`, 'core.ai.callPrompt', ask)),
   { edges: [edge('ask1', 'ask2'), edge('ask2', 'ask3')] },
 );
-/** Two such calls fit into half a cent, a third does not. */
+/** Two such calls fit into half a cent, three do not. */
 const ai = {
   price: { input: 10, output: 10 },
   script: [{ text: 'Hello', usage: { inputTokens: 20, outputTokens: 180 } }],

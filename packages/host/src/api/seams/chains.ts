@@ -1,4 +1,4 @@
-/** Expansion of chains that come with the request, as the editor and `from-chain` do it. */
+/** Expands chains that are part of the request, in the same way as the editor and `from-chain`. */
 import { type Api, callerOf } from '@gantry/http';
 import {
   type ChainExpansion,
@@ -41,14 +41,14 @@ const Expanded = Type.Object({
 const Defer = Type.Object({
   chain: Type.Optional(Values),
   values: Type.Optional(Values),
-  /** A chain of the suite, which is run with `override`, and forked if asked to. */
+  /** A chain of the suite, which is run with `override`, and forked on request. */
   chainId: Type.Optional(Id),
   params: Type.Optional(Values),
   override: Type.Optional(Values),
   fork: Type.Optional(Type.Boolean()),
 });
 
-/** What a caller who only asks about parameters leaves out. */
+/** Members that a caller may omit if it only wants the parameters. */
 const REST_OF_CHAIN = {
   chainId: 'conformance.seam',
   version: '1.0.0',
@@ -57,7 +57,7 @@ const REST_OF_CHAIN = {
   dag: { nodes: [{ id: 'work', typeId: 'core.noop' }] },
 };
 
-/** Its one parameter is what its one node shows. */
+/** Its one node outputs its one parameter. */
 const RUN_CHAIN = 'conformance.deferred';
 const SHOWN = {
   ...REST_OF_CHAIN,
@@ -114,7 +114,7 @@ interface NamedChain {
   readonly packVersion?: string;
 }
 
-/** The chain that the request brings, or one of an installed pack. */
+/** The chain of the request, or one of an installed pack. */
 async function chainOf(
   records: PackRecords,
   tenant: string,
@@ -147,7 +147,7 @@ function defer({ chain: given, values = {} }: Static<typeof Defer>, options: Exp
   return { variables: bareVariables(expansion) };
 }
 
-/** By the names that runs give them under. */
+/** The variables by the names under which runs set them. */
 function bareVariables({ variables, deferral }: ChainExpansion): object[] {
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
   return Object.entries(deferral?.aliases ?? {}).flatMap(([name, alias]) => {

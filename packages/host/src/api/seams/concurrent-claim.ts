@@ -1,4 +1,7 @@
-/** One effect of a run, reached by several executors at once, as when a run is taken over from one that still lives. */
+/**
+ * Several executors attempt one effect of a run at once, as when a run is taken over from a process that is
+ * still alive.
+ */
 import type { Api } from '@gantry/http';
 import { CommitPipeline } from '@gantry/store';
 import Type from 'typebox';
@@ -19,7 +22,7 @@ export function concurrentClaimSeam(app: Api, { store, now }: ApiDeps, drive: Dr
       delivered++;
       return { ok: true, outputs: {} } as const;
     };
-    // A log and a way to the store each: nothing but the claim is between them
+    // Each has its own log and store access: only the claim is shared
     const racing = Array.from({ length: executors }, async () => {
       await new InvocationLog(new CommitPipeline(store), store.records, now).perform(effect, act);
       return logicalInvocationId(effect);

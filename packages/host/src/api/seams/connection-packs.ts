@@ -1,4 +1,4 @@
-/** Connection packs: installed from a manifest alone, then asked what production asks. */
+/** Connection packs: installed from a manifest alone, then used as in production. */
 import type { Api } from '@gantry/http';
 import { OpenwopError, Values } from '@gantry/protocol';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** A credential whose value a node tries to show, and everything that readers see of its run. */
+/** A node tries to reveal the value of a credential. Returns everything that readers see of its run. */
 import { randomUUID } from 'node:crypto';
 import type { Api } from '@gantry/http';
 import { DEBUG_BUNDLE_BYTES_MAX } from '@gantry/protocol';

@@ -1,4 +1,4 @@
-/** A run whose retries are used up, and a fork of it. */
+/** A run that has used all its retries, and a fork of it. */
 import type { Api } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';

@@ -1,14 +1,16 @@
-/** Workflows that seams bring along, under ids that no author uses. */
+/** The workflows of seams, under ids that no author uses. */
 import { hash } from 'node:crypto';
 import type { JsonObject, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
 import canonicalize from 'canonicalize';
 
 type NodeMore = Partial<Pick<WorkflowNode, 'config' | 'inputs' | 'settings' | 'artifactType'>>;
 
-/** Ids that begin so may play agents: only conformance workflows do. */
+/** Only conformance workflows, which have this prefix, may play agents. */
 export const seamId = (name: string): string => `conformance-seam-${name}`;
 
-/** An id for a workflow that depends on what the caller sent: two callers never change each other's. */
+/**
+ * The id of a workflow that depends on the request, so that two callers never change each other's workflow.
+ */
 export const seamIdFor = (name: string, sent: JsonObject): string =>
   seamId(`${name}-${hash('sha256', canonicalize(sent) ?? '', 'hex').slice(0, 16)}`);
 
@@ -45,5 +47,5 @@ export const definition = (
   ...more,
 });
 
-/** Ends at once. */
+/** Ends immediately. */
 export const noop = (id: string): WorkflowDefinition => definition(id, [node('work', 'core.noop')]);

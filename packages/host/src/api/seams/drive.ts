@@ -1,4 +1,4 @@
-/** How seams drive runs: the way every run is admitted, started, answered and read. */
+/** How seams drive runs: they admit, start, answer and read them in the same way as for any other run. */
 
 import { firstInterrupt, type Resolver } from '@gantry/engine';
 import type { Caller } from '@gantry/http';
@@ -17,7 +17,7 @@ import type { ApiDeps } from '../context.ts';
 import { readLog, type Waiting } from '../events.ts';
 import { RESPOND_SCOPE } from '../interrupts.ts';
 
-/** Longer than this no run of a seam takes; its own limit ends it. */
+/** The maximum duration of a run of a seam; its own limit ends it. */
 const RUN_MS = 10_000;
 const GRACE_MS = 5_000;
 
@@ -30,17 +30,17 @@ export interface Drive {
     configurable?: JsonObject,
     more?: Pick<NewRun, 'advisoryBudget'>,
   ): Promise<RunKey>;
-  /** The run once nothing in it moves: it has ended, or waits for an answer. */
+  /** Waits until the run has ended or waits for an answer. */
   atRest(key: RunKey): Promise<ReadRun>;
-  /** Resolves the open interrupt of the run. The engine decides who may, and what counts. */
+  /** Resolves the open interrupt of the run. The engine checks the resolver and counts the answer. */
   answer(key: RunKey, resumeValue: Json, by: Resolver): Promise<void>;
-  /** Ends a run that still waits, so that a seam leaves nothing open behind it. */
+  /** Ends a run that still waits, so that a seam leaves no open runs. */
   close(key: RunKey): Promise<void>;
   /** The log as readers see it. */
   events(key: RunKey): Promise<RunEventDoc[]>;
 }
 
-/** Somebody with a key that may answer, as the seams that answer demand of their caller. */
+/** A person with a key that may answer; these seams require such a key of their caller. */
 export const resolver = (principal: string, roles: readonly string[] = []): Resolver => ({
   principal,
   roles,
@@ -75,7 +75,7 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
     },
     async atRest(key) {
       for (let last = -1; ; ) {
-        // Subscribed before the read, so that a commit in between is not missed.
+        // Subscribe before the read, so that a commit in between is not missed.
         const wait = waiting.start(key, last, RUN_MS + GRACE_MS);
         try {
           const found = await read(key);

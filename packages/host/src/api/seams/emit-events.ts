@@ -1,4 +1,4 @@
-/** Events of models and envelopes, emitted by the node of a run that is started for them. */
+/** Starts a run whose node emits the given events of models and envelopes. */
 import type { Api, Caller } from '@gantry/http';
 import {
   closedObject,
@@ -35,7 +35,7 @@ const About = { runId: Name, correlationId: optional(Name), nodeId: optional(Nam
 const EmitUsage = Type.Object({ ...About, payload: Usage });
 const EmitReliability = Type.Object({ ...About, type: Name, payload: Values });
 
-/** Members that each needs, then those that it may have. The node is in all. */
+/** The required members of each type, then the optional ones. All types have the node. */
 const RELIABILITY: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
   'envelope.retry.attempted': [['attempt', 'reason'], ['previousError']],
   'envelope.retry.exhausted': [['totalAttempts', 'finalReason'], ['finalError']],
@@ -87,7 +87,7 @@ export function emitSeams(app: Api, drive: Drive, tasks: EnvelopeTasks, aliases:
   });
 }
 
-/** Their payloads are closed: what a model sent has no place in them. */
+/** Their payloads are closed, so that they cannot contain output of a model. */
 function checkReliability(type: string, payload: JsonObject): void {
   const wrong = (what: string) => new OpenwopError('invalid_argument', { message: `${what}.` });
   const members = RELIABILITY[type];

@@ -1,4 +1,4 @@
-/** Envelopes: judged by themselves, or received by the node of a run that is started for them. */
+/** Envelopes: validated alone, or received by the node of a run that is started for them. */
 import {
   accept,
   type Counter,
@@ -57,7 +57,7 @@ export interface EnvelopeSeamDeps {
   readonly tasks: EnvelopeTasks;
 }
 
-/** Runs that the suite names before they exist, by tenant and that name. */
+/** Runs that the suite names before they exist, by tenant and name. */
 export type Aliases = Map<string, { readonly key: RunKey; readonly causationId: string }>;
 export const aliasOf = (tenant: string, name: string): string => `${tenant}\0${name}`;
 const ALIASES_MAX = 1_000;
@@ -91,7 +91,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
       definition(seamId('envelope'), [node(nodeId, 'conformance.envelope', { config: { task } })]),
     ]);
 
-  /** Beside what the caller knows, another kind under the same correlation is a conflict. */
+  /** Besides the conflicts that the caller lists, another kind under the same correlation is a conflict. */
   function judged({ tenant }: Caller, body: AcceptBody, receiver: Omit<Receiver, 'priorOf'>): Outcome {
     const { type, correlationId } = Object(body.envelope) as Partial<Envelope>;
     const name = aliasOf(tenant, String(correlationId));
@@ -119,7 +119,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
   a2uiSeams(app, drive, aliases, inRun);
 }
 
-/** What is toggled, and what is remembered between requests. */
+/** Resets the toggles and the state kept between requests. */
 function resetSeams(
   app: Api,
   overlay: Map<string, boolean>,
@@ -127,7 +127,7 @@ function resetSeams(
 ): void {
   seam(app, 'test/capability-toggle', Toggle, async (_caller, body) => {
     if ('reset' in body) overlay.clear();
-    // The suite asks by it whether there is such a seam
+    // The suite sends null to check whether this seam exists
     else if (body.value === null) overlay.delete(body.name);
     else if (body.name === SUPPORTED) overlay.set(body.name, body.value);
     else throw invalid(`Only ${SUPPORTED} can be toggled here.`);
@@ -158,7 +158,7 @@ function receiverOf(body: AcceptBody, isSupported: boolean): Omit<Receiver, 'pri
   };
 }
 
-/** The caller knows what it was sent before. */
+/** The caller lists the earlier envelopes. */
 function priorIn({ priorCorrelations = [] }: AcceptBody): Receiver['priorOf'] {
   return (correlationId) => {
     const prior = priorCorrelations.find((each) => each.correlationId === correlationId);

@@ -16,7 +16,7 @@ const FanOut = Type.Object({
   config: Type.Record(Type.String(), Type.Unknown()),
 });
 
-/** Workers of the suite have no workflows of their own, and ids that no workflow can have. */
+/** Workers of the suite have no workflows, and have ids that no workflow can have. */
 const isPlayed = (workerId: string): boolean => workerId.startsWith('conformance.');
 const workflowOf = (workerId: string): string =>
   isPlayed(workerId) ? seamId(`worker-${workerId.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`) : workerId;

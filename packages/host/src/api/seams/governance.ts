@@ -1,4 +1,4 @@
-/** Runs of the governance gate, answered by people of each role. */
+/** Runs of the governance gate, answered with each role. */
 import type { Api } from '@gantry/http';
 import Type, { type Static } from 'typebox';
 import { definition, edge, node, seamId } from './definition.ts';
@@ -14,7 +14,7 @@ const Gate = Type.Object({
 
 interface Scenario {
   readonly quorum: number;
-  /** One answer after the other, each from somebody else. */
+  /** Answers in order, each from a different person. */
   readonly answers: readonly { readonly roles: readonly string[]; readonly action: string }[];
 }
 
@@ -32,7 +32,7 @@ const SCENARIOS: { readonly [Name in Static<typeof Gate>['scenario']]: Scenario 
 
 const OUTCOMES = ['authorization.decided', 'approval.granted', 'approval.rejected', 'approval.overridden'];
 
-/** What stands behind the gate is reached by an acceptance only. */
+/** The node after the gate is reached only if the gate is accepted. */
 const gated = (quorum: number) =>
   definition(
     seamId(`governance-${quorum}`),

@@ -1,4 +1,4 @@
-/** Ticks of a real heartbeat whose predicate sees what the caller says. */
+/** Ticks of a real heartbeat whose predicate sees the state that the caller sends. */
 import type { Api, Caller } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import { HEARTBEAT_LIMITS, type JsonObject } from '@gantry/protocol';
@@ -13,7 +13,7 @@ const MAX_RUNTIME_MS = 1_000;
 const Tick = Type.Object({
   heartbeatId: Type.String({ minLength: 1, maxLength: 128 }),
   observedState: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  /** How long the predicate takes. */
+  /** The duration of the predicate. */
   simulateSlowMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
 });
 
@@ -21,7 +21,7 @@ export type SeamHeartbeats = Pick<Heartbeats, 'service' | 'evaluate'>;
 
 const variable = (variableName: string) => ({ type: 'variable', variableName }) as const;
 
-/** Takes `slowMs`, then reports the state that it was given, and asks for a run. */
+/** Waits `slowMs`, then reports the state that it was given, and requests a run. */
 const predicate = (id: string) =>
   definition(
     id,
@@ -41,10 +41,10 @@ const predicate = (id: string) =>
   );
 
 export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { service, evaluate }: SeamHeartbeats): void {
-  /** Two first ticks at once must not make two heartbeats. */
+  /** Serialized: two concurrent first ticks must not create two heartbeats. */
   const creating = limiter({ max: 1 });
 
-  /** The caller's name stands for a heartbeat of ours, which its predicate's id leads to. */
+  /** Maps the caller's name to a heartbeat of the host, by the id of its predicate. */
   async function heartbeatOf({ tenant, keyId }: Caller, name: string): Promise<string> {
     const caller = { kind: 'person', tenant, actor: keyId } as const;
     const workflowId = seamIdFor('heartbeat', { name });

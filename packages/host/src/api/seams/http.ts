@@ -1,4 +1,4 @@
-/** `ctx.http.safeFetch` as nodes have it: by itself, with its pair of events, and in a run. */
+/** `ctx.http.safeFetch` as for nodes: alone, with its two events, and in a run. */
 import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
 import type { Api } from '@gantry/http';
 import { type EmittedEvent, type JsonObject, OpenwopError, Values } from '@gantry/protocol';

@@ -1,4 +1,4 @@
-/** What the install gate says of a manifest, for a set of grants that the suite makes up. */
+/** The result of the install gate for a manifest and a set of grants that the suite sends. */
 import type { Api } from '@gantry/http';
 import { judgeInstall, RUNTIME_REQUIREMENTS, readManifest, refusalError, requiresOf } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';

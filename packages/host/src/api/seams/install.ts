@@ -1,9 +1,9 @@
-/** Packs that seams bring along, or that the suite hands over as a manifest. */
+/** Installs packs of seams, or packs that the suite sends as a manifest. */
 import type { Caller } from '@gantry/http';
 import { archiveOf } from '@gantry/packs';
 import type { Installed, PackService } from '../../packs/pack-service.ts';
 
-/** The suite installs other content under the same version, as development does. */
+/** The suite installs different content under the same version, as with development packs. */
 export async function install(
   service: Pick<PackService, 'install'>,
   { tenant, keyId: by }: Caller,

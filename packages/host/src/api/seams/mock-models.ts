@@ -1,4 +1,4 @@
-/** The provider `mock`, which answers what the suite programmed, and whether a model can do what a node needs. */
+/** The provider `mock`, which the suite programs, and the check whether a model can do what a node needs. */
 import { modelGate, programScript } from '@gantry/ai';
 import { type Api, callerOf } from '@gantry/http';
 import { closedObject, OpenwopError, optional } from '@gantry/protocol';

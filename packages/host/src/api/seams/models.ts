@@ -1,4 +1,4 @@
-/** Models, asked by nodes of runs that are started for it. */
+/** Calls of models by nodes of runs that are started for them. */
 import type { Api, Caller } from '@gantry/http';
 import { isErrorCode, type JsonObject, OpenwopError, optional, Values } from '@gantry/protocol';
 import type { EnvelopesPort, ModelsPort, NodeWaits, WriteCall } from '@gantry/surfaces';
@@ -47,7 +47,7 @@ export function modelSeams(
     return { runId: key.runId, ...(outputs as JsonObject | undefined) };
   });
 
-  /** What a call of the only node of a run answers, and that run. */
+  /** The result of one call by the only node of a run, and that run. */
   async function called(caller: Caller, method: string, make: (call: WriteCall) => Promise<object>) {
     let answer: JsonObject = {};
     const ask = async (asking: AskingNode): Promise<JsonObject> => {
@@ -67,7 +67,7 @@ export function modelSeams(
     return (await called(caller, 'aiProviders.callSpeechSynthesizer', make)).answer;
   });
 
-  /** Tenants of the request are below that of the caller, which the host itself puts before every id. */
+  /** Tenants of the request are below the tenant of the caller, which the host puts before every id. */
   seam(app, 'ai/generate', Generate, async (caller, { tenantId, cachePrefixId, ...asked }) => {
     const prefix = cachePrefixId === undefined ? {} : { cachePrefixId: `${tenantId}/${cachePrefixId}` };
     const { key, answer } = await called(caller, 'aiEnvelope.generate', (call) =>
@@ -79,7 +79,7 @@ export function modelSeams(
   });
 }
 
-/** As the gate makes it for the first call of a node. */
+/** The call as the gate makes it for the first call of a node. */
 function callOf(
   { owner, runId, nodeId, ordinalBase, epoch, tell, run, signal }: AskingNode,
   method: string,
@@ -113,7 +113,7 @@ function callOf(
   };
 }
 
-/** The model has a question, which is the envelope that was asked for. */
+/** The model asks a question, which is the requested envelope. */
 class Question extends Error {
   readonly request: JsonObject;
 
@@ -135,7 +135,7 @@ function questions(error: unknown): object {
   return { envelopeType: 'clarification.request', payload: { questions: error.request.questions } };
 }
 
-/** What a run failed with, as the answer to a request. */
+/** Converts the failure of a run to an HTTP error. */
 const told = ({ code, message }: { readonly code: string; readonly message: string }): OpenwopError =>
   isErrorCode(code)
     ? new OpenwopError(code, { message })

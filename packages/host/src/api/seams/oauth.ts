@@ -1,6 +1,6 @@
 /**
- * OAuth against a provider that does not exist: everything is done by the host's own code, from the page to the token
- * request, which is answered here instead of over the network.
+ * OAuth against a provider that does not exist. The host's own code does everything from the page to the
+ * token request, which is answered here instead of over the network.
  */
 import type { Egress } from '@gantry/egress';
 import type { Api, Caller } from '@gantry/http';
@@ -33,7 +33,7 @@ export interface OAuthSeamDeps {
 }
 
 export function oauthSeams(app: Api, { oauth, packs }: OAuthSeamDeps, drive: Drive): void {
-  /** Authorizes, then lets a node sign in that tries to give its token away wherever it can. */
+  /** Authorizes, then runs a node that uses the token and tries to leak it everywhere it can. */
   async function connected(caller: Caller, asked: Static<typeof Roundtrip>): Promise<object> {
     await install(packs.service, caller, providerManifest(asked));
     const credentialRef = await authorized(oauth, caller, asked);
@@ -80,7 +80,7 @@ async function authorized(oauth: OAuth, caller: Caller, asked: Static<typeof Rou
   return finished.connectionId;
 }
 
-/** Answers as a provider has to: the code once, to the client that was challenged. */
+/** Answers as a provider must: it accepts the code once, from the client with the right challenge. */
 function syntheticProvider(
   { tokenUrl, authorizationCode, accessTokenCanary, refreshTokenCanary, scopes }: Static<typeof Roundtrip>,
   challenged: { readonly challenge: string },
@@ -158,7 +158,7 @@ const nodeManifest = ({ provider, scopes }: Static<typeof Roundtrip>): JsonObjec
   runtime: { language: 'javascript', entry: './index.mjs', format: 'esm' },
 });
 
-/** Puts what it was given where a careless node would. */
+/** A careless node: it copies its token to its log and outputs. */
 const nodeCode = (provider: string): string => `export const nodes = {
   '${typeIdOf(provider)}': async (ctx) => {
     const { value } = ctx.credentials['${provider}'];

@@ -1,4 +1,4 @@
-/** Prompts outside of a run: how one is resolved through its layers, and the events of a composition. */
+/** Prompts outside of a run: resolution through the layers, and the events of a composition. */
 import { type Candidate, quoted, resolvePrompt } from '@gantry/ai';
 import type { Api } from '@gantry/http';
 import { closedObject, type JsonObject, optional, Values } from '@gantry/protocol';
@@ -50,7 +50,7 @@ export function promptSeams(app: Api, library: PromptLibrary): void {
   });
 }
 
-/** The suite names a secret by `secretRef`; the prompt sees its marker alone. */
+/** The suite names a secret by `secretRef`; the prompt sees only its marker. */
 function markersOf(
   { variables = [] }: { readonly variables?: readonly { readonly name: string; readonly source?: string }[] },
   { secretRef }: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** What a run left behind: its log, by what the suite asks for, and its variables. */
+/** The log of a run, filtered as the suite requests, and its variables. */
 import { type Api, callerOf } from '@gantry/http';
 import { closedObject, type JsonObject, OpenwopError, RunEventDocSchema, Values } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
@@ -15,7 +15,7 @@ const Events = Type.Object({ events: Type.Array(RunEventDocSchema) });
 const SetVariables = closedObject({ variables: Values });
 const Variables = Type.Object({ variables: Values });
 
-/** What the suite reads of that is in no run of its own name. */
+/** Logs that the suite reads under other ids than those of runs. */
 export interface SeamLogs {
   readonly runless: RunlessLog;
   readonly aliases: Aliases;
@@ -27,7 +27,7 @@ export function runLogSeams(
   drive: Drive,
   { runless, aliases }: SeamLogs,
 ): void {
-  /** Of a run that the suite named before it existed, what follows from what it sent. */
+  /** For a run that the suite named before it existed: the events that its request caused. */
   async function eventsOf(tenant: string, runId: string): Promise<Static<typeof RunEventDocSchema>[]> {
     if (runId === WITHOUT_RUN) return [...runless.of(tenant)];
     const alias = aliases.get(aliasOf(tenant, runId));

@@ -29,13 +29,13 @@ const PROBE: PackCode = {
   folder: fileURLToPath(new URL('./sandbox-probe', import.meta.url)),
 };
 const PROBES = ['misbehave', 'well-behaved'];
-/** Its own folder is the probe's to use, so that leaving it is what is stopped. */
+/** The probe may use its own folder, so that the test is leaving it. */
 const PROBE_GRANTS = ['fs.read', 'fs.write'];
-/** The suite wants an endless loop ended soon, whatever pack nodes may take. */
+/** The suite expects an endless loop to end soon, so this is lower than the limit of pack nodes. */
 const WALL_CLOCK_MS_MAX = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
 
-/** Host calls by the names of the seam, as what is granted to packs. */
+/** Host calls by the names of the seam, with the grants of packs. */
 const GRANT_OF: Readonly<Record<string, string>> = {
   fetch: 'net.outbound',
   'host.fetch': 'net.outbound',
@@ -69,7 +69,7 @@ async function invoke(
   const code = await codeOf(packs, tenant, packId, typeId);
   const { result } = await sandbox.invoke({
     code,
-    // Each call is a stranger to every other, so nothing of one is there for the next.
+    // A new principal for each call, so that calls share no state.
     key: { tenant, workspace: '', principal: randomUUID() },
     grants: [
       ...allowedHostCalls.flatMap((call) => GRANT_OF[call] ?? []),
@@ -110,14 +110,14 @@ function answerOf(result: NodeResult): object {
   return { error: { code, message, details: { ...details, message } } };
 }
 
-/** To packs the host lacks a member; the suite calls it denied, by the name of the member. */
+/** For a denied call, packs see a missing member. The suite expects a denial with the name of the member. */
 const deniedCall = (message: string, details: JsonObject = {}): JsonObject => ({
   code: 'sandbox_capability_denied',
   message,
   details: { ...details, message, requestedCapability: String(details.capability).replace(/^host\./, '') },
 });
 
-/** The probe, or an installed pack by its name or by a type that it offers. */
+/** The probe, or an installed pack by its name or by one of its types. */
 async function codeOf(packs: Packs, tenant: string, packId: string, typeId: string): Promise<PackCode> {
   if (PROBES.includes(packId.split('.')[0]!)) return PROBE;
   const found = (await packs.records.installed(tenant)).find(

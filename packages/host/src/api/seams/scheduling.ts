@@ -1,4 +1,4 @@
-/** Ticks of a real schedule at times of our own. */
+/** Ticks of a real schedule at given times. */
 import type { Api } from '@gantry/http';
 import Type from 'typebox';
 import type { Schedules } from '../../schedules/schedules.ts';
@@ -6,7 +6,7 @@ import type { ApiDeps } from '../context.ts';
 import { noop, seamId } from './definition.ts';
 import { seam } from './seam.ts';
 
-/** So rare that the clock of the host will hardly come between. */
+/** So rare that a tick of the host's clock during the test is unlikely. */
 const CRON = '0 0 1 * *';
 const MISSED_DEFAULT = 3;
 const MISSED_MAX = 99;
@@ -25,12 +25,12 @@ export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: Seam
     const { workflowId } = await workflows.register(tenant, noop(seamId('scheduled')));
     const ticks = scenario === 'single-tick' ? 1 : missedTicks + 1;
     const endAt = schedules.service.all('preview', { cron: CRON, count: ticks }).times.at(-1)!;
-    // It ends with its last tick, should this process die before it is removed.
+    // The schedule ends with its last tick, in case this process dies before removing it.
     const { view } = await schedules.service.create(caller, { workflowId, cron: CRON, endAt });
     const { scheduleId: id } = view;
     try {
       const fire = () => schedules.fireAt({ tenant, id }, Date.parse(endAt));
-      // Two at once, as two processes would: the tick is still one.
+      // Fire twice at once, as two processes would: there must be one tick.
       const fired = await Promise.all([fire(), fire()]);
       return { runsFired: fired.reduce((sum, count) => sum + count) };
     } finally {

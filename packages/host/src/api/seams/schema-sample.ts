@@ -1,4 +1,4 @@
-/** A small value that fits a schema, where that can be read off the schema. */
+/** Derives a small valid value from a schema, where that is possible. */
 import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 
 const DEPTH_MAX = 20;

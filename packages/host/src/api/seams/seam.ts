@@ -3,7 +3,10 @@ import { type Api, type Caller, callerOf } from '@gantry/http';
 import { type Scope, Values } from '@gantry/protocol';
 import type { Static, TSchema } from 'typebox';
 
-/** By their path below `/v1/host/sample/`, all but reads are POSTs: what each does, and the scopes that it needs. */
+/**
+ * Seams by their path below `/v1/host/sample/`, POST unless a method is given: the summary and the required
+ * scopes.
+ */
 export const SEAMS = {
   'a2ui/emit-surface': ['Let a run receive a surface', 'runs:create'],
   'GET a2ui/materialized': ['The last surface of a run, in full', 'runs:read'],
@@ -101,12 +104,12 @@ type Seam = keyof typeof SEAMS;
 export function seamAt<S extends object>(seam: Seam, schema: S) {
   const [summary, ...access] = SEAMS[seam];
   const [path = ''] = seam.split(' ').reverse();
-  // As Fastify writes what the OpenAPI document writes otherwise
+  // Convert the OpenAPI path to the syntax of Fastify
   const url = `/v1/host/sample/${path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1')}`;
   return [url, { schema: { summary, ...schema }, config: { access } }] as const;
 }
 
-/** Answers a POST with what `run` returns: an object, as the suite reads it. */
+/** Answers a POST with the object that `run` returns. */
 export function seam<Body extends TSchema>(
   app: Api,
   path: Seam,

@@ -1,6 +1,6 @@
 /**
- * Seams of the public conformance suite. Registered only when the operator asks for them; they need a key like
- * every route, stay in its tenant, and drive the same code that production does.
+ * Seams of the public conformance suite. They are registered only if the operator enables them. Like every
+ * route they need a key and stay in its tenant, and they run the same code as production.
  */
 import type { Api } from '@gantry/http';
 import type { EnvelopesPort } from '@gantry/surfaces';

@@ -1,4 +1,6 @@
-/** Workflows as the public scenarios and examples write them: a list of nodes, and what is missing filled in. */
+/**
+ * Workflows as the public scenarios and examples write them: a list of nodes. Missing members are filled in.
+ */
 import { CONFORMANCE_MARK } from '@gantry/engine';
 import { type Api, callerOf } from '@gantry/http';
 import { invalid, optional, Values, type WorkflowDefinition, type WorkflowNode } from '@gantry/protocol';
@@ -21,10 +23,10 @@ const Small = Type.Object({
   ),
   edges: optional(Type.Array(Type.Object({ from: Id, to: Id }), { maxItems: 1_000 })),
 });
-/** One of both: a whole definition, or a small one. */
+/** A complete definition, or a small one. */
 const Body = Type.Union([Type.Object({ definition: Values }), Small]);
 const Registered = Type.Object({ workflowId: Type.String() });
-/** They may play agents. */
+/** Permits playing agents. */
 const MARKED: object = { [CONFORMANCE_MARK]: true };
 
 export function smallWorkflowSeams(app: Api, { workflows, store }: ApiDeps): void {
@@ -50,7 +52,7 @@ const played = (definition: { readonly [member: string]: unknown }): object => (
   metadata: { ...Object(definition.metadata), ...MARKED },
 });
 
-/** Without edges one node follows the other. Outputs of children land in variables, which nobody declared. */
+/** Without edges the nodes run in order. Declares the variables that outputs of children are mapped to. */
 function wholeOf({ workflowId, nodes, edges }: Static<typeof Small>): WorkflowDefinition {
   const pairs = edges ?? nodes.slice(1).map(({ nodeId }, at) => ({ from: nodes[at]!.nodeId, to: nodeId }));
   const whole = nodes.map(({ nodeId, typeId, config = {}, inputs = {} }) => {

@@ -1,4 +1,7 @@
-/** A tool that does nothing, called as every tool is; and what becomes of a credential on its way out. */
+/**
+ * A tool that does nothing, called like every tool; and the decision about a credential in an outbound
+ * request.
+ */
 import { randomUUID } from 'node:crypto';
 import { createEgress, type EgressDecision, PUBLIC_POLICY } from '@gantry/egress';
 import type { Api } from '@gantry/http';
@@ -74,7 +77,7 @@ async function recordOf(method: string, admit: () => Promise<void>, fails: boole
   }
 }
 
-/** To a name that leads nowhere: the decision is made all the same, and nothing leaves. */
+/** The host name does not resolve: the decision is still made, and no request is sent. */
 async function decided(scenario: string, now: () => number) {
   const canary = `canary-${randomUUID()}`;
   const audiences = { 'provenance-unevaluable': [], 'out-of-audience': ['api.example.com'] }[scenario];

@@ -1,4 +1,4 @@
-/** Events on their way through the trigger bridge: taken once, delivered, or given up. */
+/** Events in the trigger bridge: accepted once, delivered, or given up. */
 import type { Api } from '@gantry/http';
 import {
   EmailMessage,
@@ -26,7 +26,7 @@ import { noop, seamId } from './definition.ts';
 import { seam } from './seam.ts';
 
 const ATTEMPTS = 2;
-/** An event of the future: the clock of the host leaves it to the seam. */
+/** The event is in the future, so that the clock of the host does not deliver it before the seam does. */
 const AHEAD_MS = 3_600_000;
 const RETENTION_MS = 86_400_000;
 
@@ -54,11 +54,11 @@ type Page = { readonly deliveries: readonly TriggerDelivery[] };
 
 export type SeamTriggers = Pick<Triggers, 'service' | 'ingest' | 'tick'>;
 
-/** The suite reads what belongs to no run under this id. */
+/** The suite reads events without a run under this id. */
 export const WITHOUT_RUN = '__exhaust__';
 type Logged = Static<typeof RunEventDocSchema>;
 
-/** What the last delivery without a run left behind, by tenant. */
+/** The events of the last delivery without a run, by tenant. */
 export class RunlessLog {
   readonly #events = new Map<string, Logged[]>();
 
@@ -119,7 +119,7 @@ export function triggerBridgeSeam(
     const subscriptionId = await subscribe(caller);
     const trigger = await findTrigger(store.entries, subscriptionId);
     if (!trigger) throw new OpenwopError('not_found');
-    // The suite names the key itself, which senders never do
+    // The suite names the key, which senders never do
     const dedupKey = body.dedupKey ?? newId('evt', now(), randomBytes);
     const arrival = {
       verified: false,
@@ -147,7 +147,7 @@ export function triggerBridgeSeam(
   });
 }
 
-/** As a sender would send it. */
+/** The request as a sender would send it. */
 function requestOf({ source, attachmentUrl: url, ...sent }: Static<typeof IngestEvent>): IngestRequest {
   const attachments = url === undefined ? [] : [{ url }];
   const email = sent.email ?? { from: 'sender@example.com', to: ['workflow@example.com'], text: 'Hello' };
@@ -166,7 +166,7 @@ function requestOf({ source, attachmentUrl: url, ...sent }: Static<typeof Ingest
   };
 }
 
-/** Of `trigger.delivery.attempted`. */
+/** The payload of `trigger.delivery.attempted`. */
 function attemptOf({ subscriptionId, dedupKey, attempts, ...delivery }: TriggerDelivery) {
   const { outcome, runId, droppedAttachments = [] } = delivery;
   const about = { subscriptionId, dedupKey, attempt: attempts, ...(outcome && { outcome }) };
@@ -177,7 +177,7 @@ function attemptOf({ subscriptionId, dedupKey, attempts, ...delivery }: TriggerD
   };
 }
 
-/** On a host that never has room, which only its runtime can say. */
+/** Simulates a runtime that never has capacity. */
 async function exhaust(deps: ApiDeps, trigger: IngestTrigger, arrival: Arrival): Promise<void> {
   const { store } = deps;
   const inputs = { ...deps, now: () => deps.now() + AHEAD_MS };
@@ -194,7 +194,7 @@ async function exhaust(deps: ApiDeps, trigger: IngestTrigger, arrival: Arrival):
   }
 }
 
-/** Each attempt of the delivery, then what became of its subscription: the seam ends it. */
+/** Events for each attempt of the delivery, then for the end of its subscription by this seam. */
 function toldOf({ deliveries: [delivery] }: Page, { id: subscriptionId, record }: IngestTrigger) {
   const { dedupKey = '', attempts = 0, outcome = 'retrying' } = delivery ?? {};
   const tries = Array.from({ length: attempts }, (_, index) => ({

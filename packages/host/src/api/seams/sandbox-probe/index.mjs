@@ -1,4 +1,4 @@
-/** Code that the sandbox seam runs for the suite: what no pack may do, and two nodes that behave. */
+/** Code that the sandbox seam runs for the suite: forbidden operations, and two well-behaved nodes. */
 const address = 'http://example.com/';
 
 export const nodes = {
@@ -20,7 +20,7 @@ export const nodes = {
   },
   'misbehave.capability-gate-violation': async (ctx) => ctx.notInAllowedList(),
   'well-behaved.echo': async (ctx) => ({ echoed: ctx.inputs.input }),
-  // Whether anybody answers is the network's affair; that the call was allowed is what is asked.
+  // Only whether the call was allowed matters, not whether the server answers.
   'well-behaved.host-fetch': async () => {
     try {
       return { status: (await fetch(address)).status };

@@ -1,14 +1,14 @@
-/** How the public suite asks for the methods of surfaces, and what it reads in their answers. */
+/** Maps the calls of the public suite to methods of surfaces, and their answers to what the suite reads. */
 import { type ErrorCode, SURFACE_NAMES } from '@gantry/protocol';
 import { type DataObject, decodeBase64, LINK_ROOT } from '@gantry/surfaces';
 
 export interface Operation {
-  /** In `ctx`. */
+  /** The path in `ctx`. */
   readonly path: string;
   readonly takes?: (args: DataObject) => DataObject;
-  /** `publicUrl` is where clients reach this host. */
+  /** `publicUrl` is the URL of this host for clients. */
   readonly gives?: (answer: DataObject, args: DataObject, publicUrl: string) => DataObject;
-  /** What the suite reads where a surface refuses with this code, since nothing is there. */
+  /** The answer for the suite if a surface refuses with this code because the item does not exist. */
   readonly absent?: { readonly code: ErrorCode; readonly answer: DataObject };
 }
 
@@ -21,7 +21,7 @@ const ofStream = ({ stream, ...args }: DataObject): DataObject =>
 
 const isList = (value: unknown): value is readonly DataObject[] => Array.isArray(value);
 
-/** The suite takes one message at a time. */
+/** The suite expects one message at a time. */
 function firstMessage({ messages }: DataObject, { topic = '' }: DataObject): DataObject {
   const first = isList(messages) ? messages[0] : undefined;
   return first ? { found: true, subject: topic, ...first } : { found: false };
@@ -35,7 +35,7 @@ const toBase64 = (answer: DataObject): DataObject =>
     ? { ...answer, contentBase64: Buffer.from(answer.bytes).toString('base64') }
     : answer;
 
-/** Older drivers put their address of the host before it; a link to another server stays whole. */
+/** Older drivers prepend the host's URL themselves; a link to another server is not changed. */
 const withoutOrigin = ({ url, ...answer }: DataObject, _args: DataObject, publicUrl: string): DataObject => ({
   ...answer,
   url:
@@ -76,7 +76,7 @@ const SPOKEN: Readonly<Record<string, Omit<Operation, 'path'>>> = {
   'fs.write': { takes: toBytes },
 };
 
-/** Nothing for a surface that the suite does not know. */
+/** Null for a surface that the suite does not know. */
 export function operationOf(surface: string, op: string): Operation | null {
   const path = SURFACE_NAMES.find(({ seam }) => seam === surface)?.path;
   const name = `${surface}.${op}`;

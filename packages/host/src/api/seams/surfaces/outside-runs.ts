@@ -1,4 +1,4 @@
-/** What nodes may ask of the host, asked outside of any run. */
+/** The host functions of nodes, called outside of any run. */
 import { randomUUID } from 'node:crypto';
 import type { EmittedEvent } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
@@ -15,7 +15,7 @@ export type MembersOutside = (
   signal: AbortSignal,
 ) => Members;
 
-/** Each is a node of a run that there is not, so nothing of one is there for the next. `told` gets its events. */
+/** Each call is a node of a run that does not exist, so calls share no state. `told` gets its events. */
 export function membersOutside(
   { store, now }: Pick<ApiDeps, 'store' | 'now'>,
   surfaces: Pick<Surfaces, 'membersFor'>,

@@ -1,7 +1,7 @@
 /**
  * Methods of surfaces, called through the same gate as by pack code, but outside any run.
  *
- * The suite names tenants of its own. They are apart from every real tenant, and from those of other keys.
+ * The suite names its own tenants. They are separate from every real tenant, and from those of other keys.
  */
 
 import { type Api, type Caller, callerOf } from '@gantry/http';
@@ -101,14 +101,14 @@ function asking(surfaces: SeamSurfaces, outside: MembersOutside): Ask {
   };
 }
 
-/** The suite takes 404 for a seam that is not there; what only nodes get has no status at all. */
+/** The suite reads 404 as a missing seam, and codes that only nodes get have no status. */
 function refused(error: OpenwopError): Answer {
   const { status } = ERRORS[error.code];
   if (status === 0 || status === 404) return { kind: 'refused', error };
   throw error;
 }
 
-/** Bytes as base64. */
+/** Encodes bytes as base64. */
 function written(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (Array.isArray(value)) return value.map(written);

@@ -1,4 +1,4 @@
-/** Webhooks as the suite asks for them: like a surface, for tenants of its own. */
+/** Webhooks in the dialect of the suite: like a surface, for its own tenants. */
 import { invalid, misfit, RegisterWebhookRequest, WEBHOOKS_PER_TENANT_MAX } from '@gantry/protocol';
 import type { Caller } from '@gantry/resources';
 import type { WebhookService } from '../../../webhooks/webhook-service.ts';
