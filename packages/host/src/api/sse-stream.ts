@@ -4,12 +4,10 @@
  * I1  Every event reaches the writer once, in order: `cursor` is the next sequence it has not seen.
  * I2  Live events are accepted only at the cursor; otherwise the stream reads from the store again.
  * I3  A slow reader uses little memory: past a bound nothing is written until it has drained. A page read
- * from the
- *     log for one reader is held in one of a few slots; live events are bytes that all streams of a run
- *     share.
- *     If frames are larger than their events (snapshots), the bound is checked after every event.
+ *     from the log for one reader is held in one of a few slots; live events are bytes that all streams of a
+ *     run share. If frames are larger than their events (snapshots), the bound is checked after every event.
  * I4  A reader that does not drain in time is disconnected: it reconnects with the id of the last frame that
- * it has.
+ *     it has.
  */
 
 import type { Limiter } from '@gantry/limiter';

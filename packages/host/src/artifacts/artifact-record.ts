@@ -1,6 +1,6 @@
 /**
- * Artifacts as they are kept: what is known of a version, and apart from it its content, so that lists stay small. Both
- * are written in the commit of `artifact.created`, and deleted with the run.
+ * Stored artifacts: the metadata of a version, and its content as a separate record, so that lists stay
+ * small. Both are written in the commit of `artifact.created`, and deleted with the run.
  */
 import type { EmittedEvent, MadeArtifact, RunFacts } from '@gantry/engine';
 import type { ArtifactSummary, Json } from '@gantry/protocol';
@@ -11,7 +11,7 @@ export type ArtifactRecord = Omit<ArtifactSummary, 'createdAt'>;
 
 type RunRecord = { readonly runId: string };
 
-/** Media that models made are kept once, beside the record of their call. */
+/** Media from models are stored once, with the record of their call. */
 export type ContentRecord = RunRecord & ({ readonly content: Json } | { readonly mediaId: string });
 
 const endsWithRun = ({ runId }: RunRecord): string => runId;
@@ -40,7 +40,7 @@ export const versionId = (runId: string, artifactId: string, version: string): s
 
 type Facts = Pick<RunFacts, 'runId' | 'owner'>;
 
-/** What stores the artifacts of one decision, in the commit of its events. */
+/** The writes that store the artifacts of one decision, in the commit of its events. */
 export const artifactWrites = (facts: Facts, made: readonly MadeArtifact[] = [], now: number): Write[] =>
   made.flatMap(({ created, content, schemaVersion }) => {
     const { runId } = facts;
@@ -50,14 +50,14 @@ export const artifactWrites = (facts: Facts, made: readonly MadeArtifact[] = [],
     return versionWrites(facts, now, record as ArtifactRecord, { runId, content });
   });
 
-/** Something that a model made, by the id under which its bytes are kept. */
+/** Output of a model, by the id under which its bytes are stored. */
 export interface MadeMedia {
   readonly id: string;
   readonly mimeType: string;
   readonly bytes: number;
 }
 
-/** Its event, and what is written with the event. */
+/** The event of the artifact, and the writes of the same commit. */
 export function mediaArtifact(
   { runId, owner, nodeId }: Facts & { readonly nodeId: string },
   { id, mimeType, bytes }: MadeMedia,

@@ -1,4 +1,4 @@
-/** Stored artifacts, for those who read them. A fork reads what it shares with its source there. */
+/** Reads stored artifacts. A fork reads artifacts that it shares with its source from the source. */
 import { pendingArtifacts, type RunFacts } from '@gantry/engine';
 import {
   type Artifact,
@@ -15,7 +15,7 @@ import type { ReadRun, Runtime } from '../runtime/runtime.ts';
 import { ARTIFACTS, type ArtifactRecord, artifactRef, CONTENTS, versionId } from './artifact-record.ts';
 
 const LIST_MAX = 1_000;
-/** Forks of forks: each one is read. */
+/** The maximum depth of forks of forks that are read. */
 const SOURCES_MAX = 20;
 
 export interface ArtifactsOptions {
@@ -33,7 +33,7 @@ export class Artifacts {
     this.#options = options;
   }
 
-  /** Null when there is no such run. */
+  /** Null if the run does not exist. */
   async list(key: RunKey): Promise<ArtifactList | null> {
     const read = await this.#options.runtime.read(key);
     if (!read) return null;
@@ -47,7 +47,7 @@ export class Artifacts {
     };
   }
 
-  /** The given version, else the last one. Null when there is no such run. */
+  /** The given version, else the last one. Null if the run does not exist. */
   async find(key: RunKey, artifactId: string, version?: string): Promise<Artifact | null> {
     const stored = await this.#stored(key, artifactId, version, SOURCES_MAX);
     if (!stored) return null;
@@ -93,7 +93,7 @@ export class Artifacts {
     return (await listRecords(this.#options.entries, ARTIFACTS, tenant, filter))[0] ?? null;
   }
 
-  /** By artifact and version. What a deleted source has taken with it is left out. */
+  /** Sorted by artifact and version. Artifacts of a deleted source are omitted. */
   async #versions(key: RunKey, { run }: ReadRun, sourcesMax: number): Promise<ArtifactSummary[]> {
     const index = { name: 'run', value: key.runId };
     const filter = { index, oldestFirst: true, limit: LIST_MAX + 1 } as const;

@@ -1,4 +1,4 @@
-/** Artifacts as documents. Text of the content is escaped in HTML, so nothing in it can run. */
+/** Exports artifacts as documents. Text is escaped in HTML, so the content cannot run scripts. */
 import { type Html, html } from '@gantry/http';
 import { type ArtifactFormat, isObject, type Json } from '@gantry/protocol';
 import { page } from '../page.ts';
@@ -24,7 +24,7 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const HEADINGS_MAX = 6;
 
-/** Text is taken for Markdown, members become sections, lists stay lists. */
+/** Text is treated as Markdown, members become sections, lists stay lists. */
 function markdown(value: Json, level: number): string {
   if (Array.isArray(value)) return value.map((item) => bullet(item, level)).join('\n');
   if (!isObject(value)) return scalar(value);

@@ -1,4 +1,6 @@
-/** What people edit of an artifact. Stored versions stay as they are: a working copy becomes one when it is registered. */
+/**
+ * Edited artifacts. Stored versions are immutable: a working copy becomes a version when it is registered.
+ */
 import { type EditedArtifact, misfitRefusal, type PlanNode, shownContent } from '@gantry/engine';
 import { type Json, OpenwopError, type WorkingCopy, type WriteWorkingCopy } from '@gantry/protocol';
 import { type Caller, type Changes, type RecordKind, readRecord, type Stored } from '@gantry/resources';
@@ -9,7 +11,7 @@ import { type Artifacts, missing } from './artifacts.ts';
 interface CopyRecord {
   readonly runId: string;
   readonly content: Json;
-  /** The last version when it was written; 0 before the first. */
+  /** The last version at the time of the edit; 0 before the first. */
   readonly base: number;
   readonly writtenBy: string;
 }
@@ -43,7 +45,7 @@ export class WorkingCopies {
     this.#options = options;
   }
 
-  /** Where there is none yet: the last version, or what the node made. Null when there is no such run. */
+  /** Without a working copy: the last version, or the output of the node. Null if the run does not exist. */
   async read(key: RunKey, artifactId: string): Promise<WorkingCopy | null> {
     const subject = await this.#subject(key, artifactId);
     if (!subject) return null;
@@ -51,7 +53,7 @@ export class WorkingCopies {
     return view(subject, stored, stored ? stored.record.content : await this.#original(subject));
   }
 
-  /** Null when there is no such run. */
+  /** Null if the run does not exist. */
   async write(
     caller: Caller,
     key: RunKey,
@@ -66,7 +68,7 @@ export class WorkingCopies {
       const { message, details } = misfitRefusal(subject.node, `/content${misfit.path}`, misfit.message);
       throw new OpenwopError('validation_error', { message, ...(details && { details }) });
     }
-    // It exists
+    // Throws if it does not exist
     await this.#original(subject);
     return this.#options.changes.run(caller, async (change) => {
       const id = copyId(key.runId, artifactId);
@@ -78,7 +80,7 @@ export class WorkingCopies {
     });
   }
 
-  /** What registering stores: the node, and its working copy if there is one. Null when there is no such run. */
+  /** The node to register, and its working copy if there is one. Null if the run does not exist. */
   async toRegister(
     key: RunKey,
     artifactId: string,

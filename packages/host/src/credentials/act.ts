@@ -1,8 +1,8 @@
-/** Acts as a resource without verbs: written where they happen, read by auditors. */
+/** The audit log, as a resource without verbs: other changes write acts, auditors read them. */
 import { type Act, type ActType, actsWire } from '@gantry/protocol';
 import { resource } from '@gantry/resources';
 
-/** As long as people ask what happened last year. */
+/** Covers questions about the last year. */
 const KEPT_MS = 400 * 86_400_000;
 
 export type ActRecord = Omit<Act, 'actId' | 'ts' | 'type'> & { readonly type: ActType };

@@ -1,6 +1,6 @@
 /**
- * `conformance.secret.echo`: resolves a secret the way `ctx.secrets.resolve` does. The public suite wants one to be
- * there, so a host that serves its seams makes it when it is first asked for.
+ * `conformance.secret.echo`: resolves a secret like `ctx.secrets.resolve`. The public suite expects that one
+ * exists, so a host that serves its seams creates it at the first use.
  */
 import { hash } from 'node:crypto';
 import { OpenwopError, type Owner, ownerOf } from '@gantry/protocol';
@@ -10,7 +10,7 @@ import type { Credentials } from './credentials.ts';
 
 const CANARY_REF = 'openwop-conformance-canary-secret';
 
-/** `canary`: its value; undefined where the seams are not served. */
+/** `canary`: its value; undefined if the seams are not served. */
 export function secretEcho(credentials: Credentials, canary: string | undefined): Executor {
   return async ({ tenant, runId }, { nodeId, config }, _signal, work) => {
     const owner = ownerOf({ ...work.facts.owner, tenant });

@@ -1,4 +1,4 @@
-/** What people do with credentials. A value goes in; no answer has one. */
+/** Operations on credentials. They accept values, and never return one. */
 import { isAudience } from '@gantry/egress';
 import {
   CREDENTIAL_LIMITS,
@@ -76,7 +76,7 @@ export const credentialResource = resource<
     unshare: unshared,
     revoke: (record, _, { now }) => ({ ...record, revokedAt: record.revokedAt ?? now }),
   },
-  /** Its value is looked for, so that whoever reads this learns of it before a run does. */
+  /** Looks up the value, so that a missing one is reported here before a run fails. */
   async show(stored, services) {
     const view = viewOf(stored, services.now());
     const isThere = async () =>

@@ -1,9 +1,10 @@
 /**
- * The record of a credential, and what follows from it. Pure.
+ * The record of a credential, and functions on it. Pure.
  *
- * C1  A value is in the record only as sealed text, which opens for its tenant, ref and version alone.
+ * C1  A value is in the record only as sealed text, which can be opened only for its tenant, ref and version.
  * C2  Sharing adds a reader to the one record; nothing is copied.
- * C3  A value that was replaced can be used until its time is over, as `ref@version`; the ref alone is the newest.
+ * C3  A replaced value can be used until its time is over, as `ref@version`; the bare ref is the newest
+ *     value.
  */
 import type { CredentialProvenance } from '@gantry/egress';
 import {
@@ -31,15 +32,15 @@ export interface CredentialVersion {
   readonly expiresAt?: number;
   /** C1. */
   readonly material: { readonly sealed: string } | Source;
-  /** Of an OAuth grant: never leaves the host. */
+  /** The refresh token of an OAuth grant: never leaves the host. */
   readonly refreshSealed?: string;
-  /** Too short to be found in text. */
+  /** Too short to be recognized in text. */
   readonly isShort?: true;
 }
 
 export interface Share {
   readonly workspace: string;
-  /** Null for everybody there. */
+  /** Null for all principals of the workspace. */
   readonly principal: string | null;
 }
 
@@ -50,15 +51,15 @@ export interface CredentialRecord {
   readonly owner: Omit<Owner, 'tenant'>;
   readonly runId?: string;
   readonly audiences: readonly string[];
-  /** What the issuer lets it do. */
+  /** The permissions that the issuer granted. */
   readonly grantedScopes?: readonly string[];
   readonly header: string;
   readonly prefix: string;
-  /** The newest first; never empty. */
+  /** Newest first; never empty. */
   readonly versions: readonly CredentialVersion[];
   readonly sharedWith: readonly Share[];
   readonly revokedAt?: number;
-  /** Pack code has read a value since then. */
+  /** The first time that pack code read a value. */
   readonly revealedAt?: number;
 }
 
@@ -71,14 +72,14 @@ export const credentials: RecordKind<CredentialRecord> = {
   index: {
     reader: (record) => [readerOf(record), ...record.sharedWith.map(shareReader)],
     run: ({ runId }) => runId ?? null,
-    /** By the reader of its scope, or its run. */
+    /** By the reader of its scope, or by its run. */
     provider: ({ provider, scope, owner, runId }) =>
       provider === undefined ? null : JSON.stringify([runId ?? scopeReader(scope, owner), provider]),
     revealed: ({ revealedAt }) => (revealedAt === undefined ? null : 'yes'),
   },
   endsWithRun: ({ runId }) => runId ?? null,
   max: CREDENTIAL_LIMITS.perTenantMax,
-  /** Those of a run end with it. */
+  /** Credentials of a run end with it, so they do not count. */
   counts: ({ scope }) => scope !== 'run',
 };
 
@@ -110,7 +111,7 @@ export const readersOf = ({ workspace, principal }: Owner): string[] => [
   ...(principal === null ? [] : [userReader(workspace, principal)]),
 ];
 
-/** `use` is what sharing gives. A credential of a run is managed by its principal and used by the run. */
+/** `use` is the access by sharing. A credential of a run is managed by its principal and used by the run. */
 export function accessOf(owner: Owner, record: CredentialRecord, runId?: string): 'manage' | 'use' | null {
   const readers = readersOf(owner);
   const isOwn = readers.includes(readerOf(record));
@@ -133,7 +134,7 @@ export const isLive = ({ until = Number.POSITIVE_INFINITY }: CredentialVersion, 
 
 export const newest = ({ versions }: CredentialRecord): CredentialVersion => versions[0]!;
 
-/** Undefined when there is none, or its time is over. */
+/** Undefined if it does not exist or its time is over. */
 export function versionOf(
   record: CredentialRecord,
   version: number | undefined,
@@ -150,7 +151,7 @@ export interface Rotation {
   readonly overlapMs: number;
 }
 
-/** C3. What pack code was given is redacted for longer: see `given-secrets.ts`. */
+/** C3. Values that pack code received are redacted for longer: see `given-secrets.ts`. */
 export function withVersion(
   record: CredentialRecord,
   added: Omit<CredentialVersion, 'version' | 'createdAt'>,
@@ -166,7 +167,7 @@ export function withVersion(
   return { ...record, versions: [version, ...live] };
 }
 
-/** A password may stand alone where it should not. */
+/** The password of `basic` may appear without the user name. */
 export const secretParts = (kind: CredentialKind, value: string): readonly [string, ...string[]] => {
   const colon = value.indexOf(':');
   return kind === 'basic' && colon >= 0 ? [value, value.slice(colon + 1)] : [value];
@@ -221,7 +222,7 @@ export function viewOf({ id, createdAt, record }: StoredCredential, now: number)
   };
 }
 
-/** What a caller names: a workspace, or a principal in it or in the default one. */
+/** The target of a share: a workspace, or a principal in it or in the default workspace. */
 export const shareOf = ({
   workspace = DEFAULT_WORKSPACE,
   principal,

@@ -1,6 +1,6 @@
 /**
- * Credentials as the host uses them. Each use reads the record anew, so revoking and rotating hold at once in every
- * process.
+ * Credentials as the host uses them. Each use reads the record again, so revocation and rotation take effect
+ * immediately in every process.
  */
 import type { EgressCredential } from '@gantry/egress';
 import { OpenwopError, type Owner } from '@gantry/protocol';
@@ -17,19 +17,19 @@ import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
 
 export interface CredentialUse {
-  /** Of the connection pack that the credential is used for. */
+  /** Hosts of the connection pack that the credential is used for. */
   readonly apiHosts?: readonly string[];
   /** For credentials of one run. */
   readonly runId?: string;
-  /** Where it is sent instead of the header that it was stored for. */
+  /** The header in which it is sent, instead of the stored one. */
   readonly placement?: { readonly header: string; readonly prefix: string };
 }
 
-/** Tokens of OAuth are renewed before they expire, and once when they are refused. */
+/** OAuth tokens are renewed before they expire, and once when they are rejected. */
 export interface TokenRenewal {
   fresh(stored: StoredCredential): Promise<StoredCredential>;
   renewed(stored: StoredCredential): Promise<StoredCredential>;
-  /** The hosts of its connection pack now; null for tokens that are of no connection. */
+  /** The current hosts of its connection pack; null for tokens without a connection. */
   apiHostsOf(stored: StoredCredential): Promise<readonly string[] | null>;
 }
 
@@ -80,11 +80,11 @@ export function createCredentials(options: CredentialsOptions) {
   return {
     service: new ResourceService(credentialResource, kept<CredentialServices>(options)),
     acts: new ResourceService(acts, kept(undefined)),
-    /** The credential that a node asks for by its own name for it. */
+    /** The credential that a node requires by its own name for it. */
     required: requiredCredential(store.entries, now),
-    /** Forgets values that pack code was given and no run carries any longer. */
+    /** Deletes values that pack code received and that no run holds any longer. */
     sweep: () => options.given.sweep(),
-    /** To be sent, by the host alone. `ref` may name a version: `stripe@2`. */
+    /** For requests that only the host sends. `ref` may name a version: `stripe@2`. */
     async open(owner: Owner, ref: string, use: CredentialUse = {}): Promise<EgressCredential> {
       const one = await find({ owner, ref, runId: use.runId });
       if ('not' in one) throw new OpenwopError(CODES[one.not]);
@@ -95,10 +95,10 @@ export function createCredentials(options: CredentialsOptions) {
       const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), bound);
       return { ...(await sendable(current, bound)), renew };
     },
-    /** To be given to pack code: see `reveal.ts`. */
+    /** For pack code: see `reveal.ts`. */
     async reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed> {
       const one = await find({ owner, ref, runId: use.runId });
-      // A change has no effects outside, so a token is renewed before it
+      // A change has no external effects, so a token is renewed before it
       if ('stored' in one && isRenewed(one)) await tokens.fresh(one.stored);
       return reveal(owner, ref, use);
     },
@@ -115,7 +115,7 @@ const valueReader =
     throw new OpenwopError('credential_unavailable', { details: { ref: id } });
   };
 
-/** A version that was named is sent as it is. */
+/** A version that was named explicitly is not renewed. */
 const isRenewed = ({ stored, version }: Chosen): boolean =>
   stored.record.kind === 'oauth2' && version === newest(stored.record);
 

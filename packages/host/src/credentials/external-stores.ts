@@ -1,16 +1,16 @@
-/** Values of credentials: sealed in the record, or where the operator keeps them: variables of the environment, files of a folder. */
+/** Values of credentials: sealed in the record, or in environment variables or files of the operator. */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { CREDENTIAL_LIMITS } from '@gantry/protocol';
 import type { MasterKey } from '../master-key.ts';
 import { type CredentialVersion, contextOf, type Source, type StoredCredential } from './credential.ts';
 
-/** Null when the tenant has no such value there. */
+/** Null if the tenant has no such value. */
 export type ReadSecret = (tenant: string, name: string) => Promise<string | null>;
 
 export type ExternalStores = Readonly<Record<Source['store'], ReadSecret>>;
 
-/** A variable of the environment, and the tenant whose credentials may name it. */
+/** An environment variable, and the tenant whose credentials may use it. */
 export interface SecretVariable {
   readonly tenant: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface SecretVariable {
 
 export interface ExternalStoresOptions {
   readonly variables: readonly SecretVariable[];
-  /** Has a folder for each tenant. */
+  /** Contains a folder for each tenant. */
   readonly folder: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function externalStores({ variables, folder }: ExternalStoresOptions): Ex
   };
 }
 
-/** Without the line break that editors and `echo` leave at the end. */
+/** Removes the line break that editors and `echo` leave at the end. */
 async function readBounded(file: string): Promise<string | null> {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
@@ -58,13 +58,13 @@ export interface ValueOptions {
   readonly stores: ExternalStores;
 }
 
-/** Of a credential, by its tenant and ref. */
+/** A version of a credential, by its tenant and ref. */
 export interface ChosenVersion {
   readonly stored: Pick<StoredCredential, 'tenant' | 'id'>;
   readonly version: CredentialVersion;
 }
 
-/** Null when it is not there, or was not sealed in this database. */
+/** Null if it does not exist, or was not sealed in this database. */
 export const storedValue = async (
   { masterKey, stores }: ValueOptions,
   { stored, version: { version, material } }: ChosenVersion,

@@ -1,4 +1,4 @@
-/** Which value a ref means for somebody, now. */
+/** Resolves a ref to the current value for an owner. */
 import type { Owner } from '@gantry/protocol';
 import {
   accessOf,
@@ -16,17 +16,17 @@ export interface Lookup {
   readonly runId?: string | undefined;
 }
 
-/** A credential that its caller may use now, with the version that is meant. */
+/** A credential that the caller may use now, with the selected version. */
 export interface Found {
   readonly stored: StoredCredential;
   readonly version: CredentialVersion;
   readonly isExpired: boolean;
 }
 
-/** `ended`: the version has been replaced, or never was. */
+/** `ended`: the version has been replaced, or never existed. */
 export type Missed = { readonly not: 'missing' | 'forbidden' | 'revoked' | 'ended' };
 
-/** `read` answers the record of the owner's tenant with this id. */
+/** `read` returns the record with this id in the tenant of the owner. */
 export async function found(
   read: (id: string) => Promise<StoredCredential | null>,
   { owner, ref: text, runId }: Lookup,

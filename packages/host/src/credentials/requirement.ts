@@ -1,6 +1,6 @@
 /**
- * The credential that a node means by a name of its own, such as `salesforce-oauth`: the one with that ref, or the one
- * credential of that provider. Where several would do, none is taken: nobody chose among them.
+ * The credential that a node requires under its own name, such as `salesforce-oauth`: the one with that ref,
+ * or the only credential of that provider. If several match, none is used, since no user selected one.
  */
 import { type CredentialKind, type CredentialScope, OpenwopError, type Owner } from '@gantry/protocol';
 import { listRecords, readRecord } from '@gantry/resources';
@@ -11,7 +11,7 @@ export interface Requirement {
   readonly name: string;
   readonly provider?: string | undefined;
   readonly scope: CredentialScope;
-  /** Those that will do; all when absent. */
+  /** The accepted kinds; all if absent. */
   readonly kinds?: readonly CredentialKind[] | undefined;
 }
 

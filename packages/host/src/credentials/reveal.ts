@@ -1,9 +1,9 @@
 /**
- * Values that are given to pack code.
+ * Passes values to pack code.
  *
- * R1  The act is committed before the value leaves the host, and with it the mark of the credential.
- * R2  What could not be redacted later is not given.
- * R3  Each call reads the credential anew; nothing of the answer is kept.
+ * R1  The act and the mark of the credential are committed before the value leaves the host.
+ * R2  A value that could not be redacted later is not passed.
+ * R3  Each call reads the credential again; nothing of the answer is kept.
  */
 import { type ActType, CREDENTIAL_LIMITS, OpenwopError, type Owner } from '@gantry/protocol';
 import type { Change, RecordKind } from '@gantry/resources';
@@ -13,7 +13,7 @@ import { acts } from './act.ts';
 import { credentials, newest, type StoredCredential, secretParts } from './credential.ts';
 import { type Found, found, type Lookup } from './lookup.ts';
 
-/** For what, and by which code. */
+/** The purpose, and the code that receives the value. */
 export interface Revealing {
   readonly type: ActType;
   readonly purpose: string;
@@ -26,7 +26,7 @@ export interface Revealed {
   readonly credential: StoredCredential;
   readonly value: string;
   readonly expiresAt?: number;
-  /** When the newest value was stored; not set before the first rotation. */
+  /** Time at which the newest value was stored; not set before the first rotation. */
   readonly rotatedAt?: number;
 }
 
@@ -35,7 +35,7 @@ export interface RevealOptions extends Pick<Parts, 'changes' | 'now'> {
   readonly readValue: (found: Found) => Promise<string>;
 }
 
-/** How many values a run was given since. */
+/** The number of values that a run received since. */
 interface Given {
   readonly runId: string;
   readonly since: number;

@@ -1,4 +1,4 @@
-/** What `ctx.secrets` and `ctx.http` ask of credentials. */
+/** The port of `ctx.secrets` and `ctx.http` to credentials. */
 import { isoTime, type Owner, ownerOf } from '@gantry/protocol';
 import type { HttpCredentials, SecretsPort } from '@gantry/surfaces';
 import { holdsSecret } from '../redaction/holds-secret.ts';
@@ -30,7 +30,7 @@ export const httpCredentials = (
   decisions: ['allowed', 'denied', ...(outOfAudience === 'downgrade' ? (['downgraded'] as const) : [])],
 });
 
-/** Empty texts stand for what the run does not say. */
+/** Empty strings stand for members that the run does not have. */
 const ownerFrom = ({
   tenant,
   workspace,

@@ -1,4 +1,4 @@
-/** From the fields of the page to the value that resolves an interrupt. */
+/** Converts the fields of the page to the value that resolves an interrupt. */
 import type { FormFields } from '@gantry/http';
 import {
   invalid,
@@ -21,7 +21,7 @@ export const questionsIn = ({ data }: Pick<OpenInterrupt, 'data'>): Question[] =
     return { id: String(id), question: String(question), schema: Object(schema) };
   });
 
-/** Field of an answer; ids are the author's, and may be any text. */
+/** The field name of an answer. Ids cannot be used: authors choose them, and they may be any text. */
 export const answerField = (position: number): string => `answer-${position}`;
 
 const textIn = (fields: FormFields, name: string): string => {
@@ -29,7 +29,7 @@ const textIn = (fields: FormFields, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** What the text beside the buttons is, by the button that was pressed. */
+/** The member that gets the text beside the buttons, by the button that was pressed. */
 const TEXT_OF: Readonly<Record<string, string>> = {
   accept: 'comment',
   'edit-accept': 'comment',
@@ -70,14 +70,14 @@ function decision(fields: FormFields): JsonObject {
   };
 }
 
-/** Where a text is asked for, `7` is a text. */
+/** If the schema requires a string, `7` is a string. */
 function typed(text: string, schema: JsonObject): Json {
   const choices = choicesOf(schema);
   if (choices) return text === '' ? null : (choices[Number(text)] ?? null);
   return schema.type === 'string' ? text : jsonOrText(text);
 }
 
-/** What can be chosen; the field then holds the position. */
+/** The choices of the schema. The field then contains the position. */
 export function choicesOf({ enum: choices, type }: JsonObject): Json[] | undefined {
   if (Array.isArray(choices)) return choices;
   return type === 'boolean' ? [true, false] : undefined;

@@ -1,4 +1,4 @@
-/** The page of a link: what is asked, who answers, and the form. */
+/** The page of a link: the question, the person who answers, and the form. */
 import { type FormFields, type Html, html } from '@gantry/http';
 import type { OpenInterrupt, ResolveInterruptResponse } from '@gantry/protocol';
 import { page } from '../page.ts';
@@ -10,7 +10,7 @@ const SHOWN_MAX = 20_000;
 export interface AskedPage {
   readonly view: OpenInterrupt;
   readonly claims: Pick<TokenClaims, 'intent' | 'person' | 'expiresAt'>;
-  /** Why what was sent did not count, and what was typed. */
+  /** The reason why an answer was rejected, and the entered text. */
   readonly problem?: string;
   readonly typed?: FormFields;
 }
@@ -50,7 +50,7 @@ const TITLES: Readonly<Record<string, string>> = {
 const titleOf = ({ kind, data }: OpenInterrupt): string =>
   textAt(data, 'title') || textAt(data, 'prompt') || (TITLES[kind] ?? 'A question');
 
-/** What the answer is about. */
+/** The subject of the question. */
 function shownValue({ kind, data }: OpenInterrupt): Html | undefined {
   const value = kind === 'low-confidence' ? data.decision : (data.artifactData ?? data.payload);
   if (value === undefined) return;
@@ -73,7 +73,7 @@ function formOf({ view, claims, typed = {} }: AskedPage): Html {
     return html`<p>You have ${vote.approve ? 'approved' : 'rejected'} this. It stays open for others.</p>`;
   if (claims.intent !== 'resolve') return html`<p>This link only shows what is asked.</p>`;
   if (view.kind === 'external-event') return html`<p>Another system answers this, not a person.</p>`;
-  // Sent to the address of the page itself
+  // Submits to the URL of the page itself
   return html`<form method="post">${fieldsOf(view, typed)}</form>`;
 }
 
@@ -121,7 +121,7 @@ function typedAt(typed: FormFields, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A line break at the start of a text area is dropped by browsers. */
+/** Browsers drop a line break at the start of a text area. */
 const area = (name: string, label: string, value = ''): Html =>
   html`<label for="${name}">${label}</label><textarea id="${name}" name="${name}" rows="4">
 ${value}</textarea>`;

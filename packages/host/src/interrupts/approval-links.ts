@@ -1,4 +1,4 @@
-/** Links by which people answer without a key, each made for one named person. */
+/** Links by which people answer without a key. Each link is for one named person. */
 import { accessRefusal, type Interrupt, type Refusal, type Resolver } from '@gantry/engine';
 import { fromStored, type InterruptLink, type JsonObject, type StoredEvent } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
@@ -6,11 +6,13 @@ import type { InterruptTokens, PersonalToken } from './interrupt-token.ts';
 
 const PEOPLE_MAX = 100;
 const NAME_MAX = 128;
-/** Principals that are no people, and the sign between a key and the voter that it names. */
+/**
+ * Prefixes of principals that are not people, and the separator between a key and the voter that it names.
+ */
 const RESERVED = /^(key_|token:|host:|quorum:)|\//;
 const UNREADABLE = /^\s|\s$|[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 
-/** Why nobody can have this name; undefined when it will do. */
+/** Why this name is not permitted; undefined if it is. */
 export function nameProblem(person: string): string | undefined {
   if (person === '' || person.length > NAME_MAX) return `must have 1 to ${NAME_MAX} characters`;
   if (UNREADABLE.test(person)) return 'has leading or trailing spaces, or invisible characters';
@@ -19,7 +21,7 @@ export function nameProblem(person: string): string | undefined {
     : undefined;
 }
 
-/** Whoever comes with a link for this person. */
+/** The resolver for the holder of a link for this person. */
 export const linkHolder = (person: string): Resolver => ({
   principal: person,
   roles: [],
@@ -28,7 +30,7 @@ export const linkHolder = (person: string): Resolver => ({
   named: true,
 });
 
-/** Why a link for this person would be of no use. */
+/** Why a link for this person could not answer. */
 export const linkRefusal = (
   interrupt: Pick<Interrupt, 'kind' | 'data' | 'rules'>,
   person: string,
@@ -45,7 +47,10 @@ export const linkOf = (
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** A link for each person whom the interrupt names and whose answer would count; the same at every attempt to deliver it. */
+/**
+ * A link for each person that the interrupt names and whose answer would count. Every delivery attempt gets
+ * the same links.
+ */
 function linksIn(
   tokens: InterruptTokens,
   origin: string,
@@ -67,7 +72,7 @@ function linksIn(
   });
 }
 
-/** Without an address there is nothing that a link could lead to. */
+/** Without a public URL there are no links. */
 export const linksOver =
   (tokens: InterruptTokens, address: { readonly known: () => Promise<string> }) =>
   async (run: RunKey, event: StoredEvent): Promise<readonly InterruptLink[]> => {

@@ -1,7 +1,7 @@
 /**
  * Signed tokens for one interrupt: the holder may read it, or resolve it, without a key.
  *
- * I1  The signature covers everything the token says and is compared in constant time.
+ * I1  The signature covers the whole content of the token and is compared in constant time.
  * I2  A token always expires, never later than the interrupt it is for.
  * I3  It names one interrupt: once that is resolved, no later interrupt of the same node accepts it.
  */
@@ -19,9 +19,9 @@ export interface TokenClaims extends RunKey {
   readonly nodeId: string;
   readonly interruptId: string;
   readonly expiresAt: number;
-  /** `resolve` may look and answer, `inspect` only look. */
+  /** `resolve` may read and answer, `inspect` may only read. */
   readonly intent: 'resolve' | 'inspect';
-  /** For whom it was made: the holder answers as this person. */
+  /** The person for whom it was made: the holder answers as this person. */
   readonly person?: string;
   readonly madeAt?: number;
 }
@@ -40,7 +40,7 @@ export interface PersonalToken {
 export interface TokenOptions {
   readonly hmac: (text: string) => Buffer;
   readonly now: () => number;
-  /** How long a token for one person lives where the interrupt has no deadline. */
+  /** The lifetime of a token for a person if the interrupt has no deadline. */
   readonly personalMs: number;
   readonly revocations: Pick<LinkRevocations, 'revoke' | 'isRevoked'>;
 }
@@ -59,8 +59,8 @@ export function createInterruptTokens({ hmac, now, personalMs, revocations }: To
       return signed({ ...key, nodeId, interruptId, expiresAt: until, intent });
     },
     /**
-     * For one person. It ends with the interrupt; where that has no deadline, some days after `from`. Undefined where the
-     * names of person and node are too long for an address.
+     * A token for one person. It expires with the interrupt; without a deadline, some days after `from`.
+     * Undefined if the names of person and node are too long for a URL.
      */
     issueFor(person: string, { key, nodeId, interrupt }: Asked, from: number): PersonalToken | undefined {
       const { interruptId, expiresAt = from + personalMs } = interrupt;
@@ -76,12 +76,15 @@ export function createInterruptTokens({ hmac, now, personalMs, revocations }: To
       const token = signed(claims);
       return token.length <= TOKEN_LENGTH_MAX ? { token, expiresAt } : undefined;
     },
-    /** Takes back the links that the person has. */
+    /** Revokes the links of the person. */
     revoke(caller: Caller, person: string, { key: { runId }, interrupt }: Asked): Promise<void> {
       const { interruptId, expiresAt = now() + personalMs } = interrupt;
       return revocations.revoke(caller, { runId, interruptId, person, expiresAt });
     },
-    /** Rejects with `interrupt_not_found` for what is no token of ours, `interrupt_expired` for an old or revoked one. */
+    /**
+     * Rejects with `interrupt_not_found` for a token that is not ours, `interrupt_expired` for an old or
+     * revoked one.
+     */
     async read(token: string): Promise<TokenClaims> {
       const claims = verified(token, hmac);
       if (!claims) throw new OpenwopError('interrupt_not_found');

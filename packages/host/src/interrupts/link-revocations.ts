@@ -1,4 +1,4 @@
-/** Links for people that were taken back. Of one that was not, nothing is stored. */
+/** Revoked links for people. Valid links are not stored. */
 import { hash } from 'node:crypto';
 import { type Caller, type RecordKind, readRecord } from '@gantry/resources';
 import type { Parts } from '../parts.ts';
@@ -6,9 +6,9 @@ import type { TokenClaims } from './interrupt-token.ts';
 
 interface Revocation {
   readonly runId: string;
-  /** Links that were made up to then answer no more. */
+  /** Links that were made up to this time are revoked. */
   readonly before: number;
-  /** No such link lives longer. */
+  /** All of these links have expired by this time. */
   readonly until: number;
 }
 
@@ -27,7 +27,7 @@ const idOf = ({ interruptId, person }: Pick<Links, 'interruptId' | 'person'>): s
 export type LinkRevocations = ReturnType<typeof linkRevocations>;
 
 export const linkRevocations = ({ changes, store }: Pick<Parts, 'changes' | 'store'>) => ({
-  /** Those that the person has by now; one that is made later works. */
+  /** Revokes the existing links of the person; later ones are valid. */
   async revoke(caller: Caller, links: Links): Promise<void> {
     const { runId, expiresAt: until } = links;
     await changes.run(caller, (change) =>

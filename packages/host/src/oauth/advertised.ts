@@ -1,7 +1,7 @@
 /**
- * Providers that the discovery document names: those that the tenant `default` can connect to, whose packs and clients are
- * the operator's. What other tenants bring is theirs alone. Addresses are those of the packs: where the operator runs a
- * provider is for nobody to read.
+ * The providers in the discovery document: those that the tenant `default` can connect to, whose packs and
+ * clients belong to the operator. Providers of other tenants are private. URLs are those of the packs: the
+ * operator's own addresses of a provider are not published.
  */
 import { DEFAULT_TENANT } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
@@ -36,7 +36,7 @@ async function advertised(providers: Providers, id: string): Promise<AdvertisedP
     const scopesSupported = scopesOf(described, ['read', 'write']);
     return { id, ...(authUrl && { authUrl }), ...(tokenUrl && { tokenUrl }), scopesSupported };
   } catch (error) {
-    // No client, a conflict, or no OAuth: it cannot be connected to
+    // No client, a conflict, or no OAuth: it cannot be connected
     if (error instanceof OpenwopError) return null;
     throw error;
   }

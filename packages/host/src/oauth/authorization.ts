@@ -1,11 +1,11 @@
 /**
- * Authorizations that people have begun: from the link that they open to the callback of the provider.
+ * Pending authorizations: from the link that a person opens to the callback of the provider.
  *
- * A1  The link, and the state that the provider sends back, are sealed names of the record: none can be made up, neither
- *     stands for the other.
- * A2  The browser that consented is the one that comes back: the record holds the hash of its cookie.
- * A3  Used once: the record is deleted before the code is exchanged. A process that dies in between leaves nothing, and
- *     the person begins again.
+ * A1  The link, and the state that the provider sends back, are sealed names of the record: neither can be
+ *     forged or used in place of the other.
+ * A2  The callback must come from the browser that consented: the record holds the hash of its cookie.
+ * A3  Used once: the record is deleted before the code is exchanged. If the process dies in between, nothing
+ *     remains and the person starts again.
  */
 import { hash } from 'node:crypto';
 import { CONNECTION_LIMITS } from '@gantry/protocol';
@@ -16,7 +16,7 @@ import type { ConnectionRecord, Holder } from './connection.ts';
 export interface AuthorizationRecord extends Holder, Pick<ConnectionRecord, 'access' | 'scopes'> {
   readonly redirectUri: string;
   readonly codeVerifier: Secret;
-  /** A2: set with the consent. */
+  /** A2: set at the consent. */
   readonly browser: string | null;
   readonly endsAt: number;
 }
@@ -41,7 +41,7 @@ export const sealedName = (
   purpose: Purpose,
 ): string => masterKey.seal(JSON.stringify([tenant, id]), `oauth-${purpose}`);
 
-/** Null when this host did not make it. */
+/** Null if this host did not make it. */
 export function nameIn(masterKey: Pick<MasterKey, 'open'>, sealed: string, purpose: Purpose): Name | null {
   const text = masterKey.open(sealed, `oauth-${purpose}`);
   if (text === null) return null;
@@ -49,22 +49,22 @@ export function nameIn(masterKey: Pick<MasterKey, 'open'>, sealed: string, purpo
   return { tenant, id };
 }
 
-/** Why a browser does not get on. */
+/** Why an authorization cannot continue. */
 export type Problem =
-  /** Not ours, used, or too old: no answer says which. */
+  /** Not ours, used, or too old: the answer does not say which. */
   | 'unknown'
   /** A2. */
   | 'other-browser';
 
 export const browserOf = (cookie: string): string => hash('sha256', cookie, 'hex');
 
-/** Null when it is gone or its time is over. */
+/** Null if it was deleted or its time is over. */
 export async function current(change: Change, id: string): Promise<Authorization | null> {
   const found = await change.find(authorizations, id);
   return found && found.record.endsAt > change.now ? found : null;
 }
 
-/** A2: the first browser that consents stays the one; a second click of it changes nothing. */
+/** A2: the first browser that consents is recorded; a second click in it changes nothing. */
 export async function consent(change: Change, id: string, cookie: string): Promise<Authorization | Problem> {
   const found = await current(change, id);
   if (!found) return 'unknown';

@@ -1,4 +1,7 @@
-/** From the wish for a connection to the code of the provider: the link, the consent of a person, the callback. */
+/**
+ * From the request for a connection to the code of the provider: the link, the consent of a person, the
+ * callback.
+ */
 import { CONNECTION_LIMITS } from '@gantry/protocol';
 import { type Caller, type Change, openSecret } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
@@ -23,7 +26,7 @@ export interface AuthorizingOptions extends Pick<Parts, 'changes' | 'masterKey' 
   readonly providers: Providers;
 }
 
-/** What a person is asked for. */
+/** The requested authorization. */
 export type Wish = Omit<AuthorizationRecord, 'codeVerifier' | 'browser' | 'endsAt'>;
 
 export interface ProblemFound {
@@ -39,7 +42,7 @@ export class Authorizing {
     this.#options = options;
   }
 
-  /** The last part of the address that the person has to open. */
+  /** `link` is the last part of the URL that the person has to open. */
   begin(change: Change, wish: Wish): { readonly link: string; readonly endsAt: number } {
     const { masterKey, randomBytes } = this.#options;
     const endsAt = change.now + CONNECTION_LIMITS.authorizationMs;
@@ -48,7 +51,7 @@ export class Authorizing {
     return { link: sealedName(masterKey, made, 'link'), endsAt };
   }
 
-  /** What the page of a link shows; `id` names its cookie. */
+  /** The content of the page of a link; `id` names its cookie. */
   async asked(link: string): Promise<{ readonly id: string; readonly view: ConsentView } | ProblemFound> {
     const found = await this.#inChange(
       link,
@@ -74,7 +77,7 @@ export class Authorizing {
     };
   }
 
-  /** Where the browser goes from here. */
+  /** The URL that the browser opens next. */
   async consented(
     link: string,
     cookieOf: (id: string) => string | undefined,
@@ -101,7 +104,7 @@ export class Authorizing {
     return { displayName: oauth.displayName, url: url.href };
   }
 
-  /** The authorization that a callback belongs to. It is gone from now on. */
+  /** The authorization of a callback. This deletes it. */
   claimed(
     state: string,
     provider: string,

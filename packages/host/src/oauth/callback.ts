@@ -1,11 +1,11 @@
-/** What a browser brings back from a provider, judged. */
+/** Validates the parameters with which a browser returns from a provider. */
 import { AuthorizationResponseError, validateAuthResponse } from 'oauth4webapi';
 import type { OAuthProvider } from './provider.ts';
 import { partiesOf } from './token-client.ts';
 
 export type Callback =
   | { readonly kind: 'code'; readonly callback: URLSearchParams }
-  /** `code` is of RFC 6749 §4.1.2.1. */
+  /** `code` is defined in RFC 6749 §4.1.2.1. */
   | { readonly kind: 'denied'; readonly code: string }
   | { readonly kind: 'invalid' };
 
@@ -20,8 +20,8 @@ const DENIALS = [
 ];
 
 /**
- * RFC 9207: an `iss` that is given must be the provider's. Where the operator did not say what that is, it must be of
- * the origin where people sign in.
+ * RFC 9207: a given `iss` must be the issuer of the provider. If the operator did not configure the issuer,
+ * it must have the origin of the authorization page.
  */
 export function judgeCallback(provider: OAuthProvider, parameters: URLSearchParams, state: string): Callback {
   const { server, client } = partiesOf(provider);

@@ -1,4 +1,4 @@
-/** What people do with connections: begin, finish, look at and end them. */
+/** Operations on connections: begin, finish, read and end them. */
 import {
   type Connecting,
   type Connection as ConnectionView,
@@ -42,7 +42,7 @@ type Wished = Omit<ConnectionRecord, 'state' | 'authorizedAt' | 'isTold'>;
 
 type Services = Pick<ConnectionServiceOptions, 'entries'>;
 
-/** What a callback came to. */
+/** The result of a callback. */
 export type Finished =
   | { readonly kind: 'connected'; readonly displayName: string; readonly connectionId: string }
   | { readonly kind: 'failed'; readonly message: string };
@@ -60,7 +60,7 @@ export class ConnectionService extends ResourceService<
     this.#options = options;
   }
 
-  /** Either the address of a page for a person, or, where the client itself is authorized, the connection. */
+  /** Returns the URL of a page for a person, or the connection if the client itself is authorized. */
   async connect(caller: Caller, request: ConnectRequest): Promise<Connecting> {
     const { providers, changes, authorizing, redirectUri, linkUrl } = this.#options;
     const { provider } = request;
@@ -74,7 +74,7 @@ export class ConnectionService extends ResourceService<
     });
   }
 
-  /** A browser came back. The authorization is used up, whatever comes of it. */
+  /** Handles a callback. The authorization is used up, also if this fails. */
   async finish(
     provider: string,
     parameters: URLSearchParams,
@@ -85,7 +85,7 @@ export class ConnectionService extends ResourceService<
     return 'problem' in authorization ? authorization : this.#exchange(authorization, parameters, state);
   }
 
-  /** Its tokens are deleted, and revoked where the provider can be reached. */
+  /** Deletes its tokens, and revokes them if the provider can be reached. */
   async disconnect(caller: Caller, id: string, matching: Matching = {}): Promise<ConnectionView> {
     const { changes } = this.#options;
     const revoke = await this.#revocation(caller.tenant, id);
@@ -158,7 +158,7 @@ export class ConnectionService extends ResourceService<
     return { kind: 'connected', displayName, connectionId: id };
   }
 
-  /** Tokens and connection are one commit; a renewal under way does not get to overwrite them. */
+  /** Tokens and connection are one commit; a running renewal cannot overwrite them. */
   async #store(
     change: Change,
     { scopes: asked, ...wished }: Wished,
@@ -174,7 +174,7 @@ export class ConnectionService extends ResourceService<
     return change.put(connections, connection, id);
   }
 
-  /** How to revoke what the connection holds now. */
+  /** A function that revokes the current tokens of the connection. */
   async #revocation(tenant: string, id: string): Promise<(() => Promise<void>) | undefined> {
     const { entries, masterKey, providers, clientFor } = this.#options;
     const connection = await readRecord(entries, connections, tenant, id);

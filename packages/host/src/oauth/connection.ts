@@ -1,4 +1,7 @@
-/** What people authorized, as a resource. The tokens are versions of the credential whose ref is the connection's id. */
+/**
+ * Authorized connections, as a resource. The tokens are versions of the credential whose ref is the
+ * connection's id.
+ */
 import { hash } from 'node:crypto';
 import {
   CONNECTION_LIMITS,
@@ -22,18 +25,18 @@ export interface ConnectionRecord {
   readonly scopes: readonly string[];
   readonly state: ConnectionState;
   readonly authorizedAt: number;
-  /** A run has `connector.authorized` of this authorization in its log. */
+  /** Whether the log of a run has `connector.authorized` of this authorization. */
   readonly isTold: boolean;
 }
 
 export type ConnectionState =
   | { readonly status: 'connected' }
-  /** It has to be authorized again. */
+  /** It must be authorized again. */
   | { readonly status: 'expired'; readonly reason: string };
 
 export type Connection = Stored<ConnectionRecord>;
 
-/** Whose connection to what: there is one of each, so its id follows from it. */
+/** The holder and the provider. There is one connection for each, so the id is derived from them. */
 export type Holder = Pick<ConnectionRecord, 'provider' | 'scope' | 'workspace' | 'principal'>;
 
 const ID_LENGTH = 24;
@@ -62,7 +65,7 @@ export const connections = resource<typeof connectionsWire, ConnectionRecord, un
   },
 );
 
-/** `credential` is null when it was removed on its own. */
+/** `credential` is null if it was removed separately. */
 export function viewOf(
   { id, createdAt, record }: Pick<Connection, 'id' | 'createdAt' | 'record'>,
   credential: CredentialRecord | null,
@@ -86,6 +89,6 @@ export function viewOf(
 const reasonOf = (state: ConnectionState): string | undefined =>
   state.status === 'expired' ? state.reason : undefined;
 
-/** What a person has to type. */
+/** The command that reconnects. */
 export const reconnectText = ({ provider, access, scope }: ConnectionRecord): string =>
   `gantry connections connect ${provider}${access === 'write' ? ' --write' : ''}${scope === 'workspace' ? ' --scope workspace' : ''}`;

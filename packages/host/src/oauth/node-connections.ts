@@ -1,9 +1,10 @@
 /**
  * Connections as nodes use them: the one that a node signs in with, and the events of its run.
  *
- * N1  Of the connections to a provider the principal's own comes before that of the workspace.
- * N2  `connector.authorized` is in the log of the first run that uses an authorization, in the commit that marks it as reported.
- *     `connector.auth_expired` is in the log of each node that fails for it, once for each attempt.
+ * N1  A connection of the principal takes precedence over one of the workspace.
+ * N2  `connector.authorized` is in the log of the first run that uses an authorization, in the commit that
+ *     marks it as reported. `connector.auth_expired` is in the log of each node that fails for it, once for
+ *     each attempt.
  */
 import { hash } from 'node:crypto';
 import { OpenwopError, type Owner } from '@gantry/protocol';
@@ -35,7 +36,10 @@ export class NodeConnections {
     this.#options = options;
   }
 
-  /** What the node signs in with; its token lives for a while. The credential has the same id. */
+  /**
+   * The connection that the node signs in with, with a token that is valid for some time. The credential has
+   * the same id.
+   */
   async signIn(auth: NodeAuth, node: SigningNode): Promise<Connection> {
     const connection = await this.#find(node.owner, auth.provider);
     const { record } = connection;

@@ -1,8 +1,8 @@
 /**
- * The operator's client at each provider, as a resource. Its secret is kept sealed.
+ * The operator's client at each provider, as a resource. Its secret is stored sealed.
  *
- * C1  A client belongs to the addresses that the connection pack named when it was configured. A pack that names others
- *     since then does not get to see its secret.
+ * C1  A client is bound to the endpoints that the connection pack named when it was configured. A pack that
+ *     has changed its endpoints since then does not get the secret.
  */
 import {
   CONNECTION_LIMITS,
@@ -83,7 +83,7 @@ export class OAuthClients extends ResourceService<
     this.#options = options;
   }
 
-  /** What was configured before for the same provider is replaced as a whole. */
+  /** Replaces the whole earlier configuration of the same provider. */
   configure(caller: Caller, wanted: ConfigureOAuthClientRequest): Promise<OAuthClient> {
     const { changes, connections, redirectUri } = this.#options;
     const { provider } = wanted;
@@ -96,7 +96,7 @@ export class OAuthClients extends ResourceService<
     });
   }
 
-  /** Undefined when none is configured for the tenant. */
+  /** Undefined if none is configured for the tenant. */
   async factsOf(tenant: string, provider: string): Promise<ClientFacts | undefined> {
     const stored = await readRecord(this.#options.entries, oauthClients, tenant, provider);
     if (!stored) return undefined;

@@ -26,7 +26,7 @@ export interface OAuthOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now
   readonly publicUrl: () => string;
 }
 
-/** Below it are all pages of an authorization. */
+/** The path prefix of all pages of an authorization. */
 export const AUTHORIZE = '/v1/host/gantry/authorize';
 
 export type OAuth = ReturnType<typeof createOAuth>;
@@ -34,7 +34,7 @@ export type OAuth = ReturnType<typeof createOAuth>;
 export function createOAuth(options: OAuthOptions) {
   const { store, publicUrl, packs, egress, redactions, masterKey: sealer } = options;
   const { entries } = store;
-  /** Of a page of this host. */
+  /** The URL of a page of this host. */
   const urlOf = (path: string): string => `${publicUrl().replace(/\/$/, '')}${path}`;
   const redirectUri = (provider: string): string => urlOf(`${AUTHORIZE}/callback/${provider}`);
   const linkUrl = (link: string): string => urlOf(`${AUTHORIZE}/${link}`);
@@ -75,10 +75,10 @@ export function createOAuth(options: OAuthOptions) {
     renewal,
     tokens,
     nodes: new NodeConnections({ ...parts, renewal }),
-    /** The same with another way to the token endpoints. */
+    /** The same with another transport to the token endpoints. */
     connectionsOver: (way: Pick<Egress, 'stream'>) =>
       new ConnectionService({ ...parts, clientFor: clientOver(way) }),
-    /** Of the discovery document; `revision` grows when they may have changed. */
+    /** For the discovery document; `revision` grows when the providers may have changed. */
     advertised: {
       get revision(): number {
         return revision;

@@ -10,14 +10,11 @@ export interface ConsentView {
   readonly scope: 'user' | 'workspace';
   readonly provider: { readonly id: string; readonly displayName: string; readonly signsInAt: string };
   readonly writes: boolean;
-  /** With what the provider's pack calls them. */
+  /** With the labels of the provider's pack. */
   readonly scopes: readonly { readonly scope: string; readonly label?: string }[];
 }
 
-/**
- * Where the form is sent to is the address of the page itself; what a provider redirects to is not the form's any more
- * (`goingPage`).
- */
+/** The form submits to the URL of the page itself. It does not redirect to the provider; see `goingPage`. */
 export function consentPage({ provider, ...view }: ConsentView): string {
   const users =
     view.scope === 'user'
@@ -41,7 +38,9 @@ export function consentPage({ provider, ...view }: ConsentView): string {
 const scopeLine = ({ scope, label }: ConsentView['scopes'][number]): Html =>
   html`${label !== undefined && `${label}: `}<code>${scope}</code><br>`;
 
-/** A page in between: browsers hold redirects of a form to its `form-action`, and providers redirect further. */
+/**
+ * An intermediate page: browsers apply `form-action` to redirects of a form, and providers redirect further.
+ */
 export const goingPage = (displayName: string, url: string): string =>
   page(
     `Continue to ${displayName}`,

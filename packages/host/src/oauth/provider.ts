@@ -1,4 +1,7 @@
-/** A provider that this host can get tokens from: what a connection pack says of it, and the operator's client. */
+/**
+ * A provider from which this host can get tokens: its description in a connection pack, and the operator's
+ * client.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Provider } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
@@ -12,18 +15,18 @@ export interface OAuthProvider {
   readonly id: string;
   readonly displayName: string;
   readonly flow: Flow;
-  /** What it calls itself; absent when the operator did not say. */
+  /** Absent if the operator did not configure it. */
   readonly issuer?: string;
   readonly endpoints: { readonly authorize: string; readonly token: string; readonly revoke?: string };
   readonly client: Pick<ClientFacts, 'clientId' | 'clientSecret' | 'authMethod'>;
-  /** The only hosts that its tokens travel to. */
+  /** The only hosts that its tokens are sent to. */
   readonly apiHosts: readonly string[];
 }
 
-/** As a connection pack names them. */
+/** The endpoints of a connection pack. */
 export type Endpoints = NonNullable<Provider['auth']['endpoints']>;
 
-/** What the operator says: its client, and addresses that a pack for many installations cannot know. */
+/** Settings of the operator: its client, and URLs that a pack for many installations cannot know. */
 export interface ClientFacts {
   readonly clientId: string;
   readonly clientSecret?: string;
@@ -31,7 +34,7 @@ export interface ClientFacts {
   readonly issuer?: string;
   readonly authorizeUrl?: string;
   readonly tokenUrl?: string;
-  /** Of the pack when this was said. */
+  /** The endpoints of the pack at the time of this configuration. */
   readonly packEndpoints: Endpoints;
 }
 
@@ -66,7 +69,7 @@ export function oauthProvider(provider: Provider, client: ClientFacts): OAuthPro
 export const unsupported = (provider: string, message: string): OpenwopError =>
   new OpenwopError('oauth_provider_unsupported', { message, details: { provider } });
 
-/** What its pack says of a provider, and how this host gets tokens from it. */
+/** The provider in its pack, and how this host gets tokens from it. */
 export interface Resolved {
   readonly described: Provider;
   readonly oauth: OAuthProvider;
@@ -89,7 +92,7 @@ export const oauthProviders = (
   },
 });
 
-/** With the label of the group that has it. */
+/** Each scope with the label of its group. */
 export const labelledScopes = (provider: Provider, scopes: readonly string[]) =>
   scopes.map((scope) => {
     const group = scopeGroups(provider, ['read', 'write']).find((each) => each.scopes.includes(scope));

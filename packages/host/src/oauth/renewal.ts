@@ -1,12 +1,14 @@
 /**
- * Renews tokens, one request at a time for each connection, whatever the number of processes: of two refreshes at once a
- * provider that rotates its tokens refuses one and then revokes what it gave to the other.
+ * Renews tokens with one request at a time for each connection, across all processes. A provider that rotates
+ * its tokens rejects one of two concurrent refreshes, and then revokes the tokens that it gave to the other.
  *
- * R1  Before the request a record with a nonce is committed; the others wait until it is gone. After the request the new
- *     tokens are stored and the record is deleted in one commit, if it still has that nonce.
- * R2  A process that ends in between leaves the record. Its time over, the next one tries with the token that it finds.
- *     When the provider has replaced that token already, the person has to authorize again, and is asked to.
- * R3  Only `invalid_grant` ends a connection. Any other failure leaves it as it is, and the caller may try again.
+ * R1  Before the request a record with a nonce is committed; other renewals wait until it is deleted. After
+ *     the request the new tokens are stored and the record is deleted in one commit, if it still has that
+ *     nonce.
+ * R2  A process that dies in between leaves the record. After its time the next process tries with the token
+ *     that it finds. If the provider has already replaced that token, the person is asked to authorize again.
+ * R3  Only `invalid_grant` ends a connection. Any other failure leaves it as it is, and the caller may try
+ *     again.
  */
 import { OpenwopError } from '@gantry/protocol';
 import type { Caller, Change, RecordKind } from '@gantry/resources';
@@ -30,13 +32,13 @@ const renewals: RecordKind<RenewalRecord> = {
   expiresAt: ({ until }) => until + HELD_MS,
 };
 
-/** A renewal under way stores nothing any more. */
+/** Prevents a running renewal from storing its tokens. */
 export async function dropRenewal(change: Change, id: string): Promise<void> {
   const held = await change.find(renewals, id);
   if (held) change.delete(held);
 }
 
-/** Longer than the request may take. */
+/** Longer than the maximum time of the request. */
 const HELD_MS = 30_000;
 const NONCE_BYTES = 16;
 
@@ -64,13 +66,13 @@ type Begun =
 interface Asked {
   readonly tenant: string;
   readonly id: string;
-  /** Of the credential, that is to be replaced. */
+  /** The version of the credential to be replaced. */
   readonly version: number;
 }
 
 export class Renewal {
   readonly #options: RenewalOptions;
-  /** Of this process: by what they replace. */
+  /** Running renewals of this process, by the version that they replace. */
   readonly #underWay = new Map<string, Promise<StoredCredential>>();
   readonly #waiting = new Set<() => void>();
   #wakes = 0;
@@ -79,12 +81,12 @@ export class Renewal {
     this.#options = options;
   }
 
-  /** The credential with a token that lives for a while. */
+  /** The credential with a token that is valid for some time. */
   async fresh(credential: StoredCredential): Promise<StoredCredential> {
     return isLate(newest(credential.record), this.#options.now()) ? this.renewed(credential) : credential;
   }
 
-  /** With another token than this one, which was refused or is late. */
+  /** The credential with a new token, in place of this one, which was rejected or is about to expire. */
   renewed({ tenant, id, record }: StoredCredential): Promise<StoredCredential> {
     const { version } = newest(record);
     const key = JSON.stringify([tenant, id, version]);
@@ -95,12 +97,12 @@ export class Renewal {
     return renewing;
   }
 
-  /** What this process has committed may be what others wait for. */
+  /** A commit of this process may end a wait. */
   committed(group: CommitGroup): void {
     if (group.some((write) => write.kind === 'deleteEntry' && write.key.kind === renewals.kind)) this.#wake();
   }
 
-  /** And so may what another has. */
+  /** A commit of another process may end a wait. */
   changed({ kinds, missed }: StoreChange): void {
     if (missed || kinds.includes(renewals.kind)) this.#wake();
   }
@@ -112,7 +114,7 @@ export class Renewal {
 
   async #renew(asked: Asked): Promise<StoredCredential> {
     for (;;) {
-      // Before the record is read: what is committed meanwhile must not be waited for
+      // Read before the record, so that a commit in between ends the wait
       const wakes = this.#wakes;
       const begun = await this.#run(asked, (change) => this.#begin(change, asked));
       switch (begun.kind) {
@@ -155,7 +157,7 @@ export class Renewal {
     const credential = await change.get(credentials, id);
     if (newest(credential.record).version !== version) return { kind: 'renewed', credential };
     const connection = await change.find(connections, id);
-    // A token that somebody stored by hand: there is nothing to renew it with
+    // This token was stored by hand: it cannot be renewed
     if (!connection) return { kind: 'renewed', credential };
     const { state } = connection.record;
     if (state.status === 'expired') return { kind: 'expired', error: expired(connection, state.reason) };
@@ -178,13 +180,13 @@ export class Renewal {
         ? client.clientCredentials(oauth, record.scopes)
         : client.refresh(oauth, refreshToken));
     } catch (error) {
-      // The pack or the client of the provider is gone: it may come back
+      // The pack or the client of the provider was removed, and may be added again
       if (error instanceof OpenwopError) return { kind: 'unanswered', problem: error.message };
       throw error;
     }
   }
 
-  /** R1. Null when the record is not ours any more: another took over, and what it came to is read again. */
+  /** R1. Null if the record is no longer ours: another process took over, so the result is read again. */
   async #settle(change: Change, id: string, nonce: string, answer: TokenAnswer): Promise<Settled | null> {
     const held = await change.find(renewals, id);
     if (held?.record.nonce !== nonce) return null;

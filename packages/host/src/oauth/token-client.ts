@@ -1,9 +1,9 @@
 /**
- * Requests to the token endpoint of a provider. Nothing is kept here: what came of a request is a value.
+ * Requests to the token endpoint of a provider. It keeps no state; results are returned as values.
  *
- * T1  A refusal is one only in the form of RFC 6749. A page, a 5xx, a broken or missing answer says nothing about the
- *     grant.
- * T2  No text of the provider leaves: of its error only the code of RFC 6749 is kept.
+ * T1  Only an error in the form of RFC 6749 counts as a refusal. A page, a 5xx, a broken or missing answer
+ *     says nothing about the grant.
+ * T2  No text of the provider is passed on: of its error only the code of RFC 6749 is kept.
  */
 import { type Egress, EgressError, egressFetch } from '@gantry/egress';
 import {
@@ -27,18 +27,18 @@ import type { OAuthProvider } from './provider.ts';
 
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** Longer ones fit into no header of common servers. */
+/** Longer tokens exceed the header limits of common servers. */
 const TOKEN_CHARS_MAX = 8_192;
 const SCOPES_MAX = 100;
 const YEAR_SECONDS = 365 * 86_400;
 
 export interface Tokens {
   readonly accessToken: string;
-  /** Absent: the one that was sent stays valid, or there is none. */
+  /** Absent: the token that was sent stays valid, or there is none. */
   readonly refreshToken?: string;
   /** Absent when the provider does not say. */
   readonly lifetimeMs?: number;
-  /** Absent: those that were asked for. */
+  /** Absent: the requested scopes. */
   readonly scopes?: readonly string[];
 }
 
@@ -60,7 +60,7 @@ const REFUSALS = [
 export type RefusalCode = (typeof REFUSALS)[number];
 
 export interface CodeGrant {
-  /** Of the callback, as `judgeCallback` passed it. */
+  /** The parameters that `judgeCallback` accepted. */
   readonly callback: URLSearchParams;
   readonly redirectUri: string;
   readonly codeVerifier: string;
@@ -70,13 +70,13 @@ export interface TokenClient {
   exchangeCode(provider: OAuthProvider, grant: CodeGrant): Promise<TokenAnswer>;
   refresh(provider: OAuthProvider, refreshToken: string): Promise<TokenAnswer>;
   clientCredentials(provider: OAuthProvider, scopes: readonly string[]): Promise<TokenAnswer>;
-  /** As far as the provider can be reached: else the token lives until it expires. */
+  /** Best effort: if the provider is unreachable, the token is valid until it expires. */
   revoke(provider: OAuthProvider, token: string): Promise<void>;
 }
 
 export interface TokenClientOptions {
   readonly egress: Pick<Egress, 'stream'>;
-  /** Whose entries of `GANTRY_EGRESS_ALLOW` hold. */
+  /** The tenant whose entries of `GANTRY_EGRESS_ALLOW` apply. */
   readonly tenant: string;
   /** Called with each secret before it is sent or used. */
   readonly note?: (value: string, label: string) => void;
@@ -84,7 +84,7 @@ export interface TokenClientOptions {
 
 export function createTokenClient({ egress, tenant, note = () => {} }: TokenClientOptions): TokenClient {
   const fetch = egressFetch(egress, { tenant, timeoutMs: TIMEOUT_MS, maxResponseBytes: ANSWER_BYTES_MAX });
-  // Egress judges the scheme, with what the operator opened
+  // Egress checks the scheme, with the exceptions of the operator
   const options = { [customFetch]: fetch, [allowInsecureRequests]: true };
   async function noted(
     provider: OAuthProvider,
@@ -166,8 +166,8 @@ async function ask(provider: OAuthProvider, request: Request): Promise<TokenAnsw
 }
 
 /**
- * Read to its end, so that the connection is free. An ID token is left out: nobody reads it here, so it need not be
- * judged. Some providers answer 200 to what they refuse.
+ * Reads the whole body, so that the connection can be reused. Drops the ID token: it is not used here, so it
+ * need not be validated. Some providers send refusals with status 200.
  */
 async function plainAnswer(response: Response): Promise<Response> {
   const text = await response.text();

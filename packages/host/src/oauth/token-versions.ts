@@ -1,4 +1,4 @@
-/** Tokens as versions of a credential. What is written here is part of a change that the caller makes. */
+/** Tokens as versions of a credential. The writes are part of a change of the caller. */
 import type { Change } from '@gantry/resources';
 import {
   type CredentialRecord,
@@ -12,7 +12,7 @@ import type { MasterKey } from '../master-key.ts';
 import type { ConnectionRecord } from './connection.ts';
 import type { Tokens } from './token-client.ts';
 
-/** A token is renewed when this much of its life is left, or a minute. */
+/** A token is renewed when this share of its lifetime is left, or one minute if that is less. */
 const LATE_SHARE = 0.2;
 const LATE_MS_MAX = 60_000;
 
@@ -21,7 +21,7 @@ type Sealing = Pick<MasterKey, 'seal' | 'open'>;
 export const refreshContext = (of: Pick<StoredCredential, 'tenant' | 'id'>, version: number): string =>
   `${contextOf(of, version)}/refresh`;
 
-/** The tokens that a person or a client was given; they replace all earlier ones. */
+/** Stores the tokens that a person or a client received; they replace all earlier ones. */
 export async function putTokens(
   change: Change,
   masterKey: Sealing,
@@ -58,7 +58,7 @@ export async function putTokens(
   await change.put(credentials, record, id);
 }
 
-/** A refresh token that the provider did not replace stays the one. */
+/** A refresh token that the provider did not replace is kept. */
 export function renewTokens(
   change: Change,
   masterKey: Sealing,
@@ -89,7 +89,7 @@ function versionOf(
   };
 }
 
-/** Null when the provider gave none. */
+/** Null if the provider sent none. */
 export function refreshTokenOf(masterKey: Sealing, credential: StoredCredential): string | null {
   const [{ version, refreshSealed } = { version: 0, refreshSealed: undefined }] = credential.record.versions;
   return refreshSealed === undefined
@@ -97,7 +97,7 @@ export function refreshTokenOf(masterKey: Sealing, credential: StoredCredential)
     : masterKey.open(refreshSealed, refreshContext(credential, version));
 }
 
-/** Whether it is time to renew. */
+/** Whether the token must be renewed. */
 export function isLate({ createdAt, expiresAt }: CredentialVersion, now: number): boolean {
   if (expiresAt === undefined) return false;
   return now >= expiresAt - Math.min(LATE_MS_MAX, (expiresAt - createdAt) * LATE_SHARE);

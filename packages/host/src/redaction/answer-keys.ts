@@ -8,7 +8,7 @@ const KEY_BYTES = 32;
 type Place = Parameters<AnswerKeys['make']>[0];
 const contextOf = ({ tenant, journalKey }: Place): string => `pack-data-journal/${tenant}/${journalKey}`;
 
-/** Seals what journals of pack data keep, as `sealedJournal` does for those of the run store. */
+/** Seals the journals of pack data, as `sealedJournal` does for those of the run store. */
 export const answerKeys = (
   masterKey: Pick<MasterKey, 'seal' | 'open'>,
   redactions: Pick<Redactions, 'of'>,

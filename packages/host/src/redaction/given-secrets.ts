@@ -1,7 +1,7 @@
 /**
- * Values that pack code was given, by whichever process. They are kept, sealed, as long as a run may carry them, also
- * when their credential was changed or removed: a process knows them before it works on a run of their tenant. They go when
- * their credential has them no more and the last run that was given them is gone.
+ * Values that any process passed to pack code. They are kept, sealed, as long as a run may hold them, even if
+ * their credential was changed or removed: a process loads them before it works on a run of their tenant.
+ * They are deleted when their credential no longer has them and the last run that received them is deleted.
  */
 import type { SecretValue } from '@gantry/protocol/redaction';
 import {
@@ -22,10 +22,10 @@ import type { Redactions } from './redactions.ts';
 
 interface GivenSecret {
   readonly value: Secret;
-  /** The credential, and which of its values. */
+  /** The credential, and the version of its value. */
   readonly label: string;
   readonly version: number;
-  /** No run that was given it is kept any longer. */
+  /** By this time all runs that received the value are deleted. */
   readonly until: number;
 }
 
@@ -36,7 +36,7 @@ export const givenSecrets: RecordKind<GivenSecret> = {
   expiresAt: ({ until }) => until,
 };
 
-/** A run that was given one, which it refers to. */
+/** A run that received a value, with a reference to it. */
 const givenRuns: RecordKind<{ readonly runId: string; readonly given: string }> = {
   kind: 'given-run',
   idPrefix: 'gr',
@@ -46,7 +46,7 @@ const givenRuns: RecordKind<{ readonly runId: string; readonly given: string }> 
 
 const PAGE = 200;
 const DAY_MS = 86_400_000;
-/** Longer than a change takes. */
+/** Longer than the duration of a change. */
 const GIVING_MS = 60_000;
 const UNKNOWN =
   'a value that pack code was given cannot be redacted: it does not open, or there is no room for it';
@@ -55,9 +55,9 @@ export interface GivenSecretsOptions extends Pick<Parts, 'changes' | 'now' | 'lo
   readonly store: Pick<Store, 'entries'>;
   readonly masterKey: Pick<MasterKey, 'open' | 'hmac'>;
   readonly redactions: Pick<Redactions, 'keep' | 'forget'>;
-  /** How long a run and its log are kept at most. */
+  /** Maximum time that a run and its log are kept. */
   readonly keptMs: number;
-  /** Other processes may give values too: how soon they are looked for again. Null when there are none. */
+  /** The interval for loading values that other processes passed on. Null if there are no other processes. */
   readonly lookAgainMs: number | null;
 }
 
@@ -84,7 +84,9 @@ export class GivenSecrets {
     this.#idOf = options.masterKey.hmac('given-secret');
   }
 
-  /** In the change that gives the value. False: it must not be given, since it could not be redacted. */
+  /**
+   * Part of the change that passes the value. False: it must not be passed, since it could not be redacted.
+   */
   async give(change: Change, { value, label, version, runId }: Giving): Promise<boolean> {
     const { redactions, keptMs } = this.#options;
     const { tenant } = change.caller;
@@ -101,7 +103,7 @@ export class GivenSecrets {
     return true;
   }
 
-  /** Undefined while everything that was given in the tenant is known here. */
+  /** Undefined if all values that were passed in the tenant are loaded. */
   known(tenant: string): Promise<void> | undefined {
     const { now, lookAgainMs } = this.#options;
     const last = this.#known.get(tenant);
@@ -111,7 +113,7 @@ export class GivenSecrets {
     return under;
   }
 
-  /** Deletes what nobody can give again and no run carries. */
+  /** Deletes values that can no longer be passed on and that no run holds. */
   async sweep(): Promise<number> {
     const { store, now } = this.#options;
     let dropped = 0;
@@ -138,7 +140,7 @@ export class GivenSecrets {
     }
     for (const [id, value] of before) {
       if (values.has(id)) continue;
-      // The change that gives it again may not be committed yet
+      // The change that passes it again may not be committed yet
       if (at < (this.#givenAt.get(id) ?? 0) + GIVING_MS) values.set(id, value);
       else redactions.forget(tenant, value);
     }
@@ -155,11 +157,11 @@ export class GivenSecrets {
 
   async #drop(stored: Stored<GivenSecret>): Promise<number> {
     if (!(await this.#isOver(stored))) return 0;
-    // Unless it was given again since, in a commit that raised its version
+    // Fails if it was passed again since, in a commit that raised its version
     return Number(await this.#options.changes.settle('retention', stored, null));
   }
 
-  /** Nobody can be given it any more, and no run has it. */
+  /** Whether the value can no longer be passed on, and no run holds it. */
   async #isOver({ tenant, id, record }: Stored<GivenSecret>): Promise<boolean> {
     const { entries } = this.#options.store;
     const credential = await readRecord(entries, credentials, tenant, record.label);

@@ -1,7 +1,10 @@
 import type { Redactor } from '@gantry/protocol/redaction';
 import type { Data } from '@gantry/surfaces';
 
-/** Bytes are looked at as text of one character each: among the forms of a value is its UTF-8 read so. */
+/**
+ * Bytes are searched as text with one character per byte: the forms of a value include its UTF-8 bytes in
+ * that encoding.
+ */
 export function holdsSecret(redactor: Redactor, data: Data): boolean {
   if (redactor.isEmpty) return false;
   if (typeof data !== 'object' || data === null) return redactor.contains(data);

@@ -1,4 +1,7 @@
-/** The log of the process: no line has a secret that the process has opened, for whatever tenant, or its own. */
+/**
+ * The log of the process. No line contains a secret of the host, or one that the process has opened for any
+ * tenant.
+ */
 
 import { READABLE } from '@gantry/http';
 import type { SecretValue } from '@gantry/protocol/redaction';

@@ -1,23 +1,28 @@
-/** What this process has opened, by tenant: a tenant's text is redacted by its own values alone, or it could guess those of others. */
+/**
+ * The secrets that this process has opened, by tenant. A tenant's text is redacted only by its own values;
+ * otherwise the tenant could guess those of others.
+ */
 import { EMPTY_REDACTOR, isRedactable, type Redactor } from '@gantry/protocol/redaction';
 import { ValueSet } from './value-set.ts';
 
 export interface Redactions {
-  /** For everything that the tenant reads. Ask for it anew each time: it changes with each new value. */
+  /** For everything that the tenant reads. Do not keep it: it changes with each new value. */
   of(tenant: string): Redactor;
-  /** For what the operator reads: values of all tenants, and those of the host itself. */
+  /** For the operator: values of all tenants, and those of the host. */
   readonly all: Redactor;
-  /** The value is about to be used by the host. The label takes its place in text: the id of the secret. */
+  /** Call before the host uses the value. The label, which is the id of the secret, replaces it in text. */
   note(tenant: string, value: string, label: string): void;
-  /** The value is about to be given to pack code. False: it must not be, since it could not be redacted. */
+  /** Call before pack code gets the value. False: it must not be passed, since it could not be redacted. */
   keep(tenant: string, value: string, label: string): boolean;
-  /** The value of a secret that no run carries any longer. */
+  /** Call when no run holds the value any longer. */
   forget(tenant: string, value: string): void;
-  /** A secret of the host itself. */
+  /** A secret of the host. */
   noteOwn(value: string, label: string): void;
-  /** Before a run of the tenant is worked on. Undefined when everything is known that pack code was given in it. */
+  /**
+   * Call before working on a run of the tenant. Undefined if all values that pack code received are loaded.
+   */
   ready(tenant: string): Promise<void> | undefined;
-  /** How `ready` finds out. */
+  /** Sets the implementation of `ready`. */
   readyBy(known: Redactions['ready']): void;
 }
 

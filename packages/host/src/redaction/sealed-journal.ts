@@ -1,20 +1,20 @@
 /**
- * Records of what nodes did are sealed where they hold a secret that is open: a node that runs again must read what it
- * first got, and nobody else may. Mail is sealed that brings a command, which may be the answer to an interrupt, or
- * variables that are sensitive.
+ * Journal records of nodes are sealed if they contain an opened secret: a node that runs again must read its
+ * first result, and no other reader may. Mail is sealed if it contains a command, which may be the answer to
+ * an interrupt, or sensitive variables.
  */
 import type { CommitGroup, Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
 import { isConfidential, MAIL } from '../runtime/mail.ts';
 import type { Redactions } from './redactions.ts';
 
-/** Outcomes are JSON, which nothing that begins so is. */
+/** Outcomes are JSON, which never starts with this. */
 const SEALED = 'sealed:';
 
 const contextOf = (tenant: string, invocationId: string): string => `journal/${tenant}/${invocationId}`;
 const mailContext = ({ tenant, id }: EntryKey): string => `mail/${tenant}/${id}`;
 
-/** The same store; also reads what other processes sealed. */
+/** The same store. It also reads records that other processes sealed. */
 export function sealedJournal(
   store: Store,
   masterKey: Pick<MasterKey, 'seal' | 'open'>,

@@ -1,15 +1,16 @@
 /**
- * The values that one tenant's text is redacted by.
+ * The values by which one tenant's text is redacted.
  *
- * I1  A value that pack code was given stays as long as a run may carry it. There is room for so many characters, and no
- *     more are given out.
- * I2  A value that was only used at egress may be dropped once newer ones need its room: tokens are renewed all the time.
- * I3  Adding values does not cost what is already there: automata of similar size are merged, so each value is built in
- *     again about log2(n) times (0.1 ms each time).
+ * I1  A value that pack code received is kept as long as a run may hold it. Their total length is limited;
+ *     beyond the limit no value is passed on.
+ * I2  A value that was only used at egress may be dropped when newer ones need its space: tokens are renewed
+ *     all the time.
+ * I3  Adding a value does not rebuild all others: automata of similar size are merged, so each value is
+ *     rebuilt about log2(n) times (0.1 ms each time).
  */
 import { createRedactor, joinRedactors, type Redactor, type SecretValue } from '@gantry/protocol/redaction';
 
-/** Of each kind. A character takes about 150 bytes of memory in all its forms. */
+/** The limit for each kind. A character takes about 150 bytes of memory in all its forms. */
 const CHARACTERS_MAX = 262_144;
 /** Sets of fewer values are always merged. */
 const PART_MIN = 64;
@@ -26,13 +27,13 @@ export class ValueSet {
   #fresh: SecretValue[] = [];
   #redactor = joinRedactors([]);
 
-  /** Another one after each new value; the last one goes on without it. */
+  /** A new redactor after each new value; redactors returned earlier do not have that value. */
   get redactor(): Redactor {
     if (this.#fresh.length > 0) this.#merge();
     return this.#redactor;
   }
 
-  /** False when there is no room left. */
+  /** False if the limit is reached. */
   keep(secret: SecretValue): boolean {
     if (this.#kept.has(secret.value)) return true;
     if (this.#kept.characters + secret.value.length > CHARACTERS_MAX) return false;
@@ -41,20 +42,20 @@ export class ValueSet {
     return true;
   }
 
-  /** No run carries it any longer. */
+  /** Call when no run holds the value any longer. */
   forget(value: string): void {
     if (this.#kept.remove(value)) this.#rebuild();
   }
 
   add(secret: SecretValue): void {
     const isNew = !this.#opened.has(secret.value) && !this.#kept.has(secret.value);
-    // Also to be the last one to be dropped.
+    // Also moves a known value to the end, so that it is dropped last.
     this.#opened.add(secret);
     if (isNew) this.#fresh.push(secret);
     if (this.#opened.characters > CHARACTERS_MAX) this.#drop();
   }
 
-  /** Half of them at once: everything is built anew. */
+  /** Drops half of them at once, since everything is rebuilt. */
   #drop(): void {
     this.#opened.dropTo(CHARACTERS_MAX / 2);
     this.#rebuild();
@@ -80,7 +81,7 @@ export class ValueSet {
   }
 }
 
-/** Values with their labels, the one added longest ago first. */
+/** Values with their labels, in the order in which they were added. */
 class Labels {
   readonly #labels = new Map<string, string>();
   characters = 0;

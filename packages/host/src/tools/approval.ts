@@ -1,7 +1,8 @@
 /**
- * A person answers before a tool is called: the node stops at the call, and its code runs again with the answer.
+ * A person approves a tool call before it is made: the node stops at the call, and its code runs again with
+ * the answer.
  *
- * I1  An approval is of one call of the node with the arguments that were shown. With others it is refused.
+ * I1  An approval is for one call of the node with the arguments that were shown. With others it is refused.
  * I2  Pack code cannot ask under a key of this kind, so it cannot approve its own calls.
  */
 import type { PackSuspension } from '@gantry/engine';
@@ -9,23 +10,25 @@ import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 
 export interface ApprovalWish {
   readonly tool: string;
-  /** Among the calls of the node: the same for its repeats. */
+  /** The position among the calls of the node, which is the same when the node repeats. */
   readonly place: string;
   readonly argsHash: string;
-  /** The arguments for people, without secrets. */
+  /** The arguments as shown to people, without secrets. */
   readonly shown: Json;
 }
 
-/** Returns when the call is approved. Throws `approval_rejected`, or `approval_pending` when the node has to stop. */
+/**
+ * Returns if the call is approved. Throws `approval_rejected`, or `approval_pending` if the node has to stop.
+ */
 export type Approve = (wish: ApprovalWish) => void;
 
 const PREFIX = 'gantry.tool:';
 const SHOWN_MAX = 16_384;
 
-/** Of questions that only the host asks. */
+/** Keys of questions that only the host asks. */
 export const isHostKey = (key: string): boolean => key.startsWith('gantry.');
 
-/** `answers` of the node so far, by their keys. */
+/** `answers`: the answers of the node so far, by key. */
 export const approval =
   (answers: JsonObject, stop: (suspension: PackSuspension) => void): Approve =>
   ({ tool, place, argsHash, shown }) => {
@@ -51,7 +54,7 @@ const requestOf = (tool: string, argsHash: string, shown: Json): JsonObject => (
   artifactData: { tool, argsHash, args: bounded(shown) },
 });
 
-/** What is too large to be shown is named by its size; the hash says what it is. */
+/** Arguments that are too large to be shown are replaced by their size; the hash identifies them. */
 function bounded(shown: Json): Json {
   const length = JSON.stringify(shown).length;
   return length <= SHOWN_MAX ? shown : { omitted: `${length} characters` };

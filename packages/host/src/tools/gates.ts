@@ -1,4 +1,4 @@
-/** What stands between a call of a tool and its act: which scopes it takes, and how often it may be called. */
+/** The checks before a tool call: the required scopes, and the permitted number of calls. */
 import { hash } from 'node:crypto';
 import { type EmittedEvent, OpenwopError } from '@gantry/protocol';
 import type { CommitGroup, Store } from '@gantry/store';
@@ -10,28 +10,33 @@ export interface GatedCall {
   readonly tenant: string;
   readonly principal: string | undefined;
   readonly tool: CalledTool;
-  /** None outside of a run. */
+  /** Absent outside of a run. */
   readonly run?: CallingRun | undefined;
 }
 
-/** A budget is one more of them: it reserves with the claim and settles with the record. */
+/** A check of tool calls. A budget is one of them: it reserves with the claim and settles with the record. */
 export interface ToolHook {
   /** Throws an `OpenwopError` to refuse the call. */
   admit?(call: GatedCall): Promise<void> | void;
-  /** In the commit of the claim: no call is made unless all of it is written. */
+  /** Part of the commit of the claim: the call is made only if all of it is written. */
   reserve?(call: GatedCall): CommitGroup;
   /** Emitted with the record of a call that was made. */
   told?(call: GatedCall): Promise<readonly EmittedEvent[]>;
-  /** Why the call is refused when one of these writes lost. Throws where the node has to stop without a record. */
+  /**
+   * The reason for the refusal if one of these writes lost. Throws if the node has to stop without a record.
+   */
   full?(call: GatedCall): Promise<OpenwopError> | OpenwopError;
-  /** In the commit of the record of a call whose reservation this process has made; it must not be able to lose. */
+  /**
+   * Part of the commit of the record of a call that this process reserved. These writes must not be able to
+   * lose.
+   */
   settle?(call: GatedCall, record: CallRecord): CommitGroup;
 }
 
-/** The scopes of a principal; null when they are not known. */
+/** The scopes of a principal; null if they are unknown. */
 export type ScopesOf = (tenant: string, principal: string) => Promise<readonly string[] | null>;
 
-/** Of keys: a principal is the id of the key that started the run. */
+/** The scopes of keys: a principal is the id of the key that started the run. */
 export const keyScopes =
   ({ records }: Pick<Store, 'records'>, now: () => number): ScopesOf =>
   async (tenant, principal) => {
@@ -40,7 +45,7 @@ export const keyScopes =
     return isValid ? key.scopes : null;
   };
 
-/** Whoever is unknown, or lacks a scope, is refused. */
+/** Refuses an unknown principal, and one that lacks a scope. */
 export const scopeGate = (scopesOf: ScopesOf): ToolHook => ({
   async admit({ tenant, principal, tool }) {
     const { name: toolName, requiredScopes = [] } = tool;
@@ -54,7 +59,7 @@ export const scopeGate = (scopesOf: ScopesOf): ToolHook => ({
   },
 });
 
-/** A token bucket for each principal and tool: `perMinute` at once. */
+/** A token bucket for each principal and tool, with a burst of `perMinute`. */
 export function rateGate(
   perMinute: number,
   { entries }: Pick<Store, 'entries'>,
@@ -85,7 +90,7 @@ const DIMENSION = 'toolCalls';
 
 const limitOf = ({ run }: GatedCall): number | undefined => run?.budget()?.limits[DIMENSION];
 
-/** `maxToolCalls`: calls of tools of a whole family of runs, counted with their claims. */
+/** `maxToolCalls`: tool calls of a run and all its descendants, counted with their claims. */
 export const budgetGate = ({ entries }: Pick<Store, 'entries'>): ToolHook => ({
   reserve(call) {
     const { tenant, run } = call;
@@ -97,13 +102,13 @@ export const budgetGate = ({ entries }: Pick<Store, 'entries'>): ToolHook => ({
     const { tenant, run } = call;
     const limit = limitOf(call);
     if (!run || limit === undefined) return [];
-    // The record of the call matters more than its event
+    // Do not fail the record of the call because its event cannot be made
     const consumed = await entries.counter(runCounter(tenant, run.rootRunId, DIMENSION)).catch(() => null);
     if (consumed === null) return [];
     const payload = { dimension: DIMENSION, consumed, limit, remaining: Math.max(0, limit - consumed) };
     return [{ type: 'budget.consumed', payload }];
   },
-  /** The code hears of it and can do nothing about it: the run ends, or waits for a person. */
+  /** Pack code gets the error but cannot handle it: the run ends, or waits for a person. */
   full(call) {
     const limit = limitOf(call) ?? 0;
     call.run?.exhausted({ dimension: DIMENSION, limit, observed: limit + 1 });

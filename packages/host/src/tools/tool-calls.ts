@@ -1,9 +1,9 @@
 /**
- * Every call of a tool, whatever its transport: admitted, approved, claimed, done and recorded, with its pair of events.
+ * Every tool call, for any transport: admitted, approved, claimed, made and recorded, with its two events.
  *
  * I1  `agent.toolCalled` is in the commit of the claim, `agent.toolReturned` in that of the record.
- * I2  A call that is refused has its pair and its record too, so a repeat of it is not judged again.
- * I3  A call that a person has to approve is not claimed before the answer.
+ * I2  A refused call has both events and a record too, so a repeat of it is not checked again.
+ * I3  A call that needs an approval is not claimed before the answer.
  */
 import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
@@ -34,27 +34,27 @@ export type Recorded = {
 };
 
 export interface ToolCallsOptions {
-  /** In this order. */
+  /** Called in this order. */
   readonly hooks: readonly ToolHook[];
   readonly ruleOf: RuleOf;
   readonly redactions: Pick<Redactions, 'of'>;
   readonly now: () => number;
 }
 
-/** A node at work. */
+/** A running node. */
 export interface ToolCaller {
   readonly log: InvocationLog;
   readonly principal: string | undefined;
   readonly run?: CallingRun | undefined;
-  /** None outside of a run: nothing is logged. */
+  /** Absent outside of a run: no events are emitted. */
   readonly tell: NodeCaller['tell'] | undefined;
-  /** None where nobody can be asked: what needs approval is refused. */
+  /** Absent if no person can be asked: calls that need approval are refused. */
   readonly approve?: Approve | undefined;
 }
 
 type ToolCall = JournaledCall & { readonly tool: CalledTool };
 
-/** Where a node is whose tools are loaded. */
+/** The node whose tools are loaded. */
 export type LoadPlace = Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId' | 'ordinal'>;
 
 export class ToolCalls {
@@ -64,7 +64,7 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** Reports once which of the tools are forbidden: nobody has asked for them yet, so there is no call. */
+  /** Reports once which of the tools are forbidden. No call has been made yet, so the event has no call. */
   async load({ log, tell }: ToolCaller, place: LoadPlace, tools: readonly string[]): Promise<void> {
     if (!tell) return;
     for (const tool of tools) {
@@ -105,7 +105,7 @@ export class ToolCalls {
     return log.perform<Recorded>(call, done, { costs, events: tell && eventsOf(told, tell, spent) });
   }
 
-  /** Of a call on record it does not matter: the record answers. */
+  /** Ignored for a recorded call: the record answers it. */
   async #refusalOf(caller: ToolCaller, call: ToolCall, argsHash: string): Promise<OpenwopError | undefined> {
     const { tenant, tool } = call;
     const { hooks, ruleOf } = this.#options;
@@ -194,7 +194,7 @@ const decisionsOf = (outcome: Recorded | EffectOutcome): EmittedEvent[] => {
   return decided.map((payload) => ({ type: 'egress.decided', payload }));
 };
 
-/** A connection that the call was to use has to be authorized again. */
+/** The connection of the call must be authorized again. */
 const expiryOf = (outcome: Recorded | EffectOutcome): EmittedEvent[] => {
   const record = outcome.ok ? (outcome as Recorded).outputs.record : null;
   if (!record || record.ok || record.error.code !== 'connector_auth_expired') return [];

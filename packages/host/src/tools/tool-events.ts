@@ -1,10 +1,10 @@
-/** What the log of a run says of a call of a tool: names, hashes and codes, never arguments or answers. */
+/** The events of tool calls: names, hashes and codes, never arguments or answers. */
 import { hash } from 'node:crypto';
 import { type EmittedEvent, ERRORS, type ErrorCode, type Json, type JsonObject } from '@gantry/protocol';
 import type { CalledTool } from '@gantry/surfaces';
 import canonicalize from 'canonicalize';
 
-/** Of calls that no agent makes, and of runs that no principal owns. */
+/** The agent of calls that no agent makes, and the principal of runs without one. */
 const SYSTEM = 'core.system';
 
 export interface ToldCall {
@@ -45,7 +45,7 @@ const STATUS: Partial<Record<ErrorCode, 'forbidden' | 'rate_limited'>> = {
   rate_limited: 'rate_limited',
 };
 
-/** Of a failure the text is that of the catalogue: the message of the error itself may name what was asked for. */
+/** A failure has the text of the error catalogue: the message of the error itself may contain arguments. */
 export function toolReturned(call: ToldCall, ending: ToolEnding): EmittedEvent {
   const about = aboutOf(call);
   if (ending.ok)
@@ -57,7 +57,7 @@ export function toolReturned(call: ToldCall, ending: ToolEnding): EmittedEvent {
   return { type: 'agent.toolReturned', payload: { ...about, status, error, ...lasted } };
 }
 
-/** Of a tool that was never asked for: its id is made up, and the same each time. */
+/** For a tool that was never called: its call id is derived from its name. */
 export const forbiddenAtLoad = (toolName: string): EmittedEvent => ({
   type: 'agent.toolReturned',
   payload: {

@@ -1,4 +1,4 @@
-/** `GANTRY_TOOLS`: which tools nodes may not call, and whose calls a person approves first. */
+/** `GANTRY_TOOLS`: which tools nodes may not call, and which calls need an approval. */
 import { didYouMean } from '@gantry/protocol';
 
 /** `approve-writes`: calls that may change something. */
@@ -7,7 +7,7 @@ export type ToolRule = (typeof RULES)[number];
 
 export interface ToolRuleEntry {
   readonly tool: string;
-  /** Of this tenant alone; it counts more than an entry without one. */
+  /** Only for this tenant; takes precedence over an entry without a tenant. */
   readonly tenant?: string;
   readonly rule: ToolRule;
 }

@@ -1,4 +1,4 @@
-/** Calls of tools, as this host admits them. */
+/** The tool calls of this host, with its checks. */
 import type { Store } from '@gantry/store';
 import type { Settings } from '../settings.ts';
 import { budgetGate, keyScopes, rateGate, scopeGate } from './gates.ts';
