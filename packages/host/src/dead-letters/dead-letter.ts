@@ -1,4 +1,4 @@
-/** Dead letters as a resource: runs that failed for good and events that started no run. */
+/** Dead letters as a resource: runs that failed permanently and events that started no run. */
 import type { RunFacts } from '@gantry/engine';
 import { type DeadLetter, deadLettersWire, isoTime, newId, type StoredEvent } from '@gantry/protocol';
 import { creation, listRecords, ResourceService, resource } from '@gantry/resources';
@@ -10,12 +10,12 @@ import { type RetryServices, retry } from './retry.ts';
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
 export type DeadLetterRecord = Letter<DeadLetter> & { readonly until: number };
 
-/** How long runs and deliveries of dead letters are kept: as long as ended runs. */
+/** How long runs and deliveries of dead letters are kept: the same as ended runs. */
 export interface Retention {
   readonly retentionMs: number;
 }
 
-/** A year: letters that nobody acknowledges are deleted then. */
+/** One year. Letters that are not acknowledged are deleted then. */
 const UNSEEN_KEPT_MS = 365 * 86_400_000;
 
 export const deadLetters = resource<
@@ -27,7 +27,7 @@ export const deadLetters = resource<
   kind: 'dead-letter',
   idPrefix: 'dl',
   ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
-  // A failed run is listed until somebody acknowledges it, also after retention deleted the run
+  // A failed run is listed until a user acknowledges it, even after retention deleted the run
   expiresAt: ({ type, until }) => (type === 'run' ? until + UNSEEN_KEPT_MS : until),
   create: (_, letter) => letter,
   verbs: {},
@@ -53,7 +53,7 @@ export function createDeadLetters(options: DeadLettersOptions) {
   const services = { runs, runtime, prepareFork: createForks({ ...options, runs }).prepare };
   return {
     service: new ResourceService(deadLetters, { changes, entries, now, services }),
-    /** Deletes the letters of a run that a person deletes. */
+    /** Deletes the letters of a run that a user deletes. */
     async forgetRun(tenant: string, ref: string): Promise<void> {
       const letters = await listRecords(entries, deadLetters, tenant, { ref, limit: OF_RUN_MAX });
       for (const letter of letters) await changes.settle('deletion', letter, null);
@@ -62,8 +62,8 @@ export function createDeadLetters(options: DeadLettersOptions) {
 }
 
 /**
- * A run whose node used up its retries is listed in the commit of the event that says so. A replay leaves no letter,
- * nor does the past of a fork: theirs was left when it happened.
+ * A run whose node used all its retries is listed in the commit of that event. A replay creates no letter,
+ * and neither do the copied events of a fork: their letter was created when they happened.
  */
 export function deadLetterWrites(
   { now, randomBytes, retentionMs }: Retention & Pick<Parts, 'now' | 'randomBytes'>,

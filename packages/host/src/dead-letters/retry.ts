@@ -18,7 +18,7 @@ export interface RetryServices {
 
 type Letter<T extends DeadLetterRecord['type']> = Extract<DeadLetterRecord, { type: T }>;
 
-/** The letter is deleted in the commit of what is made of it: of two retries one wins. */
+/** The letter is deleted in the commit of its fork or delivery, so only one of two retries succeeds. */
 export async function retry(
   letter: Stored<DeadLetterRecord>,
   change: Change,
@@ -45,7 +45,7 @@ async function forkRun(
   return { type: 'run', runId: fork.runId, sourceRunId };
 }
 
-/** Where the node's latest visit began, before the first of its attempts. */
+/** The start of the node's latest visit, before the first of its attempts. */
 async function lastEntryOf(
   runs: RetryServices['runs'],
   { tenant, runId }: RunKey,

@@ -1,20 +1,23 @@
-/** The lanes of one kind of delivery, and the clock that finds deliveries which no process works on. */
+/** The lanes of one kind of delivery, and the clock that finds deliveries that no process is working on. */
 import type { CommitGroup, Store, StoreChange } from '@gantry/store';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import { type LaneKey, Lanes, type LanesOptions } from './lanes.ts';
 
-/** Twice the duration of an attempt. A delivery waits so long when it was claimed and the store failed before it was sent. */
+/**
+ * Twice the duration of an attempt. A delivery is delayed this long if the store fails after its claim and
+ * before it is sent.
+ */
 export const CLAIM_MS = 12_000;
 const SWEEP_BATCH = 256;
 const RETRY_AFTER_ERROR_MS = 5_000;
 
 export interface DeliveryLanesOptions extends LanesOptions {
   readonly store: Pick<Store, 'entries' | 'watch'>;
-  /** Of pending deliveries. */
+  /** The kind of pending deliveries. */
   readonly kind: string;
-  /** How long an attempt keeps other processes away. */
+  /** How long an attempt excludes other processes. */
   readonly claimMs?: number;
-  /** Another process has changed something. */
+  /** Called when another process has changed something. */
   readonly onChange?: (change: StoreChange) => void;
 }
 
@@ -27,11 +30,11 @@ export function createDeliveryLanes(options: DeliveryLanesOptions) {
   const clock = new WakeClock(now, look, options.clock);
   let unwatch: (() => Promise<void>) | undefined;
   return {
-    /** There may be something to do for this lane. */
+    /** The lane may have work. */
     wake: (key: LaneKey) => lanes.wake(key),
-    /** Looks at everything that may be due. */
+    /** Checks all lanes for work. */
     wakeAll: () => clock.note(now()),
-    /** To be called with what this process has committed: some of it may be due. */
+    /** Call with each commit of this process: some of it may be due. */
     committed(group: CommitGroup): void {
       for (const write of group)
         if (write.kind === 'putEntry' && write.entry.kind === kind && write.entry.ref != null)
@@ -42,16 +45,16 @@ export function createDeliveryLanes(options: DeliveryLanesOptions) {
       await look();
       await lanes.quiet();
     },
-    /** Goes on with what earlier processes left. */
+    /** Continues the deliveries of earlier processes. */
     async start(): Promise<void> {
       unwatch = await store.watch((change) => {
         onChange?.(change);
-        // The other process sends these itself; we look again when its claims would have ended.
+        // The other process sends these itself; check again when its claims would have ended.
         if (change.missed || change.kinds.includes(kind)) clock.note(now() + claimMs);
       });
       clock.note(now());
     },
-    /** Waits for attempts under way; call before the store closes. */
+    /** Waits for running attempts; call before the store closes. */
     async stop(): Promise<void> {
       clock.stop();
       await unwatch?.();
@@ -60,7 +63,10 @@ export function createDeliveryLanes(options: DeliveryLanesOptions) {
   };
 }
 
-/** Finds deliveries that no process works on, such as those of a process that died. Answers when to look again. */
+/**
+ * Finds deliveries that no process is working on, such as those of a process that died. Returns the time of
+ * the next check.
+ */
 async function sweep(
   { store, kind, noun, now, log, claimMs = CLAIM_MS }: DeliveryLanesOptions,
   wake: (key: LaneKey) => void,

@@ -1,4 +1,4 @@
-/** Deliveries of one lane, the newest id first, of one state or all. */
+/** Deliveries of one lane, newest id first, of one state or all. */
 import type { DeliveryState } from '@gantry/protocol';
 import { fromEntry, listRecords, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
@@ -7,7 +7,7 @@ import type { LaneKey } from './lanes.ts';
 
 export interface DeliveryFilter<S extends DeliveryState> {
   readonly state?: S;
-  /** The last delivery id of the page before. */
+  /** The last delivery id of the previous page. */
   readonly cursor?: string;
   readonly limit: number;
 }
@@ -26,14 +26,14 @@ export async function listDeliveries<R extends Attempts, S extends DeliveryState
     return page.map((delivery) => view(delivery, each));
   });
   const found = (await Promise.all(lists)).flat().sort(newestFirst);
-  // One that finished between two of these reads is in both; the sort leaves its later state behind the other.
+  // A delivery that finished between two of these reads is in both; the sort puts its later state last.
   const deliveries = found.filter(({ deliveryId }, i) => deliveryId !== found[i + 1]?.deliveryId);
   const page = deliveries.slice(0, limit);
   const last = page.at(-1);
   return { deliveries: page, ...(deliveries.length > limit && last && { nextCursor: last.deliveryId }) };
 }
 
-/** Whatever state it is in. */
+/** Finds a delivery in any state. */
 export async function findDelivery<R extends Attempts>(
   entries: Pick<Store['entries'], 'get'>,
   kinds: Readonly<Record<string, DeliveryKinds<R>['pending']>>,

@@ -1,17 +1,17 @@
 /**
- * A delivery to a receiver. Its state is its kind, so that each state can be listed by itself: a lane reads
- * what is pending, oldest first, and never what is finished.
+ * A delivery to a receiver. Each state has its own record kind, so that it can be listed separately: a lane
+ * reads pending deliveries, oldest first, and never finished ones.
  */
 import { type DeliveryState, isoTime } from '@gantry/protocol';
 import type { Change, Changes, RecordKind, Stored } from '@gantry/resources';
 
 export const DAY_MS = 86_400_000;
 
-/** What every delivery keeps of its attempts. */
+/** The part of every delivery that describes its attempts. */
 export interface Attempts {
-  /** When the next attempt may start, or a claim ends; null when finished. */
+  /** Time when the next attempt may start, or a claim ends; null if finished. */
   readonly dueAt: number | null;
-  /** Claims so far: an attempt that died with its process counts. */
+  /** The number of claims: an attempt that died with its process counts. */
   readonly attempts: number;
   readonly last?: { readonly at: number; readonly status?: number; readonly reason?: string };
   readonly finishedAt?: number;
@@ -22,7 +22,7 @@ export type DeliveryKinds<R extends Attempts, S extends DeliveryState = Delivery
   Record<S, RecordKind<R>>
 >;
 
-/** A kind for each state of `keptMs`, which says how long a delivery is kept in it. */
+/** A kind for each state of `keptMs`, which is how long a delivery is kept in that state. */
 export function deliveryKinds<R extends Attempts, S extends DeliveryState>(
   common: Pick<RecordKind<R>, 'kind' | 'idPrefix' | 'ref'>,
   keptMs: Readonly<Record<S, number>>,
@@ -37,7 +37,7 @@ export function deliveryKinds<R extends Attempts, S extends DeliveryState>(
   return Object.fromEntries(kinds);
 }
 
-/** What a delivery becomes. */
+/** The next state of a delivery. */
 export interface NextDelivery<R extends Attempts, S extends DeliveryState = DeliveryState> {
   readonly state: S;
   readonly record: R;
@@ -49,7 +49,7 @@ export const finished = <R extends Attempts, S extends Exclude<DeliveryState, 'p
   now: number,
 ): NextDelivery<R, S> => ({ state, record: { ...record, dueAt: null, finishedAt: now } });
 
-/** Null removes it. False, and nothing is written, when another has changed it since. */
+/** Null deletes it. Returns false, and writes nothing, if it was changed since. */
 export async function settleDelivery<R extends Attempts, S extends DeliveryState>(
   change: Change,
   kinds: DeliveryKinds<R, NoInfer<S> | 'pending'>,
@@ -62,7 +62,7 @@ export async function settleDelivery<R extends Attempts, S extends DeliveryState
   return isSettled;
 }
 
-/** Each by itself. What another process has changed meanwhile is left to it. */
+/** Settles each one separately, and skips those that another process has changed meanwhile. */
 export async function settleAll<R extends Attempts, S extends DeliveryState>(
   changes: Pick<Changes, 'run'>,
   actor: string,
@@ -77,7 +77,9 @@ export async function settleAll<R extends Attempts, S extends DeliveryState>(
   await Promise.all(deliveries.map(settle));
 }
 
-/** One process sends it until the claim ends. Null, and nothing is written, when another has changed it since. */
+/**
+ * Only one process sends it until the claim ends. Returns null, and writes nothing, if it was changed since.
+ */
 export async function claimDelivery<R extends Attempts>(
   change: Change,
   delivery: Stored<R>,
@@ -92,7 +94,7 @@ export async function claimDelivery<R extends Attempts>(
 export const isDue = ({ record: { dueAt } }: { readonly record: Attempts }, now: number): boolean =>
   dueAt !== null && dueAt <= now;
 
-/** The attempts as callers see them. */
+/** The attempts as shown to callers. */
 export function attemptsView({ attempts, last, finishedAt, dueAt, createdAt }: Attempts) {
   return {
     attempts,

@@ -1,10 +1,10 @@
 /**
- * Fair scheduling of deliveries. Each receiver, such as a webhook subscription, is a lane; a turn is the work on one
- * delivery.
+ * Fair scheduling of deliveries. Each receiver, such as a webhook subscription, is a lane; a turn is the work
+ * on one delivery.
  *
- * I1  A lane has one turn at a time, so its deliveries leave in order.
- * I2  A lane goes to the end of its tenant's line after its turn, and tenants take turns: a slow or long one holds up
- *     no other.
+ * I1  A lane has one turn at a time, so its deliveries are sent in order.
+ * I2  After its turn a lane moves to the end of its tenant's queue, and tenants alternate: a slow or long
+ *     lane does not delay the others.
  * I3  A wake during a turn is not lost: the lane gets another turn.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -12,17 +12,17 @@ import { type Limiter, limiter, type Release } from '@gantry/limiter';
 import type { Parts } from '../parts.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 
-/** A turn lasts as long as its receiver: slow ones of one tenant leave the rest to the others. */
+/** The duration of a turn depends on its receiver. `perTenantMax` keeps slots free for other tenants. */
 const TURNS_AT_ONCE = { max: 64, perTenantMax: 16 };
 const RETRY_AFTER_ERROR_MS = 5_000;
 
-/** Whose deliveries a lane sends: `ref` is what they belong to. */
+/** Identifies the deliveries of a lane: `ref` is the record that they belong to. */
 export interface LaneKey {
   readonly tenant: string;
   readonly ref: string;
 }
 
-/** What a lane wants next. */
+/** The next step of a lane. */
 export type Next =
   | { readonly next: 'again' }
   | { readonly next: 'idle' }
@@ -40,10 +40,10 @@ interface Lane {
 }
 
 export interface LanesOptions extends Pick<Parts, 'clock' | 'now' | 'log'> {
-  /** For the log: `webhook`. */
+  /** For log messages: `webhook`. */
   readonly noun: string;
   readonly turn: (key: LaneKey) => Promise<Next>;
-  /** Turns of all lanes, and of those of one tenant. */
+  /** The maximum number of concurrent turns of all lanes, and of those of one tenant. */
   readonly atOnce?: { readonly max: number; readonly perTenantMax: number };
 }
 
@@ -61,7 +61,7 @@ export class Lanes {
     this.#clock = new WakeClock(options.now, async () => this.#wakeSleepers(), options.clock);
   }
 
-  /** There may be something to do. */
+  /** The lane may have work. */
   wake(key: LaneKey): void {
     const lane = this.#lanes.get(laneName(key));
     if (lane?.now.state === 'ready') return;
@@ -69,14 +69,14 @@ export class Lanes {
     else this.#enqueue(lane ?? { key, now: { state: 'ready' } });
   }
 
-  /** Resolves when no lane is at work or waits for its turn. */
+  /** Resolves when no lane is working or queued. */
   async quiet(): Promise<void> {
     const isBusy = ({ now }: Lane): boolean => now.state !== 'sleeping';
     while (!this.#stopped && [...this.#lanes.values()].some(isBusy))
       await (this.#turns.size > 0 ? Promise.race(this.#turns) : setImmediate());
   }
 
-  /** Takes no more turns and waits for those under way. */
+  /** Starts no more turns and waits for running ones. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#clock.stop();
@@ -91,7 +91,7 @@ export class Lanes {
     const { tenant } = lane.key;
     const slot = this.#slots.tryAcquire(tenant);
     if (slot) this.#begin(lane, slot);
-    // Refused only by the stop
+    // Rejected only after a stop
     else
       this.#slots.acquire(tenant).then(
         (granted) => this.#begin(lane, granted),
@@ -134,7 +134,7 @@ export class Lanes {
     }
   }
 
-  /** Answers when the next lane wakes. */
+  /** Returns the time at which the next lane wakes. */
   #wakeSleepers(): number | null {
     const at = this.#options.now();
     let next: number | null = null;
@@ -147,5 +147,5 @@ export class Lanes {
   }
 }
 
-/** Some refs are chosen by callers: two tenants may choose the same. */
+/** Includes the tenant: callers choose some refs, and two tenants may choose the same. */
 export const laneName = ({ tenant, ref }: LaneKey): string => `${tenant}\0${ref}`;

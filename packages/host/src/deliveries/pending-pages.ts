@@ -1,10 +1,13 @@
-/** What each lane has read of its pending deliveries and not yet worked on. */
+/** For each lane, the pending deliveries that were read and not yet worked on. */
 import { listRecords, type RecordKind, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { type Attempts, isDue } from './delivery.ts';
 import { type LaneKey, laneName, type Next } from './lanes.ts';
 
-/** A lane looks at this many; when all of them wait for a later attempt, those behind them wait too. */
+/**
+ * The number of deliveries that a lane reads. If all of them wait for a later attempt, those behind them wait
+ * too.
+ */
 const PAGE = 256;
 
 export const AGAIN: Next = { next: 'again' };
@@ -18,7 +21,7 @@ export interface PendingPagesOptions<R extends Attempts> {
   readonly entries: Pick<Store['entries'], 'list'>;
   readonly kind: RecordKind<R>;
   readonly now: () => number;
-  /** These were found in the store. */
+  /** Called with deliveries that were read from the store. */
   readonly onRead?: (key: LaneKey, page: readonly Stored<R>[]) => void;
 }
 
@@ -30,7 +33,7 @@ export class PendingPages<R extends Attempts> {
     this.#options = options;
   }
 
-  /** One turn of a lane: `work` gets what is pending, unless there is nothing. */
+  /** One turn of a lane: `work` gets the pending deliveries, unless there are none. */
   async turn(key: LaneKey, work: (page: readonly Stored<R>[]) => Promise<Next>): Promise<Next> {
     const page = await this.#read(key);
     const next = page.length === 0 ? IDLE : await work(page);
@@ -38,21 +41,21 @@ export class PendingPages<R extends Attempts> {
     return next;
   }
 
-  /** From memory while it has something due. */
+  /** From memory while something there is due. */
   async #read(key: LaneKey): Promise<readonly Stored<R>[]> {
     const { entries, kind, now, onRead } = this.#options;
     const read = this.#pages.get(laneName(key));
     if (read?.some((delivery) => isDue(delivery, now()))) return read;
     const filter = { ref: key.ref, oldestFirst: true, limit: PAGE } as const;
     const found = await listRecords(entries, kind, key.tenant, filter);
-    // Ids of some kinds sort by something else; deliveries leave in the order in which they were made.
+    // Ids of some kinds do not sort by time; deliveries are sent in the order in which they were created.
     const page = found.sort((a, b) => a.record.createdAt - b.record.createdAt);
     onRead?.(key, page);
     this.#pages.set(laneName(key), page);
     return page;
   }
 
-  /** Works on the first of these that is due, or sleeps until one is. */
+  /** Works on the first delivery that is due, or sleeps until one is. */
   async workOnFirst(
     key: LaneKey,
     deliveries: readonly Stored<R>[],

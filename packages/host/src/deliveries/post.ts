@@ -2,15 +2,15 @@
 import { type Egress, EgressError, type EgressReason, type EgressRequest } from '@gantry/egress';
 
 const TIMEOUT_MS = 5_000;
-/** Nothing of the answer is kept but its status. */
+/** Only the status of the answer is kept. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** `reason` is shown to callers: it never has text of the receiver. */
+/** `reason` is shown to callers: it never contains text of the receiver. */
 export type Outcome<Impossible extends string = never> =
   | { readonly kind: 'delivered'; readonly status?: number }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: number }
   | { readonly kind: 'unreached'; readonly reason: EgressReason }
-  /** Nothing was sent, and nothing ever can be. */
+  /** Nothing was sent, and a retry cannot succeed. */
   | { readonly kind: 'impossible'; readonly reason: Impossible };
 
 export async function post(

@@ -1,4 +1,4 @@
-/** When a durable delivery is tried again: exponential, about a day in all. */
+/** The times of retries of a durable delivery: exponential, about a day in all. */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -19,7 +19,7 @@ const DELAYS_MS = [
 export const ATTEMPTS_MAX = DELAYS_MS.length + 1;
 const JITTER = 0.1;
 
-/** How long to wait after that many attempts; null when it was the last. `random` is from 0 to 1. */
+/** The delay after that many attempts; null after the last. `random` is from 0 to 1. */
 export function retryDelayMs(attempts: number, random: number): number | null {
   const delay = DELAYS_MS[attempts - 1];
   return delay === undefined ? null : Math.round(delay * (1 + JITTER * (2 * random - 1)));

@@ -1,4 +1,4 @@
-/** What follows from an attempt for the delivery. Pure. */
+/** The next state of a delivery after an attempt. Pure. */
 import { type Attempts, finished, type NextDelivery } from './delivery.ts';
 import type { Outcome } from './post.ts';
 import { retryDelayMs } from './retry.ts';
@@ -12,7 +12,7 @@ export interface Attempted {
   readonly isLast?: boolean;
 }
 
-/** Delivered, to be tried again, or dead after the last attempt. */
+/** Delivered, retried, or dead after the last attempt. */
 export function settled<R extends Attempts>(
   record: R,
   { outcome, now, random, isLast = false }: Attempted,

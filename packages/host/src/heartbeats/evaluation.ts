@@ -1,10 +1,11 @@
 /**
  * One tick of a heartbeat: a run of its predicate, then the outcome.
  *
- * I1  The predicate's run and `evaluating` are one commit: a tick is evaluated once, and while that is under way
- *     there is no other.
+ * I1  The predicate's run and `evaluating` are one commit: a tick is evaluated once, and no other evaluation
+ *     runs at the same time.
  * I2  The outcome, the new state and the run it enqueues are one commit: a change acts once.
- * I3  An evaluation ends. The run carries its time limit; if its host is gone, the heartbeat's own due time ends it.
+ * I3  Every evaluation ends. The run has a time limit; if its host died, the heartbeat's own due time ends
+ *     it.
  */
 import type { HeartbeatTick, JsonObject, RunOwner } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
@@ -22,7 +23,7 @@ import {
 } from './heartbeat.ts';
 import { type Observation, observationOf, transition } from './transition.ts';
 
-/** Variable of the predicate that gets the state of the tick before, where it declares it. */
+/** The variable that gets the state of the previous tick, if the predicate declares it. */
 const PRIOR_STATE = 'priorState';
 
 export interface EvaluationOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
@@ -35,7 +36,7 @@ const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): RunOwner => ({
 
 export type Begun =
   | { readonly kind: 'evaluating'; readonly runId: string }
-  /** The predicate could not be started, which is the outcome of this tick. */
+  /** The predicate could not be started; this is the outcome of the tick. */
   | { readonly kind: 'settled'; readonly tick: HeartbeatTick }
   /** Another process was first. */
   | { readonly kind: 'none' };
@@ -73,7 +74,7 @@ export async function begin(
   }
 }
 
-/** I2. Answers the tick; null when it is not over yet, or another process was first. */
+/** I2. Returns the tick; null if it is still running, or another process was first. */
 export async function settle(
   options: EvaluationOptions,
   stored: StoredHeartbeat,
@@ -139,7 +140,7 @@ async function commit(
   }
 }
 
-/** False when the heartbeat has changed since it was read. */
+/** False if the heartbeat has changed since it was read. */
 async function put(
   { changes, outbox }: EvaluationOptions,
   stored: StoredHeartbeat,

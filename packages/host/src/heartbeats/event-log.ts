@@ -1,11 +1,11 @@
-/** The events of heartbeats. They belong to no run: their log is the ticks that are kept. */
+/** The events of heartbeats. They belong to no run: their log consists of the stored ticks. */
 import { eventId, HEARTBEAT_EVENTS, type HeartbeatTick, type StoredEvent } from '@gantry/protocol';
 import { fromEntry } from '@gantry/resources';
 import type { CommitGroup, EntryReads, StoreChange } from '@gantry/store';
 import { EventHub } from '../runtime/event-hub.ts';
 import { heartbeats, heartbeatTicks, sequenceIndex } from './heartbeat.ts';
 
-/** Of ticks: a tick may have two states of 4 KiB. */
+/** The number of ticks per page: a tick may have two states of 4 KiB. */
 const PAGE = 32;
 
 export function eventsOf({ at, sequence, evaluated, stateChanged }: HeartbeatTick): StoredEvent[] {
@@ -21,7 +21,7 @@ export function eventsOf({ at, sequence, evaluated, stateChanged }: HeartbeatTic
   }));
 }
 
-/** The event as subscribers get it. */
+/** The event as sent to subscribers. */
 export function heartbeatEventJson(
   heartbeatId: string,
   { sequence, type, at, payload }: StoredEvent,
@@ -31,7 +31,7 @@ export function heartbeatEventJson(
   return `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`;
 }
 
-/** Reads them as those of a run are read. */
+/** Reads the events with the interface that runs have. */
 export class HeartbeatEvents {
   readonly #entries: Pick<EntryReads, 'range'>;
 
@@ -51,7 +51,7 @@ export class HeartbeatEvents {
   }
 }
 
-/** Passes what was committed to those that follow a heartbeat. */
+/** Passes committed events to the followers of a heartbeat. */
 export class HeartbeatLog extends HeartbeatEvents {
   readonly #hub = new EventHub();
   readonly #reads: Pick<EntryReads, 'get' | 'list'>;
@@ -66,7 +66,7 @@ export class HeartbeatLog extends HeartbeatEvents {
   /** By the id of the heartbeat. */
   readonly subscribe: EventHub['subscribe'] = (key, listener) => this.#hub.subscribe(key, listener);
 
-  /** Calls `end` once the heartbeat is deleted: it has no more events. */
+  /** Calls `end` when the heartbeat is deleted, after its last event. */
   whenGone(id: string, end: () => void): () => void {
     const ends = this.#ends.get(id) ?? new Set();
     this.#ends.set(id, ends.add(end));
@@ -76,7 +76,7 @@ export class HeartbeatLog extends HeartbeatEvents {
     };
   }
 
-  /** By this process. */
+  /** Handles commits of this process. */
   committed(group: CommitGroup): void {
     for (const write of group) {
       if (write.kind === 'putEntry' && write.entry.kind === heartbeatTicks.kind)
@@ -85,7 +85,7 @@ export class HeartbeatLog extends HeartbeatEvents {
     }
   }
 
-  /** By another: the newest tick sends readers to the log. */
+  /** Handles commits of other processes: the newest tick makes readers read the log. */
   async changed({ missed, kinds }: StoreChange): Promise<void> {
     if (!missed && !kinds.includes(heartbeats.kind)) return;
     for (const { tenant, runId: id } of this.#hub.followed()) {

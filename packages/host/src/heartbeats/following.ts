@@ -1,4 +1,4 @@
-/** Evaluations that began in this process, settled as soon as their run has ended. */
+/** Settles evaluations that this process started as soon as their run ends. */
 import type { HeartbeatTick } from '@gantry/protocol';
 import { readRecord } from '@gantry/resources';
 import type { Store } from '@gantry/store';
@@ -18,14 +18,14 @@ export interface FollowingOptions extends EvaluationOptions {
 
 export class Following {
   readonly #options: FollowingOptions;
-  /** By run of the predicate: called when it is settled. */
+  /** By the run of the predicate: called when it is settled. */
   readonly #waiting = new Map<string, (tick: HeartbeatTick | null) => void>();
 
   constructor(options: FollowingOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the evaluation is settled; null when another process settled it, or this one stops. */
+  /** Resolves when the evaluation is settled; null if another process settled it, or this one stops. */
   follow(key: HeartbeatKey, runId: string): Promise<HeartbeatTick | null> {
     return new Promise((resolve) => {
       let looking = Promise.resolve();
@@ -40,12 +40,12 @@ export class Following {
         this.#waiting.delete(runId);
         resolve(tick);
       });
-      // The run may have ended before there was a subscription.
+      // The run may have ended before the subscription.
       look();
     });
   }
 
-  /** The clock was first. */
+  /** Called when the clock was first. */
   settled(runId: string, tick: HeartbeatTick | null): void {
     this.#waiting.get(runId)?.(tick);
   }

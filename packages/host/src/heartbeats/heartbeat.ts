@@ -1,4 +1,4 @@
-/** Heartbeats as a resource. One is due at its next tick, or when its evaluation has to be over. */
+/** Heartbeats as a resource. A heartbeat is due at its next tick, or at the time limit of its evaluation. */
 import {
   HEARTBEAT_LIMITS,
   type HeartbeatTick,
@@ -12,7 +12,7 @@ import type { EntryReads } from '@gantry/store';
 import type { Workflows } from '../runtime/runtime.ts';
 import { admit } from '../workflows/admission.ts';
 
-/** The run's own time limit ends it first; this is for a host that was down meanwhile. */
+/** The run's own time limit is earlier; this one is for a host that was down meanwhile. */
 const EVALUATION_GRACE_MS = 2_000;
 
 export type HeartbeatState =
@@ -20,7 +20,7 @@ export type HeartbeatState =
   | { readonly status: 'evaluating'; readonly runId: string; readonly deadline: number };
 
 export interface HeartbeatRecord {
-  /** The key that registered it; its runs belong to it. */
+  /** The key that registered the heartbeat, and that owns its runs. */
   readonly keyId: string;
   readonly workflowId: string;
   readonly inputs: JsonObject;
@@ -28,12 +28,12 @@ export interface HeartbeatRecord {
   readonly maxRuntimeMs: number;
   readonly enqueue: { readonly workflowId: string; readonly inputs: JsonObject } | null;
   readonly state: HeartbeatState;
-  /** What the predicate saw last; null before the first observation. */
+  /** The last state that the predicate saw; null before the first observation. */
   readonly seen: JsonObject | null;
   readonly lastTick: HeartbeatTick | null;
 }
 
-/** A tick has room for two events. */
+/** Each tick reserves two sequence numbers for its events. */
 export const nextSequence = ({ lastTick }: HeartbeatRecord): number => (lastTick ? lastTick.sequence + 2 : 0);
 
 export type StoredHeartbeat = Stored<HeartbeatRecord>;
@@ -47,11 +47,11 @@ const TICK_KEPT_MS = DAY_MS;
 const CHANGE_KEPT_MS = 30 * DAY_MS;
 const TICKS_DEFAULT = 50;
 
-/** Sorts as the numbers do. */
+/** Sorts like the numbers. */
 export const sequenceIndex = (heartbeatId: string, sequence: number): string =>
   `${heartbeatId}/${String(sequence).padStart(12, '0')}`;
 
-/** A tick of a heartbeat, kept for readers. */
+/** A tick of a heartbeat, stored for readers. */
 export const heartbeatTicks: RecordKind<HeartbeatTick> = {
   kind: 'heartbeat-tick',
   idPrefix: 'hbt',
@@ -75,7 +75,7 @@ export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undef
     max: HEARTBEAT_LIMITS.perTenantMax,
     dueAt: ({ state }) => (state.status === 'waiting' ? state.tickAt : state.deadline + EVALUATION_GRACE_MS),
 
-    // A request that cannot become a run is refused now, not at the first tick.
+    // Refuse now, not at the first tick, a request that cannot become a run.
     async prepare({ workflowId, inputs, enqueue }, { workflows }, { tenant, actor: principal }) {
       for (const wanted of [{ workflowId, inputs }, ...(enqueue ? [enqueue] : [])])
         await admit(

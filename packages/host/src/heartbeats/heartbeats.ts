@@ -1,4 +1,4 @@
-/** Heartbeats of this process: evaluated on their interval, settled when the predicate's run ends. */
+/** Heartbeats of this process: evaluated at their interval, settled when the predicate's run ends. */
 import type { HeartbeatTick, JsonObject } from '@gantry/protocol';
 import { ResourceService, readRecord } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
@@ -31,7 +31,7 @@ export function createHeartbeats(options: HeartbeatsOptions) {
       return;
     }
     const begun = await begin(options, stored);
-    // A slow predicate must not hold up the other heartbeats.
+    // A slow predicate must not delay the other heartbeats.
     if (begun.kind === 'evaluating') void following.follow(stored, begun.runId);
   }
 
@@ -44,16 +44,16 @@ export function createHeartbeats(options: HeartbeatsOptions) {
   return {
     service: new ResourceService(heartbeats, { changes, entries: store.entries, now, services }),
     log,
-    /** To be called with what this process has committed: some of it may be due. */
+    /** Call with each commit of this process: some of it may be due. */
     committed(group: CommitGroup): void {
       clock.committed(group);
       log.committed(group);
     },
-    /** Begins and settles what is due now; the clock calls it by itself once started. */
+    /** Begins and settles everything that is due now; once started, the clock calls it automatically. */
     tick: () => clock.run(),
     /**
-     * Evaluates once now, due or not, with these inputs for the predicate; resolves when it is settled. Null, and
-     * nothing happens, while another evaluation is under way.
+     * Evaluates once now, due or not, with these inputs for the predicate; resolves when it is settled.
+     * Returns null, and does nothing, while another evaluation is running.
      */
     async evaluate(key: HeartbeatKey, inputs?: JsonObject): Promise<HeartbeatTick | null> {
       const stored = await readRecord(store.entries, heartbeats, key.tenant, key.id);

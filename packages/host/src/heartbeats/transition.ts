@@ -1,4 +1,4 @@
-/** What follows from an evaluation. Pure. Only a change of state starts something, never the tick itself. */
+/** The result of an evaluation. Pure. Only a change of state starts a run, never the tick itself. */
 import {
   HEARTBEAT_LIMITS,
   type HeartbeatTick,
@@ -17,7 +17,7 @@ export type Observation =
 
 export interface Transition {
   readonly tick: HeartbeatTick;
-  /** What the next evaluation is compared with. */
+  /** The state that the next evaluation is compared with. */
   readonly seen: JsonObject | null;
   readonly enqueue: boolean;
 }
@@ -27,7 +27,7 @@ const failed = (message: string): Observation => ({
   error: { code: 'heartbeat_predicate_failed', message },
 });
 
-/** The outcome of the predicate's run; null while it is under way. Masked values stay masked. */
+/** The outcome of the predicate's run; null while it is running. Masked values stay masked. */
 export function observationOf(run: RunSnapshot): Observation | null {
   if (!isTerminal(run.status)) return null;
   if (run.error?.code === 'run_timeout') return { status: 'timeout' };
@@ -44,7 +44,7 @@ export function observationOf(run: RunSnapshot): Observation | null {
   return { status: 'ok', state, enqueue: enqueue === true };
 }
 
-/** The first observation counts as a change, so that a state that exists before the heartbeat is acted on. */
+/** The first observation counts as a change, so that a state older than the heartbeat is handled. */
 export function transition(
   heartbeatId: string,
   seen: JsonObject | null,

@@ -1,4 +1,7 @@
-/** Connectors as a resource: where messages go, and as whom. No value of a credential is in the record. */
+/**
+ * Connectors as a resource: the receiver of messages, and the credential. The record contains no value of a
+ * credential.
+ */
 import {
   CONNECTOR_LIMITS,
   type Connector,
@@ -24,7 +27,7 @@ export interface ConnectorRecord {
   /** Null for all. */
   readonly channels: readonly string[] | null;
   readonly rateLimit?: RateLimit;
-  /** Its credential is opened by the rights of its creator, not by those of the runs that use it. */
+  /** Its credential is opened with the rights of its creator, not with those of the runs that use it. */
   readonly owner: Owner;
   readonly state: 'active' | 'disconnected';
   readonly problem?: string;
@@ -68,7 +71,7 @@ export const connectors = resource<
   }),
   verbs: { reconnect: (connector) => connected(connector) },
   acts: {
-    /** Under the same id: a receiver that has it already recognises it. */
+    /** Keeps the id, so that a receiver can recognize a duplicate. */
     async resend({ id }, { deliveryId }, change) {
       const dead = await change.find(MESSAGES.dead, deliveryId);
       if (dead?.record.connectorId !== id)

@@ -2,7 +2,8 @@
  * Accepts messages of nodes.
  *
  * I1  The delivery, its key, the decision about the credential and the record of the call are one commit.
- * I2  The same key gets the first delivery, whoever repeats it and when; with another message it is refused.
+ * I2  A repeated key returns the first delivery, for any caller and at any time; with another message it is
+ *     refused.
  */
 import { hash } from 'node:crypto';
 import { OpenwopError } from '@gantry/protocol';
@@ -45,7 +46,9 @@ function mustServe({ record: { target, channels } }: StoredConnector, envelope: 
   checkEnvelope(target, envelope);
 }
 
-/** What has changed since the connector was added; it is judged again when the message is sent. */
+/**
+ * The connector may not be usable any more since it was added. It is checked again when the message is sent.
+ */
 async function judged(
   receivers: DispatchEnvelopeOptions['receivers'],
   change: Change,

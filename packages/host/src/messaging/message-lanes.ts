@@ -1,9 +1,9 @@
 /**
- * Sends what the connectors hold, one message of a connector a turn.
+ * Sends the messages of connectors, one message of a connector per turn.
  *
- * I1  A message is claimed by compare-and-set before it is sent, together with its place in the rate limit of the
- *     connector: processes that share a database share the limit. A claim of a process that died ends by itself, and
- *     the message is sent again with the same id.
+ * I1  A message is claimed by compare-and-set before it is sent, together with its place in the rate limit of
+ *     the connector: processes that share a database share the limit. A claim of a process that died expires,
+ *     and the message is sent again with the same id.
  * I2  The outcome and the state of the connector are one commit.
  * I3  Messages of a deleted connector become dead, and can be read until they expire.
  */
@@ -20,7 +20,7 @@ import { connected, connectors, disconnected, type StoredConnector } from './con
 import { forRecipients, MESSAGES, type Message, type MessageRecord } from './message.ts';
 import type { Receivers, Sent } from './receivers.ts';
 
-/** Twice what the slowest attempt takes. */
+/** Twice the duration of the slowest attempt. */
 export const CLAIM_MS = 60_000;
 const ACTOR = 'messaging';
 
@@ -68,7 +68,7 @@ export class MessageLanes {
     return AGAIN;
   }
 
-  /** I1. Null when another process has it. */
+  /** I1. Null if another process has claimed it. */
   #claim(
     { id, record: { rateLimit } }: StoredConnector,
     message: Message,
@@ -92,7 +92,7 @@ export class MessageLanes {
     await changes.run(callerOf(message.tenant), async (change) => {
       const next = settled(left, { ...attempt, now: change.now });
       if (!(await settleDelivery(change, MESSAGES, message, withoutText(next)))) return;
-      // I2. It may have changed during the attempt; then its newest version counts
+      // I2. It may have changed during the attempt; then its newest version is used
       const connector = await change.find(connectors, id);
       if (!connector) return;
       if (sent.kind === 'disconnected')
@@ -108,7 +108,7 @@ export class MessageLanes {
   }
 }
 
-/** A credential that was rejected may be corrected: the message is tried again. */
+/** A rejected credential may be corrected, so the message is retried. */
 const outcomeOf = (sent: Sent): Outcome<string> =>
   sent.kind === 'disconnected' ? { kind: 'refused', reason: sent.reason, status: 401 } : sent;
 
@@ -124,14 +124,17 @@ const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: A
 
 const TIMES_KEPT_MS = 7 * 86_400_000;
 
-/** When a connector has sent, oldest first, within its window: the same for every process. */
+/** The times of recent sends of a connector within its window, oldest first, shared by all processes. */
 const sendTimes: RecordKind<{ readonly times: readonly number[] }> = {
   kind: 'connector-times',
   idPrefix: 'cnt',
   expiresAt: (_, now) => now + TIMES_KEPT_MS,
 };
 
-/** At most `requests` within any `perSeconds`: the times with one more, or when there is room for it. */
+/**
+ * At most `requests` within any `perSeconds`: returns the times with one more, or the time when one more is
+ * permitted.
+ */
 function taken(
   times: readonly number[],
   { requests, perSeconds }: RateLimit,

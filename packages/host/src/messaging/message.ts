@@ -1,11 +1,11 @@
-/** One message on its way to the receiver of a connector, and the key by which a repeat of it is known. */
+/** One message to the receiver of a connector, and the key that identifies its repeats. */
 import { given, invalid, type MessageDelivery, type MessageState } from '@gantry/protocol';
 import type { RecordKind, Stored } from '@gantry/resources';
 import type { EgressEnvelope } from '@gantry/surfaces';
 import { type Attempts, attemptsView, DAY_MS, deliveryKinds } from '../deliveries/delivery.ts';
 import { recipientsOf, type Target } from './target.ts';
 
-/** A key is remembered as long as the message could still be looked at or sent again. */
+/** A key is kept as long as the message can be read or sent again. */
 const KEPT_MS = 30 * DAY_MS;
 
 export interface MessageRecord extends Attempts {
@@ -46,7 +46,7 @@ export function messageView({ id, record }: Message, state: MessageState): Messa
 
 const isLink = (ref: string): boolean => /^https:\/\/\S+$/.test(ref) && URL.canParse(ref);
 
-/** Refuses what its type cannot send. */
+/** Refuses content that the type of the connector cannot send. */
 export function checkEnvelope({ type }: Target, { content, delivery }: EgressEnvelope): void {
   const { text = '', media = [] } = content;
   if (text.trim() === '' && media.length === 0) throw invalid('The message has neither `text` nor `media`.');
@@ -56,7 +56,7 @@ export function checkEnvelope({ type }: Target, { content, delivery }: EgressEnv
     throw invalid('`conversationId` of a mail must be plain addresses, separated by commas, 50 at most.');
 }
 
-/** Text with the links to its media, for receivers that know nothing else. */
+/** Text with links to its media, for receivers that accept only text. */
 export const textOf = ({ text = '', media = [] }: EgressEnvelope['content']): string =>
   [text, ...media.map(({ ref }) => ref)].filter((part) => part !== '').join('\n');
 

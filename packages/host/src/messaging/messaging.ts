@@ -1,4 +1,4 @@
-/** Wires the messages of one process: connectors, what nodes hand to them, and the lanes that send it. */
+/** Wires the messages of one process: connectors, the port for nodes, and the lanes that send messages. */
 import type { Egress } from '@gantry/egress';
 import { ResourceService } from '@gantry/resources';
 import type { Credentials } from '../credentials/credentials.ts';

@@ -14,9 +14,9 @@ import { type MessageRecord, textOf } from './message.ts';
 import { checkMailServer, type MailOutcome, type MailServer, sendMail } from './smtp.ts';
 import type { Target } from './target.ts';
 
-/** Says nothing about the address itself: the receiver may be up when there is something to send. */
+/** Temporary problems: the receiver may be up when there is something to send. */
 const PASSING: ReadonlySet<string> = new Set(['resolve_failed', 'timeout']);
-/** The receiver will never take this message. */
+/** The receiver will never accept this message. */
 const FINAL: ReadonlySet<number> = new Set([400, 410, 413, 415, 422]);
 const CHECK_TIMEOUT_MS = 5_000;
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403]);
@@ -51,7 +51,7 @@ export class Receivers {
     this.#options = options;
   }
 
-  /** Without connecting: what keeps messages from being sent there, and whether the credential may go there. */
+  /** Without connecting: why messages cannot be sent there, and whether the credential may be sent there. */
   async judge(owner: Owner, target: Target): Promise<Judgement> {
     try {
       const { url, credential, decision } = await this.#open(owner, target);
@@ -94,7 +94,7 @@ export class Receivers {
         tenant: owner.tenant,
         headers: { 'content-type': 'application/json', 'idempotency-key': deliveryId },
         body: JSON.stringify(target.type === 'slack' ? slackBody(envelope) : { deliveryId, envelope }),
-        // The address of a Slack webhook is its credential; it goes into no header
+        // The URL of a Slack webhook is its credential; it is sent in no header
         ...(target.type === 'http' && credential && { credential }),
       });
       return judged(sent);
@@ -161,10 +161,10 @@ const NO_ADDRESS =
 const NO_LOGIN =
   'The credential of a mail server must be of the kind basic, with user:password as its value.';
 
-/** Never the path: that of a Slack webhook is secret. */
+/** Never the path: the path of a Slack webhook is secret. */
 const destination = (url: string): string => URL.parse(url)?.host ?? '';
 
-/** Null when it may be sent there. */
+/** Null if it may be sent there. */
 function deniedText({ decision, destination: host, reason }: EgressDecision, { credential }: Target) {
   if (decision === 'allowed') return null;
   const name = host.replace(/:\d+$/, '');

@@ -1,10 +1,10 @@
 /**
  * Mail over a connection that egress has opened and checked.
  *
- * M1  The connection is encrypted before anything but the greeting is sent, unless the operator opened the server for
- *     plain text; certificates are verified whatever the environment says.
- * M2  A message has the same Message-ID in every attempt: a mail that is sent twice, since the answer to the first was
- *     lost, can be recognised.
+ * M1  The connection is encrypted before anything but the greeting is sent, unless the operator allowed plain
+ *     text for the server; certificates are always verified, whatever the environment says.
+ * M2  A message has the same Message-ID in every attempt: a duplicate, sent because the answer to the first
+ *     was lost, can be recognized.
  */
 import { isIP } from 'node:net';
 import { type Egress, EgressError } from '@gantry/egress';
@@ -13,7 +13,7 @@ import type { Outcome } from '../deliveries/post.ts';
 import { textOf } from './message.ts';
 import { domainOf, recipientsOf, type Target } from './target.ts';
 
-/** Servers that delay their answers to unknown senders are common. */
+/** Many servers delay their answers to unknown senders. */
 const STEP_TIMEOUT_MS = 10_000;
 const ATTEMPT_TIMEOUT_MS = 25_000;
 const SUBJECT_LENGTH = 120;
@@ -26,7 +26,7 @@ export interface MailServer {
   readonly login: string | null;
 }
 
-/** `left`: recipients that have not got it, where others have. */
+/** `left`: recipients that have not received it, if others have. */
 export type MailOutcome =
   | (Outcome<'recipient_refused' | 'message_refused'> & { readonly left?: readonly string[] })
   | { readonly kind: 'disconnected'; readonly reason: 'login_refused' };
@@ -58,7 +58,7 @@ export const sendMail = (server: MailServer, deliveryId: string, envelope: Egres
 export const checkMailServer = (server: MailServer) =>
   withTransport(server, (transport) => transport.verify());
 
-/** As nodemailer answers: a mail that one recipient gets is sent, though others were refused. */
+/** The result of nodemailer: a mail counts as sent if at least one recipient was accepted. */
 interface Info {
   readonly rejected: readonly string[];
   readonly rejectedErrors?: readonly { readonly responseCode?: number }[];
@@ -81,7 +81,7 @@ async function withTransport(
     const end = () => socket.destroy();
     signal.addEventListener('abort', end);
     try {
-      // Loaded with the first mail, so that other hosts do not load it
+      // Loaded with the first mail, since most hosts do not need it
       const { createTransport } = await import('nodemailer');
       const [, host = ''] = /^smtps?:\/\/(\[[^\]]*\]|[^:/]+)/.exec(url) ?? [];
       const name = host.replace(/^\[|\]$/g, '');
@@ -108,7 +108,7 @@ async function withTransport(
   }
 }
 
-/** Final when it is for all that are left. */
+/** Final if all remaining recipients were refused permanently. */
 function leftOf({ rejected: left, rejectedErrors = [] }: Info): MailOutcome {
   const [status] = rejectedErrors.map(({ responseCode = 0 }) => responseCode).filter((code) => code < 500);
   return status === undefined
@@ -116,7 +116,7 @@ function leftOf({ rejected: left, rejectedErrors = [] }: Info): MailOutcome {
     : { kind: 'refused', reason: 'recipient_refused', status, left };
 }
 
-/** As nodemailer reports it. Answers of 500 and above are final, those below may pass. */
+/** Converts an error of nodemailer. Replies of 500 and above are final, those below may be temporary. */
 function outcomeOf(error: unknown): MailOutcome {
   if (error instanceof EgressError) return { kind: 'unreached', reason: error.reason };
   const { code = '', responseCode: status = 0 } = error as { code?: string; responseCode?: number };

@@ -1,4 +1,4 @@
-/** Where a connector sends to, by its type. Pure. */
+/** The receiver of a connector, by its type. Pure. */
 import { type ConnectorType, type CreateConnectorRequest, invalid } from '@gantry/protocol';
 
 export type Target =
@@ -8,10 +8,10 @@ export type Target =
       readonly from: string;
       readonly subject?: string;
       readonly tls?: 'none';
-      /** Of the kind `basic`. */
+      /** A credential of the kind `basic`. */
       readonly credential?: string;
     }
-  /** Its credential is the address: whoever knows it can post. */
+  /** Its URL is the credential: it suffices for posting. */
   | { readonly type: 'slack'; readonly credential: string }
   | { readonly type: 'http'; readonly url: string; readonly credential?: string };
 
@@ -41,7 +41,7 @@ export function targetOf(input: CreateConnectorRequest): Target {
   return { type, ...Object.fromEntries(given.map((name) => [name, input[name]])) } as Target;
 }
 
-/** Mail addresses. Stricter than the standards: what passes here cannot add a header or a recipient. */
+/** Mail addresses. Stricter than the standards, so that an address cannot add a header or a recipient. */
 const PLAIN = /^[^\s@<>,;:"()[\]\\\p{Cc}]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/u;
 const NAMED = /^[^<>",\p{Cc}]{1,200} <([^<>]+)>$/u;
 const RECIPIENTS_MAX = 50;
@@ -49,7 +49,7 @@ const RECIPIENTS_MAX = 50;
 /** `ops@example.com` or `Ops <ops@example.com>`. */
 const isAddress = (text: string): boolean => PLAIN.test(NAMED.exec(text)?.[1] ?? text);
 
-/** Separated by commas; null when one of them is not a plain address, or there are too many. */
+/** Separated by commas; null if one of them is not a plain address, or there are too many. */
 export function recipientsOf(text: string): string[] | null {
   const all = text.split(',').map((each) => each.trim());
   return all.length <= RECIPIENTS_MAX && all.every((each) => PLAIN.test(each)) ? all : null;

@@ -2,7 +2,7 @@
 import type { PromptTemplate } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 
-/** As the discovery document says it. The manifest counts characters, of which one can be four bytes. */
+/** The limit in the discovery document. The manifest counts characters, of which one can be four bytes. */
 export const TEMPLATE_BYTES_MAX = 65_536;
 
 export function checkedPrompts(prompts: readonly PromptTemplate[]): readonly PromptTemplate[] {

@@ -1,9 +1,9 @@
 /**
- * A prompt with its variables filled in.
+ * Fills in the variables of a prompt.
  *
- * I1  Values are put in as they are, once: what looks like a placeholder inside a value stays text.
- * I2  The value of a secret is never here. The marker `[REDACTED:<id>]` stands for it.
- * I3  Untrusted values stand between markers that they cannot close.
+ * I1  Values are inserted unchanged, once: a placeholder inside a value stays text.
+ * I2  The value of a secret is never used here. The marker `[REDACTED:<id>]` replaces it.
+ * I3  Untrusted values are enclosed in markers that they cannot close.
  * I4  The same template and values give the same text, whatever the order of their members.
  */
 import { hash } from 'node:crypto';
@@ -53,7 +53,7 @@ const sha256 = (text: string): string => `sha256:${hash('sha256', text, 'hex')}`
 
 interface Value {
   readonly text: string;
-  /** Whether it came with the request; what the template itself says is trusted. */
+  /** Whether it came with the request; values of the template itself are trusted. */
   readonly given: boolean;
 }
 
@@ -82,7 +82,7 @@ function readValue(variable: Variable, bindings: Bindings): Value {
 
 const MARKER = /^\[REDACTED:[^\]\s]{1,256}\]$/;
 
-/** I2. The plain text of a secret is refused, and the error does not repeat it. */
+/** I2. Refuses the plain text of a secret, and does not repeat it in the error. */
 function markerOf(variable: Variable, value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string' && MARKER.test(value)) return value;

@@ -1,4 +1,4 @@
-/** The prompts that the public conformance suite asks for by name. Only with its seams. */
+/** The prompts that the public conformance suite requests by name. Served only with its seams. */
 import type { PromptTemplate } from '@gantry/packs';
 
 const prompt = (

@@ -1,4 +1,6 @@
-/** The prompts of a node: resolved through all layers, filled in, and logged before anything is sent. */
+/**
+ * The prompts of a node: resolved through all layers, filled in, and logged before any request to a model.
+ */
 import { type Candidate, type Resolution, resolvePrompt } from '@gantry/ai';
 import type { PromptTemplate } from '@gantry/packs';
 import type { EmittedEvent, Json, JsonObject, WorkflowDefinition } from '@gantry/protocol';
@@ -8,7 +10,7 @@ import { type PromptRef, readPromptRef } from './prompt-ref.ts';
 
 type Kind = PromptTemplate['kind'];
 
-/** In the order in which a model reads them, with the member of the node's config that names each. */
+/** In the order in which a model reads them, each with the member of the node's config that names it. */
 const SLOTS = {
   system: 'systemPromptRef',
   'schema-hint': 'schemaHintPromptRef',
@@ -18,7 +20,7 @@ const SLOTS = {
 
 export const PROMPT_SLOTS = Object.entries(SLOTS) as readonly (readonly [Kind, string])[];
 
-/** What a prompt is resolved and filled in from. */
+/** The sources from which a prompt is resolved and filled in. */
 export interface PromptFacts {
   readonly tenant: string;
   readonly nodeId: string;
@@ -40,7 +42,7 @@ export interface NodePrompts {
   readonly events: readonly EmittedEvent[];
 }
 
-/** Nothing for a node that names no prompt, and whose workflow has no default. */
+/** Empty for a node that names no prompt and whose workflow has no default. */
 export async function nodePrompts(library: PromptLibrary, facts: PromptFacts): Promise<NodePrompts> {
   const prompts: NodePrompt[] = [];
   const events: EmittedEvent[] = [];
@@ -63,7 +65,7 @@ const inOrder = (events: readonly EmittedEvent[]): EmittedEvent[] => [
   ...events.filter(({ type }) => type === 'prompt.composed'),
 ];
 
-/** Of `few-shot` one for each reference. */
+/** `few-shot` has one for each reference. */
 function resolutionsOf(
   kind: Kind,
   { config, defaults }: Pick<PromptFacts, 'config' | 'defaults'>,
@@ -86,7 +88,7 @@ export const refText = ({ templateId, version }: PromptRef): string =>
 
 const NONE: JsonObject = {};
 
-/** What the reference gives goes before what the node and the run have. */
+/** Values of the reference take precedence over those of the node and the run. */
 function bindingsOf({ variables = [] }: PromptTemplate, ref: PromptRef, facts: PromptFacts): Bindings {
   const sources = { input: facts.inputs, variable: facts.variables, context: facts.context, secret: NONE };
   const bound = variables.map(({ name, source = 'input', extractPath }) => {
@@ -104,7 +106,7 @@ const own = (value: Json | undefined, name: string): Json | undefined =>
     ? (value as JsonObject)[name]
     : undefined;
 
-/** `a.b.0`; a `$.` in front says the same. */
+/** `a.b.0`; a leading `$.` is permitted. */
 const at = (value: JsonObject, path: string): Json | undefined =>
   path
     .replace(/^\$\.?/, '')

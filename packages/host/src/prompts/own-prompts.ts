@@ -1,16 +1,16 @@
-/** The prompts that a tenant writes itself: a record for each, with all of its versions. */
+/** The prompts of a tenant: one record for each, with all of its versions. */
 import { compareVersions, type PromptTemplate } from '@gantry/packs';
 import { isoTime, OpenwopError } from '@gantry/protocol';
 import { listRecords, type RecordKind, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 
 const PER_TENANT_MAX = 500;
-/** Of all versions of one prompt together. */
+/** The limit for all versions of one prompt together. */
 const VERSIONS_BYTES_MAX = 1024 * 1024;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 interface OwnPrompt {
-  /** Oldest first. A version that was published stays: runs may name it. */
+  /** Oldest first. A published version is kept: runs may name it. */
   readonly versions: readonly PromptTemplate[];
 }
 
@@ -32,7 +32,7 @@ export const newPrompt = (given: PromptTemplate, now: number): OwnPrompt => ({
   versions: [stamped(given, isoTime(now), now)],
 });
 
-/** Throws `conflict` when the version is not the highest, or all of them are too large. */
+/** Throws `conflict` if the version is not the highest, or all versions together are too large. */
 export function withVersion({ versions }: OwnPrompt, given: PromptTemplate, now: number): OwnPrompt {
   const { version } = versions.at(-1)!;
   if (compareVersions(given.version, version) <= 0)
@@ -48,7 +48,7 @@ export function withVersion({ versions }: OwnPrompt, given: PromptTemplate, now:
   return { versions: next };
 }
 
-/** The author is as the caller says; the times and the source are the host's. */
+/** The caller sets the author; the host sets the times and the source. */
 function stamped({ meta, ...template }: PromptTemplate, createdAt: string, now: number): PromptTemplate {
   const author = meta?.author !== undefined && { author: meta.author };
   return { ...template, meta: { ...author, createdAt, updatedAt: isoTime(now), source: 'user' } };
@@ -64,7 +64,7 @@ export async function versionsOf(
   return (await readRecord(entries, ownPrompts, tenant, templateId))?.record.versions ?? [];
 }
 
-/** All versions of a prompt at a time, in the order of ids after the given one; few of them are in memory. */
+/** Yields all versions of one prompt at a time, ordered by id after the given one; only few are in memory. */
 export async function* versionsAfter(
   entries: Pick<EntryReads, 'list'>,
   tenant: string,

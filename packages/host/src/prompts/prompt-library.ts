@@ -21,7 +21,7 @@ export interface PromptFilter {
   readonly kind?: string;
   readonly modelClass?: string;
   readonly source?: string;
-  /** All of them. */
+  /** A prompt must have all of these. */
   readonly tags: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface PromptSources {
   readonly records: PackRecords;
   readonly changes: Pick<Changes, 'run'>;
   readonly store: Pick<Store, 'entries'>;
-  /** Those of the host itself. */
+  /** Prompts of the host. */
   readonly builtIn: readonly PromptTemplate[];
 }
 
@@ -90,7 +90,7 @@ export class PromptLibrary {
     return (await this.#declared(tenant)).filter((template) => template.templateId === templateId);
   }
 
-  /** In the order of their ids. A cursor is a key in that order: created and deleted prompts do not shift a page. */
+  /** Ordered by id. A cursor is a key in that order, so created and deleted prompts do not shift a page. */
   async list(
     tenant: string,
     filter: PromptFilter,
@@ -112,7 +112,7 @@ export class PromptLibrary {
     };
   }
 
-  /** The tenant's own from a key on, until there are more than `limit`. */
+  /** The tenant's own prompts from a key on, until there are more than `limit`. */
   async *#ownFrom(
     tenant: string,
     start: string,
@@ -134,7 +134,7 @@ export class PromptLibrary {
     }
   }
 
-  /** The version that is named, else the latest. */
+  /** The named version, else the latest. */
   async find(tenant: string, ref: PromptRef): Promise<PromptTemplate> {
     const { templateId, libraryId, version } = ref;
     const [own, others] = await this.#named(tenant, templateId);
@@ -151,7 +151,7 @@ export class PromptLibrary {
     return latest;
   }
 
-  /** For code of packs, with the errors that it knows. */
+  /** For pack code, with the errors of its interface. */
   async get(
     tenant: string,
     { id, version }: { readonly id: string; readonly version?: string },
@@ -176,7 +176,10 @@ export class PromptLibrary {
     return Promise.all([versionsOf(entries, tenant, templateId), this.#others(tenant, templateId)]);
   }
 
-  /** Of several installed versions of a pack, the last installed says what a version of a template is. */
+  /**
+   * If several installed versions of a pack define the same version of a template, the last installed pack
+   * wins.
+   */
   async #declared(tenant: string): Promise<PromptTemplate[]> {
     const packs = await declaredPacks(this.#sources.records, tenant, 'prompt');
     const byKey = new Map<string, PromptTemplate>();
@@ -188,7 +191,7 @@ export class PromptLibrary {
   }
 }
 
-/** The host states the source of a prompt, not the pack. */
+/** The source of a prompt is set by the host, not by the pack. */
 const templatesOf = ({ declared, name, version }: DeclaredPack<'prompt'>): PromptTemplate[] =>
   declared.prompts.map((template) => ({
     ...template,

@@ -1,4 +1,4 @@
-/** References to prompts: `prompt:<templateId>[@<version>]`, or an object that can say more. */
+/** References to prompts: `prompt:<templateId>[@<version>]`, or an object with further members. */
 import { lazyValidator, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 
@@ -7,7 +7,7 @@ const VERSION = '\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?';
 
 export const TemplateId = Type.String({ pattern: `^${NAME}$` });
 export const TemplateVersion = Type.String({ maxLength: 128, pattern: `^${VERSION}$` });
-/** The name of the pack that brings the prompt. */
+/** The name of the pack that contains the prompt. */
 export const LibraryId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[a-z0-9][A-Za-z0-9._-]*$' });
 
 const PromptRefObject = Type.Object(

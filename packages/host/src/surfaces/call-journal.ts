@@ -1,4 +1,4 @@
-/** Calls to backends that keep no journal of their own are claimed and recorded in the log of the runtime. */
+/** Calls to backends without a journal are claimed and recorded in the log of the runtime. */
 import type { EffectOutcome } from '@gantry/engine';
 import { isErrorCode, OpenwopError } from '@gantry/protocol';
 import type { CallJournal, JournaledCall, ReadsKey, SeenRead } from '@gantry/surfaces';
@@ -21,14 +21,14 @@ const positionOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsKey) => 
 });
 
 export interface CallListeners {
-  /** A call went on record that was not there before. */
+  /** Called when a new call was recorded. */
   readonly recorded?: () => void;
-  /** Into the log of the run. */
+  /** Writes to the log of the run. */
   readonly warn?: (message: string) => void;
 }
 
 export interface CallJournalOptions extends CallListeners {
-  /** Of the node; without it calls of tools are like others. */
+  /** Tool calls of the node; without it they are handled like other calls. */
   readonly tools?: Pick<ToolCalls, 'perform'>;
   readonly caller?: Omit<ToolCaller, 'log'>;
 }

@@ -1,9 +1,9 @@
-/** What the operator's log says of calls to surfaces. Never what they carried. */
+/** Messages about surface calls in the operator's log. They never contain the data of a call. */
 import { type ErrorCode, Seldom } from '@gantry/protocol';
 import type { CallReport } from '@gantry/surfaces';
 import type { Logger } from 'pino';
 
-/** Pack code asked for what it may not have, which the operator should see. */
+/** Pack code requested something that it may not use. The operator should see this. */
 const DENIALS: ReadonlySet<ErrorCode> = new Set([
   'sandbox_capability_denied',
   'datasource_access_denied',
@@ -12,16 +12,22 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set([
   'nosql_filter_rejected',
 ]);
 
-/** A backend that is unreachable, rejects the host, or is full: no fault of this program, and its stack tells an operator nothing. */
+/**
+ * A backend that is unreachable, rejects the host, or is full. This is no error of this program, so no stack
+ * is logged.
+ */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_backend_unavailable']);
 
-/** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are logged. */
+/**
+ * A pack that fails in a loop must not fill the disk: all failures are counted in the metrics, few are
+ * logged.
+ */
 const TOLD_EVERY_MS = 1_000;
 
 export interface CallLogOptions {
   readonly log: Logger;
   readonly now: () => number;
-  /** By surface: the setting that names its server. */
+  /** The setting that names the server of a surface. */
   readonly settings: ReadonlyMap<string, string>;
 }
 

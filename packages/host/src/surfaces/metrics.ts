@@ -1,13 +1,13 @@
-/** Of surfaces, as Prometheus reads it. */
+/** Metrics of surfaces in the format of Prometheus. */
 import type { BackendHealth } from '@gantry/protocol';
 import type { CallReport } from '@gantry/surfaces';
 
-/** Upper bounds in seconds, from a read of the data folder to a server that is about to be given up. */
+/** Upper bounds in seconds, from a read of the data folder to a server that is about to time out. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface Series {
   readonly labels: string;
-  /** By bound; `count` has those beyond all of them too. */
+  /** By bound; `count` also includes those above all bounds. */
   readonly buckets: number[];
   count: number;
   seconds: number;
@@ -15,7 +15,9 @@ interface Series {
 
 export type MeasuredCall = Pick<CallReport, 'surface' | 'method' | 'ms' | 'ok' | 'code'>;
 
-/** How often pack code called which method, how that ended and how long it took; since the process started. */
+/**
+ * How often pack code called each method, with which result and how long it took; since the process started.
+ */
 export class CallMetrics {
   readonly #series = new Map<string, Series>();
 
@@ -44,7 +46,7 @@ export class CallMetrics {
   }
 }
 
-/** A path that leads nowhere is a word of the pack: it would be a series for each. */
+/** The pack chooses the name of an unknown method, so all of these share one series. */
 function labelsOf({ surface, method, ok, code }: MeasuredCall): string {
   const [provider, name] = method === '' ? ['none', 'none'] : [surface, method];
   return `provider="${provider}",method="${name}",outcome="${ok ? 'ok' : (code ?? 'ended')}"`;
@@ -66,7 +68,7 @@ function histogram({ labels, buckets, count, seconds }: Series): string[] {
 
 const STATES: readonly BackendHealth['state'][] = ['up', 'unreachable', 'rejected'];
 
-/** How many backends of each capability are in which state now. A capability may have several: data sources. */
+/** The number of backends of each capability by state. A capability may have several: data sources. */
 export function backendMetrics(backends: readonly BackendHealth[]): string {
   const kinds = Map.groupBy(backends, backendOf);
   return [

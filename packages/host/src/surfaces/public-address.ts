@@ -1,28 +1,28 @@
 /**
- * Where clients reach this host. Runs that go on at a start may make links before the port is known: such a link waits
- * for it, since it is kept, sent and used elsewhere, and must lead here from there.
+ * The URL at which clients reach this host. Runs that continue at startup may make links before the port is
+ * known. They wait for it, since a link is stored, sent and used elsewhere, and must lead to this host.
  */
 export class PublicAddress {
   #url: string;
   #opening: Promise<void> | undefined;
 
-  /** `given` is the operator's word, and stands. */
+  /** `given` is the setting of the operator, and takes precedence. */
   constructor(given: string | undefined) {
     this.#url = given ?? '';
   }
 
-  /** Empty where the host does not listen. */
+  /** Empty if the host does not listen. */
   get url(): string {
     return this.#url;
   }
 
-  /** Waits while the host is being opened. */
+  /** Waits while the host is starting to listen. */
   async known(): Promise<string> {
     if (this.#url === '') await this.#opening;
     return this.#url;
   }
 
-  /** `open` answers where the host listens. */
+  /** `open` returns the URL at which the host listens. */
   async opened(open: () => Promise<string>): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#opening = promise;

@@ -1,4 +1,4 @@
-/** What nodes may ask of this host: the surfaces, opened with the backends that the settings name. */
+/** The surfaces of this host for nodes, opened with the backends of the settings. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { EgressByPurpose } from '@gantry/egress';
@@ -39,14 +39,14 @@ export interface SurfacesOptions {
   readonly credentials: HttpCredentials;
   readonly egress: EgressByPurpose;
   readonly tools: ToolCalls;
-  /** Where links to objects lead; asked when one is made. */
+  /** The prefix of links to objects, read when a link is made. */
   readonly publicUrl: () => Promise<string>;
-  /** Where messages of nodes are kept. */
+  /** Stores the messages of nodes. */
   readonly messages: MessagesPort;
   readonly prompts: PromptsPort;
   readonly models: ModelsPort;
   readonly envelopes: EnvelopesPort;
-  /** As long as a run may last: a node that goes on must find what it did. */
+  /** The maximum duration of a run: a node that continues must find its earlier calls. */
   readonly invocationRetentionMs: number;
   readonly now: () => number;
   readonly log: Logger;
@@ -54,24 +54,24 @@ export interface SurfacesOptions {
 
 export interface Surfaces
   extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'health' | 'servePresigned' | 'forgetRun'> {
-  /** The members of `ctx` for one node at work. */
+  /** The members of `ctx` for one running node. */
   membersFor(facts: SurfaceFacts): Members;
   readonly tools: ToolCalls;
   readonly capabilities: HostOffer['capabilities'];
-  /** Begins the links to objects that this host keeps itself. */
+  /** The prefix of links to objects that this host stores itself. */
   publicUrl(): Promise<string>;
   /** Families of the discovery document. */
   readonly families: JsonObject;
   /** Names for `sandbox.allowedHostCalls`. */
   readonly hostCalls: readonly string[];
-  /** Of calls and backends, as text. */
+  /** Metrics of calls and backends, as text. */
   metrics(): Promise<string>;
-  /** Deletes what is past its time. */
+  /** Deletes expired data. */
   sweep(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Signs cursors and delivery tokens, also those that triggers hand out. */
+/** Signs cursors and delivery tokens, including those of triggers. */
 export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.hmac('surface-cursor')('v1');
 
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
@@ -119,7 +119,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   };
 }
 
-/** The calls of one node at work go through the gate, and are journaled in the log of the runtime. */
+/** The calls of one running node pass the gate, and are journaled in the log of the runtime. */
 export const nodeMembers =
   (gate: CallGate, tools: ToolCalls) =>
   ({ key, log, recorded, warn, signal: cancelled, approve, ...facts }: SurfaceFacts): Members => {
@@ -140,7 +140,7 @@ export const nodeMembers =
     };
   };
 
-/** Runs that a host without a database kept in the data folder. */
+/** Runs that the host stored in the data folder before a database was configured. */
 const leftRuns = ({ databaseUrl, dataDir }: SurfacesOptions['settings']): BackendHealth[] => {
   if (databaseUrl === undefined || !existsSync(path.join(dataDir, 'gantry.db'))) return [];
   const warning =
