@@ -1,6 +1,6 @@
 /**
- * On whose behalf a change is made, and where its answer is recorded: a repeat of the same call gets that answer, and
- * has no effect of its own. The record is written in the commit of the change.
+ * The caller of a change, and the record of its answer: a repeat of the same call gets that answer, and has
+ * no effect. The record is written in the commit of the change.
  */
 import {
   type EmittedEvent,
@@ -14,7 +14,7 @@ import type { CommitResult, IdempotencyRecord, InvocationRecord, RecordReads, Wr
 interface Acting {
   readonly tenant: string;
   readonly workspace?: string | null;
-  /** For the feed: the key of a person, the run of a node, the part of the host. */
+  /** For the feed: the key of a person, the run of a node, or a part of the host. */
   readonly actor: string;
 }
 
@@ -29,19 +29,22 @@ export type Caller =
 export type NodeCaller = Acting & {
   readonly kind: 'node';
   readonly call: Pick<InvocationRecord, 'invocationId' | 'runId' | 'nodeId'>;
-  /** The lease of the process that works on its run. */
+  /** The lease of the process that executes its run. */
   readonly epoch: number;
-  /** Commits `writes` with events of the run. Null, and nothing is written, while the run does not take them. */
+  /**
+   * Commits `writes` with events of the run. Returns null, and writes nothing, while the run does not accept
+   * them.
+   */
   readonly tell: (events: readonly EmittedEvent[], writes: readonly Write[]) => Promise<CommitResult | null>;
 };
 
-/** What a change came to. */
+/** The result of a change. */
 export type Outcome = { readonly answer: unknown } | { readonly refusal: OpenwopError };
 
 const OK = 200;
 
 /**
- * The write that records the outcome; null when there is nothing to record it for. `pending` are events that are not in
+ * The write that records the outcome; null if the caller has no record. `pending` are events that are not in
  * the log of the run yet.
  */
 export function recordOf(
@@ -72,7 +75,7 @@ type Settled =
   | { readonly refusal: ErrorEnvelope }
   | { readonly answer: unknown; readonly pending?: readonly EmittedEvent[] };
 
-/** What was recorded for an earlier call with the same record. */
+/** The recorded outcome of an earlier call with the same record. */
 export async function recordedOutcome(
   caller: Caller,
   records: RecordReads,
@@ -91,7 +94,8 @@ export async function recordedOutcome(
   if (found?.outcome == null) return null;
   const settled: Settled = JSON.parse(found.outcome);
   if ('refusal' in settled) return { refusal: refusalOf(settled.refusal) };
-  // Before anything follows from the answer. Lost: written by another; refused: left to the next repeat
+  // Write the events before the answer is used. If this loses, another process wrote them; if the run does
+  // not accept them, the next repeat does
   if (found.eventsPending) {
     const { tenant, invocationId } = found;
     await caller.tell(settled.pending ?? [], [{ kind: 'tellInvocation', tenant, invocationId }]);

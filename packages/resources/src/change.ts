@@ -1,4 +1,7 @@
-/** What the function of a change may do: read records, list writes. Nothing is written before it has returned. */
+/**
+ * The interface of the function of a change: it reads records and collects writes. Nothing is written before
+ * it has returned.
+ */
 import { type EmittedEvent, newId, OpenwopError } from '@gantry/protocol';
 import {
   type Entry,
@@ -30,12 +33,12 @@ export interface Chance {
   readonly sealer?: Sealer;
 }
 
-/** A run that is ready to begin. */
+/** A run that is ready to start. */
 export interface StartingRun {
   readonly runId: string;
-  /** They create it. */
+  /** The writes that create it. */
   readonly writes: readonly Write[];
-  /** They are committed. */
+  /** Called after the commit. */
   begun(): void;
 }
 
@@ -48,7 +51,7 @@ export class Change {
   readonly #writes: Write[] = [];
   readonly #events: EmittedEvent[] = [];
   readonly #runs: StartingRun[] = [];
-  /** What this change has written so far. */
+  /** The entries that this change has written so far. */
   readonly #own = new Map<string, Entry | null>();
   /** For writes that may lose for another reason than a race: the error for the caller. */
   readonly #refusals = new Map<Write, (reason: LossReason) => OpenwopError | null>();
@@ -63,7 +66,7 @@ export class Change {
     this.#sealer = sealer;
   }
 
-  /** Null when the caller can see no such record. That it is absent is a precondition too. */
+  /** Null if the caller can see no such record. Its absence is a precondition too. */
   async find<R extends object>(kind: RecordKind<R>, id: string): Promise<Stored<R> | null> {
     const key = keyOf(kind, this.caller.tenant, id);
     const own = this.#own.get(entryKey(key));
@@ -78,25 +81,25 @@ export class Change {
     return found;
   }
 
-  /** With an id of the caller's choice, or one that is made here. */
+  /** With an id chosen by the caller, or a generated one. */
   create<R extends object>(kind: RecordKind<R>, record: NoInfer<R>, chosenId?: string): Stored<R> {
     if (chosenId === undefined) return this.createFor(kind, () => record);
-    // A chosen id may come again after it was deleted; its versions must not
+    // A chosen id may be used again after a deletion; its versions must not repeat
     return this.#insert(kind, chosenId, record, { firstVersion: this.#growingVersion() });
   }
 
-  /** A record that holds something made for its id, such as a sealed secret. */
+  /** For a record that contains something made for its id, such as a sealed secret. */
   createFor<R extends object>(kind: RecordKind<R>, recordOf: (id: string) => NoInfer<R>): Stored<R> {
     const id = newId(kind.idPrefix, this.now, this.#randomBytes);
     return this.#insert(kind, id, recordOf(id), {});
   }
 
-  /** A repeat of this call gets `refusal`: its answer is shown once and recorded nowhere. */
+  /** A repeat of this call gets `refusal`: its answer is shown once and is not recorded. */
   answerOnce(refusal: OpenwopError): void {
     this.#repeat = { refusal };
   }
 
-  /** Fields that are given replace those of the record. */
+  /** The given fields replace those of the record. */
   update<R extends object>(stored: Stored<R>, fields: Partial<R>): Stored<R> {
     return this.replace(stored, { ...stored.record, ...fields });
   }
@@ -113,8 +116,8 @@ export class Change {
   }
 
   /**
-   * Replaces a record that was read outside of this change, or deletes it for null. False, and nothing is written, when
-   * it has changed since.
+   * Replaces a record that was read outside of this change, or deletes it if `next` is null. Returns false,
+   * and writes nothing, if it has changed since.
    */
   async settle<R extends object>(stored: Stored<R>, next: NoInfer<R> | null): Promise<boolean> {
     const { kind, id, version } = stored;
@@ -131,19 +134,22 @@ export class Change {
     this.#own.set(entryKey(key), null);
   }
 
-  /** Adds to a counter; the change is refused when that would lift it above `max`. */
+  /** Adds to a counter; the change is refused if the counter would exceed `max`. */
   adjust(key: Omit<EntryKey, 'tenant'>, delta: number, max: number, refusal: () => OpenwopError): void {
     const write: Write = { kind: 'adjust', key: { ...key, tenant: this.caller.tenant }, delta, max };
     this.#writes.push(write);
     this.#refusals.set(write, (reason) => (reason === 'full' ? refusal() : null));
   }
 
-  /** Events of the run whose node calls, in the commit of the change. Other callers have no run: nothing is written. */
+  /**
+   * Adds events to the run of the calling node, in the commit of the change. Does nothing for other callers,
+   * which have no run.
+   */
   tell(...events: readonly EmittedEvent[]): void {
     if (this.caller.kind === 'node') this.#events.push(...events);
   }
 
-  /** A run that begins with this change: both are committed, or neither. */
+  /** Starts a run with this change: both are committed, or neither. */
   start(run: StartingRun): void {
     this.#writes.push(...run.writes);
     this.#runs.push(run);
@@ -154,7 +160,7 @@ export class Change {
     this.#writes.push(...writes);
   }
 
-  /** What is recorded for a change that came to `outcome`. */
+  /** The outcome to record for a change with this outcome. */
   recorded(outcome: Outcome): Outcome {
     return 'answer' in outcome ? (this.#repeat ?? outcome) : outcome;
   }
@@ -167,7 +173,7 @@ export class Change {
     return this.#events;
   }
 
-  /** What was written is committed. */
+  /** Called after the commit. */
   committed(): void {
     for (const run of this.#runs) run.begun();
   }
@@ -200,7 +206,7 @@ export class Change {
     return counter !== null;
   }
 
-  /** From here on nothing has the text of a secret. */
+  /** Replaces the text of secrets by sealed text. */
   #sealed<R extends object, S extends Omit<Stored<R>, 'version'>>(stored: S & Omit<Stored<R>, 'version'>): S {
     const record = sealSecrets(stored, this.#sealer);
     if (record === stored.record) return stored;
@@ -224,7 +230,7 @@ export class Change {
     return kind.feed ? { feed: { actor: this.caller.actor, at: this.now } } : {};
   }
 
-  /** Microseconds, of which the last digits are random. */
+  /** The time in microseconds; the last three digits are random. */
   #growingVersion(): number {
     const [high = 0, low = 0] = this.#randomBytes(2);
     return this.now * 1_000 + ((high * 256 + low) % 1_000);

@@ -1,11 +1,14 @@
 /**
- * One durable act: what a change reads, decides and writes is one commit group.
+ * One durable change: its reads, its decision and its writes are one commit group.
  *
- * I1  The function of a change has no effect but through its `Change`, and may run again.
- * I2  What it read and did not write must still be so when it commits, also when it refuses and that is recorded.
- * I3  The record of its caller is the first of its writes, so a lost commit shows whether the call was repeated or an id was taken.
- * I4  A change that loses is decided again, from the second time on in line with others, for `AGAIN_MS_MAX` and at
- *     least `TRIES_MIN` times: on a slow machine or database a single try may take that long.
+ * I1  The function of a change has no effect except through its `Change`, and may run again.
+ * I2  Entries that it read and did not write must be unchanged when it commits, also when it refuses and the
+ *     refusal is recorded.
+ * I3  The record of its caller is the first of its writes, so a lost commit shows whether the call was
+ *     repeated or an id was taken.
+ * I4  A change that loses is decided again, from the second time on in a queue with others, for
+ *     `AGAIN_MS_MAX` and at least `TRIES_MIN` times: on a slow machine or database a single try may take that
+ *     long.
  */
 import { hash } from 'node:crypto';
 import { type EmittedEvent, isKeptRefusal, OpenwopError } from '@gantry/protocol';
@@ -26,7 +29,9 @@ import { Reads, State } from './state.ts';
 
 const AGAIN_MS_MAX = 2_000;
 const TRIES_MIN = 8;
-/** A commit whose outcome is unknown is repeated with its record; each repetition may take as long to find out. */
+/**
+ * A commit with an unknown outcome is repeated with its record. Each repetition may take as long to find out.
+ */
 const DOUBTS_MAX = 2;
 
 export interface ChangesOptions extends Chance {
@@ -40,7 +45,9 @@ interface Job {
   /** I4. */
   readonly until: number;
   tries: number;
-  /** A record that it found absent was there at the commit: the second time it is another that is in its way. */
+  /**
+   * A record that was absent when read existed at the commit. The second time this is a conflict, not a race.
+   */
   hasRaced?: boolean;
 }
 
@@ -50,7 +57,7 @@ type Attempt =
   /** `doubt`: why the outcome of the commit is unknown. */
   | { readonly kind: 'again'; readonly keys: readonly string[]; readonly doubt?: StoreError };
 
-/** A job that was decided, with its writes: the record first, if it has one. */
+/** A decided job with its writes: the record first, if it has one. */
 interface Decided {
   readonly job: Job;
   readonly change: Change;
@@ -60,7 +67,7 @@ interface Decided {
   readonly events: readonly EmittedEvent[];
 }
 
-/** The change was decided again and again, and others were always first. The same change may succeed later. */
+/** The change was decided repeatedly, and lost to others each time. The same change may succeed later. */
 export class Contended extends OpenwopError {
   constructor() {
     super('conflict', {
@@ -69,7 +76,7 @@ export class Contended extends OpenwopError {
   }
 }
 
-/** Others wait for an entry that a first try wants to read: it waits with them. */
+/** Other changes are queued for this entry, so a first try joins the queue. */
 class Hot extends Error {
   readonly key: string;
 
@@ -115,7 +122,9 @@ export class Changes {
     return attempt.outcome.answer as T;
   }
 
-  /** For clocks: `change.settle` of a record that was read, with what `also` adds to the commit. */
+  /**
+   * For clocks: `change.settle` of a record that was read, with the writes that `also` adds to the commit.
+   */
   settle<R extends object>(
     actor: string,
     stored: Stored<R>,
@@ -146,8 +155,8 @@ export class Changes {
   }
 
   /**
-   * Decides one job after the other on one state, and commits them as one group. Events are committed by the actor of
-   * their run, so a change that has some is decided and committed alone; so is one with a large record.
+   * Decides the jobs in order on one state, and commits them as one group. The actor of a run commits its
+   * events, so a change with events is decided and committed alone; so is one with a large record.
    */
   async #attempt(jobs: readonly Job[], state: State): Promise<Attempt[]> {
     const attempts = new Map<Job, Attempt>();
@@ -183,7 +192,7 @@ export class Changes {
     const isRefusal = 'refusal' in outcome;
     const record = recordOf(caller, change.recorded(outcome), change.now);
     if (isRefusal && (!record || !isKeptRefusal(outcome.refusal))) {
-      // It may be refused because of what the same call has done before
+      // The refusal may be caused by the effect of the same call
       const earlier = record && (await recordedOutcome(caller, this.#options.store.records, change.now));
       return { kind: 'done', outcome: earlier ?? outcome };
     }
@@ -213,7 +222,10 @@ export class Changes {
     }
   }
 
-  /** A change whose events the run does not take now is recorded with them: a repeat writes them. */
+  /**
+   * If the run does not accept the events of a change now, they are recorded with the change, and a repeat
+   * writes them.
+   */
   async #write({ job: { caller }, outcome, events, change }: Decided, group: Write[]): Promise<CommitResult> {
     const { pipeline } = this.#options;
     if (caller.kind !== 'node' || events.length === 0) return pipeline.commit(group);
@@ -221,7 +233,9 @@ export class Changes {
     return result ?? pipeline.commit([recordOf(caller, outcome, change.now, events)!, ...group.slice(1)]);
   }
 
-  /** A change that lost for a reason of its own is settled; the others are decided again. */
+  /**
+   * A change whose own write lost for another reason than a race is settled; the others are decided again.
+   */
   async #lost(
     decided: readonly Decided[],
     state: State,
@@ -250,7 +264,10 @@ export class Changes {
     );
   }
 
-  /** What is there as it was to be written is ours. With a record a repeat finds out; else it stays unknown. */
+  /**
+   * If the entries are as this commit would have written them, it succeeded. Otherwise a change with a record
+   * is repeated to find out; without a record the outcome stays unknown.
+   */
   async #inDoubt(decided: readonly Decided[], state: State, error: StoreError): Promise<[Job, Attempt][]> {
     const isOurs = await this.#isWritten(state).catch(() => false);
     return decided.map((each) => {

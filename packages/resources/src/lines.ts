@@ -1,16 +1,17 @@
 /**
- * Changes that lost to others wait in line for the entries that they touch, and those that wait for the same ones are
- * decided together.
+ * Changes that lost to others are queued for the entries that they touch. Changes that wait for the same
+ * entries are decided together.
  *
- * I1  A change that holds a line waits for nothing but its commit. Lines are entered in the order of their keys, so no two wait
- *     for each other.
+ * I1  A change that holds a line waits for nothing but its commit. Lines are entered in the order of their
+ *     keys, so there is no deadlock.
  * I2  After each commit the lines are free for others that wait for one of them.
- * I3  An entry stays hot for a while after its queue is empty: a change that comes then joins the queue at once, instead of losing
- *     to the others first. Callers that repeat come all together.
- * I4  Those that lost (to another process) are decided again together, first and at once. Losing to a lock ends when the
- *     other has committed, the best moment to read: whoever pauses loses to the one that did not. Measured with two
- *     processes on PostgreSQL, 25 callers each on one entry: p99 of the slower process 135 to 410 ms with a random pause
- *     that doubles up to 50 ms, 12 to 17 ms without.
+ * I3  An entry stays hot for some time after its queue is empty: a change that comes then joins the queue at
+ *     once, instead of losing to the others first. Callers that retry do so at the same time.
+ * I4  Changes that lost (to another process) are decided again together, first and without a pause. A loss to
+ *     a lock ends when the other process has committed, which is the best moment to read: a process that
+ *     pauses loses to one that does not. Measured with two processes on PostgreSQL, 25 callers each on one
+ *     entry: p99 of the slower process 135 to 410 ms with a random pause that doubles up to 50 ms, 12 to 17
+ *     ms without.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -30,15 +31,15 @@ interface Queue<J, A> {
 }
 
 export interface LinesOptions<J, A> {
-  /** Answers one attempt for each job; it does not throw. */
+  /** Returns one attempt for each job; it does not throw. */
   readonly decide: (jobs: readonly J[]) => Promise<readonly A[]>;
-  /** Whether the job is to be decided again. */
+  /** Whether the job must be decided again. */
   readonly isAgain: (attempt: A, job: J) => boolean;
 }
 
 export class Lines<J, A> {
   readonly #options: LinesOptions<J, A>;
-  /** By each of its keys; of several with one key the newest. */
+  /** Queues by each of their keys; if several have the same key, the newest. */
   readonly #queues = new Map<string, Queue<J, A>>();
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -50,7 +51,7 @@ export class Lines<J, A> {
     return this.#queues.has(key);
   }
 
-  /** Joins those that wait for one of the keys already, if there are such. */
+  /** Joins the queue of one of the keys, if there is one. */
   wait(keys: readonly string[], job: J): Promise<A> {
     const settled = Promise.withResolvers<A>();
     const hot = keys.find((key) => this.#queues.has(key));
@@ -67,7 +68,7 @@ export class Lines<J, A> {
     clearTimeout(queue.forget);
     for (const key of queue.keys) this.#queues.set(key, queue);
     while (queue.waiting.length > 0) {
-      // The rest of this turn of the loop may still join
+      // Other changes of this turn of the event loop may still join
       await nextTurn();
       const leave = await this.#enter(queue.keys);
       const folded = queue.waiting.splice(0, FOLDED_MAX);

@@ -1,29 +1,32 @@
-/** How records of one kind are kept as entries. */
+/** How records of one kind are stored as entries. */
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { Entry, EntryFilter, EntryKey, EntryReads, IndexValue, NewEntry, Write } from '@gantry/store';
 
 export interface RecordKind<R extends object> {
   /** The kind of its entries. */
   readonly kind: string;
-  /** Of ids that are made here, such as `sch`. */
+  /** The prefix of generated ids, such as `sch`. */
   readonly idPrefix: string;
-  /** Whose callers see a record: all of its tenant (as without it), or those of its workspace. */
+  /** The callers that can see a record: all of its tenant (the default), or those of its workspace. */
   readonly boundary?: 'tenant' | 'workspace';
-  /** The error for an id that is not there; `not_found` when absent. */
+  /** The error for an id that does not exist; `not_found` if absent. */
   readonly missing?: ErrorCode | (() => OpenwopError);
-  /** At most so many per tenant. Up to 1,000 are counted at each creation; of more a counter is kept. */
+  /**
+   * The maximum number per tenant. Up to 1,000, records are counted at each creation; above that there is a
+   * counter.
+   */
   readonly max?: number;
-  /** Of a kind with a counter: which records count. Not those that end by themselves. All when absent. */
+  /** For a kind with a counter: which records count. Not those that expire automatically. All if absent. */
   readonly counts?: (record: R) => boolean;
-  /** Changes have rows in the feed. */
+  /** Whether changes are written to the feed. */
   readonly feed?: boolean;
-  /** By which values records are found. */
+  /** The values by which records are found. */
   readonly index?: Readonly<Record<string, (record: R) => string | readonly string[] | null>>;
   /** Names of `index` whose values no two records of a tenant share. */
   readonly unique?: readonly string[];
-  /** What it belongs to: entries are listed by it without an index. */
+  /** The owner of the record: entries can be listed by it without an index. */
   readonly ref?: (record: R) => string;
-  /** Fields that are sealed before they are kept, of type `Secret`; `openSecret` opens them. */
+  /** Fields of type `Secret` that are sealed before they are stored; `openSecret` opens them. */
   readonly secret?: readonly (keyof R & string)[];
   readonly dueAt?: (record: R) => number | null;
   readonly expiresAt?: (record: R, now: number) => number | null;
@@ -42,13 +45,13 @@ export interface Stored<R extends object> {
   readonly record: R;
 }
 
-/** What `entry` keeps. The one place that trusts a body to be of its kind. */
+/** The record of an entry. The only place that trusts a body to be of its kind. */
 export const fromEntry = <R extends object>(kind: RecordKind<R>, entry: Entry): Stored<R> => {
   const { tenant, id, version, workspace, createdAt, body } = entry;
   return { kind, tenant, id, version, workspace, createdAt, record: JSON.parse(body) };
 };
 
-/** As it is kept now; null when the tenant has no such record. */
+/** The current record; null if the tenant has no such record. */
 export async function readRecord<R extends object>(
   entries: Pick<EntryReads, 'get'>,
   kind: RecordKind<R>,
@@ -70,7 +73,7 @@ export async function listRecords<R extends object>(
 
 const PAGE = 256;
 
-/** Of all tenants, a page in memory at a time. */
+/** Records of all tenants. Only one page is in memory. */
 export async function* everyRecord<R extends object>(
   entries: Pick<EntryReads, 'all'>,
   kind: RecordKind<R>,
@@ -83,7 +86,7 @@ export async function* everyRecord<R extends object>(
   }
 }
 
-/** Creates the record outside of a change: for writes that belong into a commit of their own making. */
+/** Creates the record outside of a change, for callers that make their own commit. */
 export function creation<R extends object>(
   kind: RecordKind<R>,
   {
@@ -97,7 +100,7 @@ export function creation<R extends object>(
   return { kind: 'putEntry', entry, expectedVersion: null };
 }
 
-/** Replaces what was read outside of a change, or creates it. */
+/** Replaces a record that was read outside of a change, or creates it. */
 export function putting<R extends object>(
   kind: RecordKind<R>,
   of: { readonly tenant: string; readonly id: string },
@@ -127,7 +130,7 @@ export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, no
 
 const COUNTED_MAX = 1_000;
 
-/** The counter of a record, where its kind has one. */
+/** The counter of a record, if its kind has one. */
 export function counterOf<R extends object>(
   { kind, max = 0, counts = () => true }: RecordKind<R>,
   record: R,
@@ -148,7 +151,7 @@ export function missing({ kind, missing: code }: Pick<RecordKind<object>, 'kind'
     : new OpenwopError('not_found', { message: `There is no ${kind} with this id.` });
 }
 
-/** By which the records of one workspace are listed. */
+/** The index by which the records of one workspace are listed. */
 export const workspaceIndex = (workspace: string | null): IndexValue => ({
   name: '$workspace',
   value: workspace ?? '',

@@ -1,4 +1,4 @@
-/** A resource is a literal: how its records are kept, and pure functions from record to record. */
+/** A resource is a literal: how its records are stored, and pure functions from record to record. */
 import {
   type ErrorCode,
   type InputOf,
@@ -30,16 +30,16 @@ interface Making<D> extends Now {
   readonly services: D;
 }
 
-/** What a caller may do with a record, beyond its boundary. */
+/** The rights of a caller to a record, beyond its boundary. */
 export interface Access<R extends object> {
-  /** `use` is to read it. */
+  /** `use` permits reading. */
   of(caller: Caller, record: R): 'manage' | 'use' | null;
-  /** Values of the index `reader`, by which a caller finds what it may use. */
+  /** Values of the index `reader`, by which a caller finds the records that it may use. */
   readers(caller: Caller): readonly string[];
   readonly forbidden: ErrorCode;
 }
 
-/** Methods of one item that write: verbs answer its view, acts something else. */
+/** Methods of one item that write: verbs return its view, acts return something else. */
 type Verb<W extends Wire> = Exclude<Named<W, 'item', 'write'>, Answering<W>>;
 type Act<W extends Wire> = Extract<Named<W, 'item', 'write'>, Answering<W>>;
 
@@ -47,7 +47,7 @@ type Answering<W extends Wire> = {
   [N in keyof W['methods']]: W['methods'][N] extends { readonly out: object } ? N : never;
 }[keyof W['methods']];
 
-/** Methods of the wire that have no routes of their own. */
+/** Methods of the wire with generated routes; those in `own` have separate ones. */
 type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 'write'> = {
   [N in keyof W['table'][Part] & keyof W['methods']]: W['table'][Part][N] extends Access
     ? Exclude<N, OwnOf<W>>
@@ -56,21 +56,21 @@ type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 
 
 type OwnOf<W extends Wire> = W extends { readonly own: readonly (infer N)[] } ? N : never;
 
-/** `F`: what `prepare` finds out before a record is created. `D`: the services that it asks. */
+/** `F`: the result of `prepare`, before a record is created. `D`: the services that it uses. */
 export interface Resource<W extends Wire, R extends object, F = undefined, D = undefined>
   extends RecordKind<R> {
   readonly prepare?: (input: InputOf<W>, services: D, caller: Caller) => Promise<F>;
   readonly create: (input: InputOf<W>, facts: F, at: Making<D>) => R;
-  /** The id that a caller chose. */
+  /** The id chosen by the caller. */
   readonly idOf?: (input: InputOf<W>) => string | undefined;
   readonly access?: Access<R>;
-  /** Requests may have secrets in their bodies, beside fields that are `secret`. */
+  /** Bodies of requests may contain secrets besides the `secret` fields. */
   readonly secretBodies?: true;
-  /** Of one item: from record to record. Refusals are thrown. */
+  /** Methods of one item: from record to record. Refusals are thrown. */
   readonly verbs: {
     readonly [N in Verb<W>]: (record: R, input: MethodInput<W, N>, at: Reading<R, D>) => R;
   };
-  /** Of one item, in a change: they may write more than it. */
+  /** Methods of one item in a change: they may write other records too. */
   readonly acts?: {
     readonly [N in Act<W>]: (
       stored: Stored<R>,
@@ -89,13 +89,13 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
   readonly all?: {
     readonly [N in Named<W, 'all', 'read'>]: (input: MethodInput<W, N>, at: Now) => MethodOutput<W, N>;
   };
-  /** Throws to refuse a deletion; may add what has to be deleted with it. */
+  /** Throws to refuse a deletion; may add further deletions. */
   readonly remove?: (record: R, stored: Stored<R>, change: Change) => void;
   readonly show: (stored: Stored<R>, services: D) => ViewOf<W> | Promise<ViewOf<W>>;
   readonly wire: W;
 }
 
-/** The record type is given explicitly: inferred from the literal it widens. */
+/** The record type is given explicitly: inferred from the literal it would widen. */
 export const resource = <W extends Wire, R extends object, F = undefined, D = undefined>(
   wire: W,
   literal: Omit<Resource<W, R, F, D>, 'wire'>,
@@ -114,11 +114,11 @@ export interface ServiceOptions<D> {
   readonly entries: EntryReads;
   readonly now: () => number;
   readonly services: D;
-  /** Called after a method or a removal was committed, before its answer. */
+  /** Called after a method or a removal was committed, before it is answered. */
   readonly onChanged?: (tenant: string, id: string) => Promise<void>;
 }
 
-/** At what version a caller wants to change a record (`If-Match`). */
+/** The version at which a caller wants to change a record (`If-Match`). */
 export interface Matching {
   readonly version?: number;
 }
@@ -132,7 +132,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     this.#options = options;
   }
 
-  /** How requests are digested whose body may contain a secret; undefined when none does. */
+  /** The digest for requests whose body may contain a secret; undefined if none does. */
   get digest(): ((text: string) => string) | undefined {
     const { secret, secretBodies } = this.#resource;
     return secret || secretBodies ? (text) => this.#options.changes.digest(text) : undefined;
@@ -160,13 +160,15 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     return this.#shownAll(caller, await this.#entries(caller, filter));
   }
 
-  /** Of at most `PAGE_BYTES_MAX`, but for a record that has more by itself. `hasMore`: there may be others. */
+  /**
+   * A page of at most `PAGE_BYTES_MAX`, except for a single larger record. `hasMore`: there may be others.
+   */
   async page(
     caller: Caller,
     filter: EntryFilter,
   ): Promise<{ readonly shown: Shown<ViewOf<W>>[]; readonly hasMore: boolean }> {
     const { limit } = filter;
-    // Lists of several readers cannot be cut by bytes: each would end elsewhere
+    // Lists of several readers cannot be limited by bytes: each would end at a different place
     const bound = this.#resource.access ? {} : { bytesMax: PAGE_BYTES_MAX };
     const read = await this.#entries(caller, { ...filter, limit: limit + 1, ...bound });
     const bytes = read.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);

@@ -1,18 +1,18 @@
 /**
- * Secret fields of records: sealed before they are kept, and opened only where they are used. A record that was read or
- * written holds no text of them, so no view does.
+ * Secret fields of records: sealed before they are stored, and opened only where they are used. A record that
+ * was read or written does not contain their text, so no view does.
  */
 import type { Stored } from './record-kind.ts';
 
 export interface Sealer {
-  /** `context` says what the text belongs to; it opens in no other. */
+  /** `context` identifies the owner of the text; it cannot be opened with another. */
   seal(text: string, context: string): string;
   open(sealed: string, context: string): string | null;
-  /** A keyed hash of its own for each purpose. */
+  /** A keyed hash with a separate key for each purpose. */
   hmac(purpose: string): (text: string) => Buffer;
 }
 
-/** A secret field: a text when it is given, sealed when it is kept. */
+/** A secret field: plain text as input, sealed when stored. */
 export type Secret = string | { readonly sealed: string };
 
 type Unversioned<R extends object> = Omit<Stored<R>, 'version'>;
@@ -20,7 +20,7 @@ type Unversioned<R extends object> = Omit<Stored<R>, 'version'>;
 const contextOf = <R extends object>({ kind, tenant, id }: Unversioned<R>, field: string): string =>
   `${kind.kind}/${tenant}/${id}/${field}`;
 
-/** The record with its texts sealed. What is sealed already stays as it is. */
+/** The record with its secrets sealed. Already sealed fields are unchanged. */
 export function sealSecrets<R extends object>(stored: Unversioned<R>, sealer: Sealer | undefined): R {
   const { kind, record } = stored;
   const sealed = (kind.secret ?? []).flatMap((field) => {
@@ -32,7 +32,7 @@ export function sealSecrets<R extends object>(stored: Unversioned<R>, sealer: Se
   return sealed.length === 0 ? record : { ...record, ...Object.fromEntries(sealed) };
 }
 
-/** Null when the field is not set, or was sealed with another key or for another record. */
+/** Null if the field is not set, or was sealed with another key or for another record. */
 export function openSecret<R extends object>(
   sealer: Pick<Sealer, 'open'>,
   stored: Stored<R>,

@@ -1,4 +1,4 @@
-/** What changes are decided on: entries as they were read, and as the changes decided so far leave them. */
+/** The state on which changes are decided: entries as read, with the writes of the changes decided so far. */
 import {
   type Entry,
   type EntryKey,
@@ -15,7 +15,7 @@ export class State {
   readonly #read = new Map<string, { readonly key: EntryKey; readonly entry: Promise<Entry | null> }>();
   readonly #written = new Map<string, Entry | null>();
 
-  /** `onRead` may refuse to read a key. */
+  /** `onRead` may throw to prevent the read of a key. */
   constructor(reads: Reads, onRead: (key: string) => void = () => {}) {
     this.#reads = reads;
     this.#onRead = onRead;
@@ -33,7 +33,7 @@ export class State {
     return entry;
   }
 
-  /** A change that was decided writes these. */
+  /** Applies the writes of a decided change. */
   apply(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.kind === 'putEntry')
@@ -42,7 +42,7 @@ export class State {
     }
   }
 
-  /** Entries that were read and are not written must still be as they were read. */
+  /** Entries that were read and are not written must be unchanged at the commit. */
   async preconditions(): Promise<Write[]> {
     const expected = [...this.#read].filter(([name]) => !this.#written.has(name));
     return Promise.all(
@@ -56,20 +56,20 @@ export class State {
     return this.#read.has(key);
   }
 
-  /** Of everything read or written so far. */
+  /** The keys of everything read or written so far. */
   get keys(): string[] {
     return [...new Set([...this.#read.keys(), ...this.#written.keys()])].sort();
   }
 
-  /** What each written entry is now, null when deleted. */
+  /** The new value of each written entry, null if deleted. */
   get written(): ReadonlyMap<string, Entry | null> {
     return this.#written;
   }
 }
 
 /**
- * Reads of one turn of the loop are one message to the store. Large entries are read after it, each by itself, so that
- * no other read waits for their bytes.
+ * Reads of one turn of the event loop are one message to the store. Large entries are read separately
+ * afterwards, so that no other read waits for their bytes.
  */
 export class Reads {
   readonly #entries: Pick<EntryReads, 'get' | 'getSmall'>;
