@@ -9,16 +9,16 @@ import { type CallOptions, type CreateOptions, createCalls } from './calls.ts';
 import { randomKey, type Transport } from './transport.ts';
 
 export interface ArtifactOptions extends CallOptions {
-  /** The last one unless given. */
+  /** Default: the last one. */
   version?: string;
 }
 
-/** What runs produced for people. */
+/** Output of runs for people. */
 export interface Artifacts {
-  /** Every version, and what waits to be stored. */
+  /** Every version, and artifacts that are not stored yet. */
   list(runId: string, options?: CallOptions): Promise<ArtifactList>;
   get(runId: string, artifactId: string, options?: ArtifactOptions): Promise<Artifact>;
-  /** The content alone as a document; `raw` for what is not JSON. */
+  /** Only the content, as a document; `raw` for content that is not JSON. */
   export(
     runId: string,
     artifactId: string,
@@ -26,14 +26,14 @@ export interface Artifacts {
     options?: ArtifactOptions,
   ): Promise<Uint8Array>;
   workingCopy(runId: string, artifactId: string, options?: CallOptions): Promise<WorkingCopy>;
-  /** `version` is that of the copy which is replaced. */
+  /** `version` is that of the copy to be replaced. */
   writeWorkingCopy(
     runId: string,
     artifactId: string,
     written: { version: string; content: unknown },
     options?: CreateOptions,
   ): Promise<WorkingCopy>;
-  /** Stores the working copy, or what the node made, as a version. */
+  /** Stores the working copy, or the output of the node, as a version. */
   register(runId: string, artifactId: string, options?: CreateOptions): Promise<RegisteredArtifact>;
 }
 

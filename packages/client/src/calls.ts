@@ -1,13 +1,13 @@
 import { type Query, randomKey, type Transport } from './transport.ts';
 
-/** For any call: how to abandon it. */
+/** Options of any call. */
 export interface CallOptions {
   signal?: AbortSignal;
 }
 
 /** For calls that change something. */
 export interface CreateOptions extends CallOptions {
-  /** Default: a random key, so that a retry never makes a second one. */
+  /** Default: a random key, so that a retry has no second effect. */
   idempotencyKey?: string;
 }
 
@@ -17,7 +17,7 @@ export interface Calls {
   remove<T>(path: string, options?: CreateOptions): Promise<T>;
 }
 
-/** What changes something carries an `Idempotency-Key`; what reads does not need one. */
+/** Calls that change something have an `Idempotency-Key`; reads do not need one. */
 export function createCalls(transport: Transport): Calls {
   const once = ({ idempotencyKey = randomKey() }: CreateOptions) => ({ 'idempotency-key': idempotencyKey });
   return {

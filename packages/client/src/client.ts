@@ -23,9 +23,9 @@ export interface ClientOptions {
   /** Only `discovery` works without one. */
   apiKey?: string;
   fetch?: Fetch;
-  /** How single calls are retried. */
+  /** Retries of single calls. */
   retry?: Partial<RetryPolicy>;
-  /** How event streams reconnect. */
+  /** Reconnects of event streams. */
   reconnect?: Partial<RetryPolicy>;
 }
 
@@ -36,21 +36,21 @@ export interface Client extends Resources {
   readonly workflows: Workflows;
   readonly packs: Packs;
   readonly keys: Keys;
-  /** Models that the host can ask: those that the key may name; endpoints of the operator are asked whether they answer. */
+  /** Models that the key may use; endpoints of the operator are checked for availability. */
   readonly ai: { providers(): Promise<AiProvider[]> };
   readonly artifacts: Artifacts;
-  /** What models were used for in so many days, by workflow. */
+  /** The usage of models in the given number of days, by workflow. */
   usage(days?: string): Promise<ModelUsage>;
-  /** What the host can do: `/.well-known/openwop`. */
+  /** The capabilities of the host: `/.well-known/openwop`. */
   discovery(): Promise<DiscoveryDocument>;
-  /** What keeps the data of packs, and whether it can be used now. */
+  /** The backends for the data of packs, and whether they are available. */
   backends(): Promise<BackendHealth[]>;
-  /** What stands between packs and the machine of the host. */
+  /** The isolation of packs on the machine of the host. */
   sandbox(): Promise<SandboxHealth>;
 }
 
 /**
- * Speaks to a host.
+ * Creates a client for a host.
  *
  * @example
  * const gantry = createClient({ baseUrl: 'http://127.0.0.1:7070', apiKey });

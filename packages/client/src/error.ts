@@ -1,6 +1,6 @@
 import type { JsonObject } from '@gantry/protocol';
 
-/** Codes this client makes itself; all others come from the host. */
+/** Codes of this client; all others come from the host. */
 export type ClientErrorCode = 'host_unreachable' | 'host_timeout' | 'bad_response';
 
 export interface ApiErrorFacts {
@@ -12,12 +12,12 @@ export interface ApiErrorFacts {
   cause?: unknown;
 }
 
-/** Every failure of a call. `status` is 0 when no answer arrived. */
+/** Every failure of a call. `status` is 0 if no answer arrived. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: JsonObject | undefined;
-  /** How long the host asks to wait before the same request is sent again. */
+  /** The delay that the host requests before the same request is sent again. */
   readonly retryAfterMs: number | undefined;
 
   constructor(facts: ApiErrorFacts) {
@@ -59,7 +59,7 @@ export function badResponse(status: number, problem: string): ApiError {
   });
 }
 
-/** Turns a non-2xx answer into an error; an answer without the envelope did not come from a host. */
+/** Converts a non-2xx answer to an error; an answer without the envelope did not come from a host. */
 export async function failureOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   const envelope = parseEnvelope(text);

@@ -1,11 +1,11 @@
 /**
  * A run's events as one unbroken sequence over any number of connections.
  *
- * I1. Each event is yielded once, in order: what is not past the cursor is dropped. An event may bring
- *     a frame made from it under the same sequence (`state.snapshot`, `ai.message.chunk`), once.
- * I2. The end is the run's terminal event; or, for modes and cursors that never see it, a connection
- *     that was opened after the run had ended and brought nothing new.
- * I3. Only failures that may pass are retried, and never more than the policy allows in a row.
+ * I1. Each event is yielded once, in order: events up to the cursor are dropped. An event may be followed by
+ *     one frame made from it with the same sequence (`state.snapshot`, `ai.message.chunk`).
+ * I2. The end is the run's terminal event; or, for modes and cursors that never see it, a connection that was
+ *     opened after the run had ended and delivered nothing new.
+ * I3. Only temporary failures are retried, and never more than the policy allows in a row.
  */
 import { isTerminal, type RunSnapshot, STREAM_FRAMES, type StreamMode } from '@gantry/protocol';
 import { unreachable } from './error.ts';
@@ -17,7 +17,7 @@ import type { Transport } from './transport.ts';
 export interface EventsOptions {
   /** One mode, or several of `updates`, `messages`, `debug`. Default: `updates`. */
   streamMode?: StreamMode | readonly StreamMode[];
-  /** Lets the host gather events for up to this long (0 to 5000). */
+  /** Lets the host buffer events for up to this many milliseconds (0 to 5000). */
   bufferMs?: number;
   /** Sequence of the last event already seen. */
   lastEventId?: number;
@@ -30,7 +30,7 @@ export interface EventSource {
   readRun(runId: string, signal?: AbortSignal): Promise<RunSnapshot>;
 }
 
-/** Twice the longest keep-alive pause of the protocol: a silent connection is a dead one. */
+/** Twice the longest keep-alive interval of the protocol: a connection that is silent for longer is dead. */
 const SILENCE_MAX_MS = 60_000;
 
 export async function* streamEvents(
@@ -68,7 +68,7 @@ export async function* streamEvents(
   }
 }
 
-/** Where in the log the reader is. */
+/** The position of the reader in the log. */
 function createPlace(start: number) {
   let cursor = start;
   const framesAtCursor = new Set<string>();
@@ -76,7 +76,7 @@ function createPlace(start: number) {
     get cursor() {
       return cursor;
     },
-    /** Whether the event is new; it then counts as seen. */
+    /** Whether the event is new; marks it as seen. */
     passes({ sequence, type }: StreamEvent): boolean {
       if (sequence < cursor) return false;
       const isFrame = STREAM_FRAMES.some((frame) => frame === type);

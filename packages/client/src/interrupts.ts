@@ -12,7 +12,7 @@ export interface InterruptPage extends CallOptions {
   limit?: number;
 }
 
-/** Questions that runs wait for. What an answer must look like is the question's own matter. */
+/** Interrupts that runs wait for. Each one defines the form of its answer. */
 export interface Interrupts {
   /** Those of the newest runs first. */
   list(page?: InterruptPage): Promise<OpenInterrupts>;
@@ -24,11 +24,11 @@ export interface Interrupts {
     resumeValue: unknown,
     options?: CreateOptions,
   ): Promise<ResolveInterruptResponse>;
-  /** A link by which this person answers, without a key. Needs `approvals:link`. */
+  /** A link by which this person can answer without a key. Needs `approvals:link`. */
   link(runId: string, nodeId: string, person: string, options?: CallOptions): Promise<InterruptLink>;
-  /** Takes back the links that this person has by now. Needs `approvals:link`. */
+  /** Revokes the existing links of this person. Needs `approvals:link`. */
   revokeLinks(runId: string, nodeId: string, person: string, options?: CallOptions): Promise<void>;
-  /** With a signed token, which needs no key beside it. */
+  /** By a signed token, without a key. */
   getToken(token: string, options?: CallOptions): Promise<OpenInterrupt>;
   resolveToken(
     token: string,

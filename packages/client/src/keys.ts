@@ -2,7 +2,7 @@ import type { CreateKeyRequest, KeySummary, NewKey } from '@gantry/protocol';
 import { createCalls } from './calls.ts';
 import { randomKey, type Transport } from './transport.ts';
 
-/** Keys of another tenant are for host admins. */
+/** For host admins: keys of another tenant. */
 export interface OfTenant {
   tenant?: string;
 }
@@ -10,14 +10,14 @@ export interface OfTenant {
 export interface Keys {
   list(options?: OfTenant): Promise<KeySummary[]>;
   create(request: CreateKeyRequest): Promise<NewKey>;
-  /** A new key in place of an old one, which stays valid for the grace time. */
+  /** Creates a new key in place of an old one, which stays valid for the grace time. */
   rotate(keyId: string, options?: OfTenant & { graceSeconds?: number }): Promise<NewKey>;
   revoke(keyId: string, options?: OfTenant): Promise<void>;
 }
 
 const KEYS = '/v1/host/gantry/keys';
 
-/** A key is shown once: a repeat of a request whose answer was lost is refused and says so. */
+/** A key is shown once: a repeat of a request whose answer was lost is refused with that reason. */
 export function createKeys(transport: Transport): Keys {
   const { read, send } = createCalls(transport);
   const keyPath = (keyId: string) => `${KEYS}/${encodeURIComponent(keyId)}`;

@@ -3,19 +3,19 @@ import { type CallOptions, createCalls } from './calls.ts';
 import type { Transport } from './transport.ts';
 
 export interface InstallOptions extends CallOptions {
-  /** Of what it requires, what it gets. */
+  /** The granted permissions, of those that it requires. */
   grant?: readonly string[];
-  /** Other bytes may replace the same version; for packs that are being written. */
+  /** Other content may replace the same version; for packs in development. */
   development?: boolean;
-  /** It may take the place of a newer version. */
+  /** Permits replacing a newer version. */
   older?: boolean;
 }
 
 export interface RegistryInstall {
   name: string;
-  /** Any version without it. */
+  /** Default: any version. */
   range?: string;
-  /** Of what the pack requires, what it gets; its dependencies get nothing by this. */
+  /** The granted permissions, of those that the pack requires; not for its dependencies. */
   grant?: readonly string[];
 }
 
@@ -23,22 +23,22 @@ export interface Packs {
   list(): Promise<InstalledPack[]>;
   /** All versions of a pack, its permissions in words, and who granted them. */
   get(name: string): Promise<PackDetail>;
-  /** The same archive again changes nothing. */
+  /** Installing the same archive again changes nothing. */
   install(archive: Uint8Array, options?: InstallOptions): Promise<InstalledPack>;
-  /** The host takes it from its own registries, with what it depends on. */
+  /** The host downloads the pack and its dependencies from its own registries. */
   installFromRegistry(request: RegistryInstall, options?: CallOptions): Promise<InstalledPack>;
-  /** Several packs, all of them or none; with a lockfile exactly what it lists. */
+  /** Installs several packs, all of them or none; with a lockfile exactly those that it lists. */
   installPlan(plan: PackPlan, options?: CallOptions): Promise<PackPlanResult>;
-  /** What it may do from now on; all that is not named is taken back. */
+  /** Replaces the granted permissions; all that are not named are revoked. */
   grant(name: string, requires: readonly string[]): Promise<PackDetail>;
-  /** All versions unless one is named. Runs that use them go on. */
+  /** All versions unless one is named. Runs that use them continue. */
   remove(name: string, version?: string): Promise<void>;
-  /** What it was seen to use beside what it was granted. */
+  /** What the pack was observed to use, beside its grants. */
   receipts(name: string): Promise<PackReceipts>;
 }
 
 const PACKS = '/v1/host/gantry/packs';
-/** The host resolves and fetches while the caller waits. */
+/** The host resolves and downloads while the caller waits. */
 const FROM_REGISTRY_TIMEOUT_MS = 300_000;
 
 export function createPacks(transport: Transport): Packs {

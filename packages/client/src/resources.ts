@@ -1,4 +1,7 @@
-/** The resources of a host: their methods follow from their tables; here is what clients call by other names. */
+/**
+ * The resources of a host. Their methods are generated from their tables; methods with other names are
+ * defined here.
+ */
 import type * as protocol from '@gantry/protocol';
 import * as tables from '@gantry/protocol/tables';
 import { api, type ResourceApi } from './api.ts';
@@ -14,7 +17,7 @@ type CredentialApi = ResourceApi<typeof protocol.credentialsWire>;
 type ConnectionApi = ResourceApi<typeof protocol.connectionsWire>;
 type ClientApi = ResourceApi<typeof protocol.oauthClientsWire>;
 
-/** What sends messages of runs. */
+/** Connectors send messages of runs. */
 export type Connectors = ResourceApi<typeof protocol.connectorsWire>;
 
 export interface Schedules extends Omit<ScheduleApi, 'next' | 'preview'> {
@@ -24,7 +27,7 @@ export interface Schedules extends Omit<ScheduleApi, 'next' | 'preview'> {
   preview(...args: Parameters<ScheduleApi['preview']>): Promise<string[]>;
 }
 
-/** Workflows that look at something now and then, and start another when it has changed. */
+/** Workflows that check something periodically, and start another workflow when it has changed. */
 export interface Heartbeats extends Omit<HeartbeatApi, 'list'> {
   /** Newest first. */
   list(): Promise<protocol.Heartbeat[]>;
@@ -32,7 +35,9 @@ export interface Heartbeats extends Omit<HeartbeatApi, 'list'> {
 
 export interface Webhooks extends Omit<WebhookApi, 'list'> {
   list(): Promise<protocol.WebhookSubscription[]>;
-  /** The only time the secret is shown: a repeat of a request whose answer was lost is refused and says so. */
+  /**
+   * The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason.
+   */
   register: WebhookApi['create'];
   unregister: WebhookApi['remove'];
   /** A new secret, shown once; the old one signs too until `previousSecretUntil`. */
@@ -41,13 +46,13 @@ export interface Webhooks extends Omit<WebhookApi, 'list'> {
   resend(webhookId: string, deliveryId: string): Promise<protocol.WebhookDelivery>;
 }
 
-/** Of a subscription that events are sent to. */
+/** For a subscription that events are sent to. */
 type EventRegistration = Omit<
   protocol.TriggerSubscriptionRegistration,
   'source' | 'topic' | 'consumerGroup'
 > & { source: protocol.TriggerSource };
 
-/** Of a subscription that listens to a topic. */
+/** For a subscription that listens to a topic. */
 type QueueRegistration = Pick<
   protocol.TriggerSubscriptionRegistration,
   'workflowId' | 'consumerGroup' | 'retryPolicy' | 'inputMapping'
@@ -57,40 +62,45 @@ type Described = protocol.TriggerSubscription & protocol.TriggerPurpose;
 
 export type TriggerDeliveryPage = Awaited<ReturnType<TriggerApi['deliveries']>>;
 
-/** Subscriptions that start runs from events of the outside world, or from the messages of a topic. */
+/** Subscriptions that start runs from external events, or from the messages of a topic. */
 export interface Triggers extends Omit<TriggerApi, 'list'> {
   list(): Promise<protocol.TriggerSubscription[]>;
-  /** The same with what they start and what they listen to. */
+  /** The list with the workflows that they start and the sources that they listen to. */
   describe(): Promise<Described[]>;
-  /** The only time the secret is shown: a repeat of a request whose answer was lost is refused and says so. */
+  /**
+   * The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason.
+   */
   register(request: EventRegistration): Promise<protocol.TriggerSubscriptionCreated>;
-  /** Every message of the topic starts one run. Nothing is sent to it, so it has no secret. */
+  /** Every message of the topic starts one run. No requests are sent to it, so it has no secret. */
   registerQueue(request: QueueRegistration): Promise<protocol.QueueSubscriptionCreated>;
   /** A new secret, shown once; the old one stops working. */
   rotateSecret: TriggerApi['rotate-secret'];
   unregister: TriggerApi['remove'];
 }
 
-/** Runs and events that failed for good, kept for people to look at. A retry forks a run, or delivers an event again. */
+/**
+ * Runs and events that failed permanently, kept for inspection. A retry forks a run, or delivers an event
+ * again.
+ */
 export interface DeadLetters extends DeadLetterApi {
-  /** Takes it off the list. */
+  /** Removes it from the list. */
   acknowledge: DeadLetterApi['remove'];
 }
 
-/** Values go in and never come out. */
+/** Values can be written, never read. */
 export interface Credentials extends CredentialApi {
   /** One step to a new root key of the database; `after` is `next` of the step before. */
   rekey(after?: string): Promise<protocol.RekeyStep>;
 }
 
-/** Outside services that people connected by OAuth, and the clients of this host at their providers. */
+/** External services that people connected by OAuth, and the clients of this host at their providers. */
 export interface Connections extends ConnectionApi {
-  /** Answers the page that a person has to open, or the connection where none is needed. */
+  /** Returns the page that a person has to open, or the connection if none is needed. */
   connect: ConnectionApi['create'];
-  /** Its tokens are deleted, and revoked at the provider where that can be done. */
+  /** Deletes its tokens, and revokes them at the provider if possible. */
   disconnect: ConnectionApi['remove'];
   clients(): Promise<protocol.OAuthClient[]>;
-  /** What was configured before for the same provider is replaced. */
+  /** Replaces the earlier configuration of the same provider. */
   configure: ClientApi['create'];
   unconfigure: ClientApi['remove'];
 }

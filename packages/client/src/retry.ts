@@ -1,29 +1,29 @@
 import { ApiError } from './error.ts';
 
 export interface RetryPolicy {
-  /** Tries in a row without success, the first one included. */
+  /** The maximum number of failed tries in a row, including the first one. */
   attemptsMax: number;
-  /** The first pause; it doubles with every failure. */
+  /** The first delay; it doubles with every failure. */
   baseMs: number;
   maxMs: number;
 }
 
 export const REQUEST_RETRY: RetryPolicy = { attemptsMax: 5, baseMs: 100, maxMs: 5_000 };
-/** Outlasts a host restart with recovery: about a minute and a half in all. */
+/** Covers a host restart with recovery: about a minute and a half in all. */
 export const RECONNECT: RetryPolicy = { attemptsMax: 20, baseMs: 200, maxMs: 5_000 };
 
-/** A host that asks for a longer pause is reported instead of waited for. */
+/** If the host requests a longer delay, the error is reported instead. */
 const RETRY_AFTER_MAX_MS = 30_000;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 
-/** Whether the same request, sent again later, may succeed. */
+/** Whether the same request may succeed later. */
 export function isPassing(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
   if ((error.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS) return false;
   return PASSING_STATUSES.has(error.status) || error.code === 'idempotency_in_flight';
 }
 
-/** Half fixed, half random: clients that lost the same host do not come back at the same instant. */
+/** Half fixed, half random, so that clients of the same host do not reconnect at the same time. */
 export function backoffMs(policy: RetryPolicy, failures: number, random = Math.random): number {
   const ceiling = Math.min(policy.maxMs, policy.baseMs * 2 ** (failures - 1));
   return ceiling / 2 + (random() * ceiling) / 2;

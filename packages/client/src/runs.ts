@@ -44,7 +44,7 @@ export interface RunFilter extends CallOptions {
 export interface PollOptions extends CallOptions {
   /** Sequence of the last event already seen. */
   lastSequence?: number;
-  /** How long the host may wait for an event, 1 to 60. */
+  /** How long the host may wait for an event, 1 to 60 seconds. */
   timeoutSeconds?: number;
 }
 
@@ -56,27 +56,30 @@ export interface Runs {
   list(filter?: RunFilter): Promise<RunPage>;
   cancel(runId: string, request?: CancelRunRequest): Promise<CancelRunResponse>;
   bulkCancel(runIds: readonly string[], request?: CancelRunRequest): Promise<BulkCancelResponse>;
-  /** A run that has ended, with the runs that it started. */
+  /** Deletes a run that has ended, with the runs that it started. */
   delete(runId: string): Promise<{ deleted: string[] }>;
   pause(runId: string, request?: PauseRunRequest): Promise<PauseRunResponse>;
   resume(runId: string, request?: ResumeRunRequest): Promise<ResumeRunResponse>;
   explain(runId: string): Promise<RunExplanation>;
-  /** What it used of models. */
+  /** The model usage of the run. */
   usage(runId: string): Promise<RunUsage>;
-  /** A new run from the events of this one: `replay` repeats what is recorded, `branch` goes on anew. */
+  /**
+   * A new run from the events of this one: `replay` repeats the recorded results, `branch` executes the rest
+   * again.
+   */
   fork(runId: string, request: ForkRunRequest, options?: CreateOptions): Promise<ForkRunResponse>;
-  /** A failed run goes on in a new one, from the node that failed, with the current definition. */
+  /** Continues a failed run in a new one, from the node that failed, with the current definition. */
   repair(runId: string, options?: CreateOptions): Promise<ForkRunResponse>;
-  /** The workflow of a run once more, with its inputs and those given here. */
+  /** Runs the workflow of a run again, with its inputs and those given here. */
   again(runId: string, inputs?: JsonObject, options?: CreateOptions): Promise<CreateRunResponse>;
-  /** Where two runs part, and what differs in the end. */
+  /** Where two runs diverge, and how their results differ. */
   diff(runId: string, against: string): Promise<RunDiffResponse>;
   ancestry(runId: string): Promise<Ancestry>;
   debugBundle(runId: string): Promise<DebugBundle>;
   poll(runId: string, options?: PollOptions): Promise<PollResult>;
   /** Every event once, across lost connections and host restarts, up to the end of the run. */
   events(runId: string, options?: EventsOptions): AsyncGenerator<StreamEvent, void, undefined>;
-  /** The run once it has completed, failed or been cancelled. */
+  /** Resolves when the run has completed, failed or been cancelled. */
   wait(runId: string, options?: CallOptions): Promise<RunSnapshot>;
 }
 

@@ -1,20 +1,20 @@
 /** One dispatched event of a `text/event-stream`. */
 export interface SseFrame {
-  /** The last `id:` seen on the stream, which may stem from an earlier frame. */
+  /** The last `id:` of the stream, which may be from an earlier frame. */
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
 export interface SseParser {
-  /** Feeds the next bytes, cut anywhere; answers the frames they complete. */
+  /** Accepts the next bytes, split anywhere; returns the frames that they complete. */
   push(bytes: Uint8Array): SseFrame[];
 }
 
 /**
- * Incremental parser after the WHATWG rules: lines end in LF, CR or CRLF, a blank line dispatches,
- * a frame without data is dropped, and so is one that the end of the stream cuts off. `retry:` is not
- * read: how to reconnect is the caller's policy.
+ * Incremental parser by the WHATWG rules: lines end in LF, CR or CRLF, a blank line dispatches, a frame
+ * without data is dropped, and so is an incomplete frame at the end of the stream. `retry:` is ignored: the
+ * caller's policy controls reconnects.
  */
 export function createSseParser(): SseParser {
   const decoder = new TextDecoder();

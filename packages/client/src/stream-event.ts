@@ -9,10 +9,10 @@ import {
 import { badResponse } from './error.ts';
 import type { SseFrame } from './sse.ts';
 
-/** An event as streamed: `values` and `messages` frames may carry less than a full event document. */
+/** An event as streamed: `values` and `messages` frames may have fewer members than a full event document. */
 export type StreamEvent = Pick<RunEventDoc, 'type' | 'runId' | 'sequence' | 'payload'> & Partial<RunEventDoc>;
 
-/** Whether nothing can follow this event. */
+/** Whether this is the last event of a run. */
 export function endsRun(event: StreamEvent): boolean {
   if (event.type !== 'state.snapshot') return isTerminalEvent(event.type);
   return isTerminal(event.payload?.status as RunStatus);
@@ -33,7 +33,7 @@ function parse(frame: SseFrame): Json {
   }
 }
 
-/** Undefined for what has no place in the log: it could not be delivered exactly once. */
+/** Undefined for a frame without a position in the log: it could not be delivered exactly once. */
 function toEvent(runId: string, frame: SseFrame, item: Json): StreamEvent | undefined {
   if (item === null || typeof item !== 'object' || Array.isArray(item)) return undefined;
   if (isEventDoc(item)) return item;

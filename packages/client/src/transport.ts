@@ -9,7 +9,7 @@ export interface RequestSpec {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   query?: Query;
-  /** Bytes are sent as they are, with the content type in `headers`; everything else as JSON. */
+  /** Bytes are sent unchanged, with the content type in `headers`; everything else as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
@@ -19,11 +19,11 @@ export interface RequestSpec {
 export interface Transport {
   readonly baseUrl: string;
   /**
-   * Sends, retries failures that may pass, and parses the JSON answer. What makes something new carries
-   * an `Idempotency-Key`, so that a retry never makes a second one.
+   * Sends, retries temporary failures, and parses the JSON answer. A request that creates something has an
+   * `Idempotency-Key`, so that a retry never creates a second one.
    */
   request<T>(spec: RequestSpec): Promise<T>;
-  /** Sends once and answers with the open response; no time limit. */
+  /** Sends once and returns the open response; no time limit. */
   open(spec: RequestSpec): Promise<Response>;
 }
 
@@ -50,7 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
       return await options.fetch(urlOf(baseUrl, spec), {
         method: spec.method,
         headers: headersOf(spec, options.apiKey),
-        // A redirected POST would arrive as a GET: better to say that the URL is wrong.
+        // A redirected POST would arrive as a GET: report that the URL is wrong instead.
         redirect: 'manual',
         ...(spec.body !== undefined && { body: bodyOf(spec.body) }),
         ...(spec.signal && { signal: spec.signal }),
@@ -82,7 +82,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** An answer cut short is a connection failure like any other. */
+/** A truncated answer is a connection failure like any other. */
 async function readText(baseUrl: string, response: Response): Promise<string> {
   try {
     return await response.text();

@@ -11,18 +11,18 @@ import type { Transport } from './transport.ts';
 
 export interface Workflows {
   /**
-   * Makes a definition the current version of its id, unless its version is lower. The same content again changes
-   * nothing; other content under the same version is refused without `replace`.
+   * Makes a definition the current version of its id, unless its version is lower. Registering the same
+   * content again changes nothing; other content under the same version is refused without `replace`.
    */
   register(definition: unknown, terms?: { readonly replace?: boolean }): Promise<RegisteredWorkflow>;
-  /** Everything for which the definition would not be registered. */
+  /** Every reason for which the definition would be refused. */
   check(definition: unknown): Promise<WorkflowCheck>;
-  /** Expands a workflow chain and registers what comes of it. */
+  /** Expands a workflow chain and registers the result. */
   fromChain(request: FromChainRequest): Promise<FromChainResponse>;
   list(): Promise<WorkflowSummary[]>;
   get(workflowId: string): Promise<WorkflowDefinition>;
   versions(workflowId: string): Promise<WorkflowSummary[]>;
-  /** All versions. Refused while runs of it are active; its ended runs stay. */
+  /** Deletes all versions. Refused while runs of it are active; its ended runs are kept. */
   delete(workflowId: string): Promise<{ workflowId: string }>;
 }
 
