@@ -1,12 +1,12 @@
-/** Commands with commands of their own: `gantry keys ls`, `gantry keys create NAME`. */
+/** Commands with subcommands: `gantry keys ls`, `gantry keys create NAME`. */
 import { didYouMean } from '@gantry/protocol';
 import { type Call, type Command, type OptionSpecs, wordCount } from './command.ts';
 import { EXIT, UsageError } from './io.ts';
 
 export interface Action {
-  /** What follows its name. */
+  /** The words after its name. */
   readonly takes?: string;
-  /** Answers the exit code where it is another than 0. */
+  /** Returns the exit code if it is not 0. */
   act(call: Call, ...words: string[]): Promise<unknown>;
 }
 
@@ -14,9 +14,9 @@ export type Actions = Readonly<Record<string, Action>>;
 
 export interface ActionCommand extends Omit<Command, 'usage' | 'words' | 'run'> {
   readonly actions: Actions;
-  /** Where it is not that of all actions. */
+  /** Overrides the generated usage. */
   readonly usage?: string;
-  /** Without a word the first action is carried out, unless one has to be named. */
+  /** Requires an action. Otherwise the first action is the default. */
   readonly isNamed?: true;
 }
 
@@ -29,11 +29,11 @@ export function actionCommand({ actions, isNamed, ...of }: ActionCommand): Comma
   };
 }
 
-/** Words that the longest action takes, its own name included. */
+/** The number of words of the longest action, including its name. */
 export const wordsMax = (actions: Actions): number =>
   1 + Math.max(...Object.values(actions).map(({ takes = '' }) => wordCount(takes).max));
 
-/** Carries out the action that the first word names; without a word, the first one there is. */
+/** Runs the action that the first word names, or the first action by default. */
 export async function runAction(
   { name: command, options }: Pick<Command, 'name' | 'options'>,
   actions: Actions,
@@ -56,7 +56,7 @@ export async function runAction(
   return typeof code === 'number' ? code : EXIT.ok;
 }
 
-/** One that an action does not take would be ignored, and do nothing of what it says. */
+/** Refuse an option that the action does not accept: it would be ignored silently. */
 function refuseOptionsOfOthers(
   command: string,
   action: string,

@@ -1,4 +1,4 @@
-/** From what a person typed to the value that resolves an interrupt. */
+/** Converts command-line input to the value that resolves an interrupt. */
 import type { Client } from '@gantry/client';
 import type { Json, JsonObject, OpenInterrupt, RunSnapshot } from '@gantry/protocol';
 import type { Call } from './command.ts';
@@ -6,13 +6,13 @@ import { howToAnswer, type Interrupt, oneLine, questionsOf } from './interrupt.t
 import { UsageError } from './io.ts';
 import { readPairs, readValue, shellWord, splitPair } from './values.ts';
 
-/** `name=value` words become the answer that the kind of interrupt takes. */
+/** Converts `name=value` words to the answer for this kind of interrupt. */
 export function answerFrom(interrupt: Interrupt, pairs: readonly string[]): JsonObject {
   if (interrupt.kind === 'clarification') return { answers: clarified(interrupt, pairs) };
   const fields = readPairs(pairs, 'An answer');
   if (interrupt.kind === 'conversation.exchange') return conversationAnswer(fields);
   if (interrupt.kind !== 'external-event') return fields;
-  // Run and node identify the interrupt: its correlation need not be typed again.
+  // Run and node identify the interrupt, so its correlation need not be typed.
   return { ...Object(interrupt.data.correlation), ...fields };
 }
 
@@ -31,7 +31,7 @@ function clarified({ data }: Interrupt, pairs: readonly string[]): JsonObject {
   return Object.fromEntries(answers);
 }
 
-/** Where a text is asked for, `7` is a text. */
+/** If the schema requires a string, `7` is a string. */
 export const readAnswer = (text: string, schema: Json | undefined): Json =>
   Object(schema).type === 'string' ? text : readValue(text);
 
@@ -43,7 +43,7 @@ function conversationAnswer({ content, outcome }: JsonObject): JsonObject {
   return { operation: 'exchange', ...turn };
 }
 
-/** Whether it is decided with yes or no. */
+/** Throws unless the interrupt is answered with yes or no. */
 export function checkDecidable(interrupt: Interrupt): void {
   if (interrupt.kind === 'approval' || interrupt.kind === 'low-confidence') return;
   throw new UsageError(
@@ -62,7 +62,7 @@ export async function interruptsOfRun(client: Client, runId: string): Promise<Op
   return Promise.all(nodes.map((nodeId) => client.interrupts.get(runId, nodeId)));
 }
 
-/** The interrupt that is meant: the node may be left out when only one is open. */
+/** The selected interrupt: the node may be omitted if only one is open. */
 export async function openInterrupt(
   client: Client,
   runId: string,
@@ -81,7 +81,7 @@ export async function openInterrupt(
   throw new UsageError(`${runId} has more than one open interrupt. Name the node:\n${choices.join('\n')}`);
 }
 
-/** Sends the answer and says where the run is now. */
+/** Sends the answer and prints the status of the run. */
 export async function sendAnswer(
   { client, io }: Pick<Call, 'client' | 'io'>,
   { runId, nodeId }: Interrupt,

@@ -11,7 +11,7 @@ export interface Args {
   text(name: string): string | undefined;
   flag(name: string): boolean;
   list(name: string): readonly string[];
-  /** Those of these texts that were given, by name. */
+  /** Those of the named text options that were given. */
   given<Name extends string>(...names: Name[]): { [name in Name]?: string };
   /** A whole number; anything else is a usage error. */
   whole(name: string, min: number, max: number): number | undefined;

@@ -12,7 +12,7 @@ import { printable, styleFor } from './style.ts';
 const version = (): string =>
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
-/** Runs one command line and answers its exit code; never throws. */
+/** Runs one command line and returns its exit code; never throws. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io);
@@ -45,13 +45,13 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   return exitCode ?? EXIT.ok;
 }
 
-/** Ctrl-C ends whatever call is under way. */
+/** Ctrl-C aborts the running call. */
 const interruptible =
   (signal: AbortSignal): typeof fetch =>
   (url, init) =>
     fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
 
-/** What the host ignored of a request. */
+/** Prints the warnings of the host about a request. */
 const withWarnings =
   (send: typeof fetch, { stderr }: Io): typeof fetch =>
   async (url, init) => {
@@ -77,7 +77,10 @@ function help(name: string | undefined, io: Io): number {
   return EXIT.ok;
 }
 
-/** `first`: of the line. A flag that nobody knows in front of a word is what is wrong, not the word. */
+/**
+ * `first` is the first word of the line. If it is an unknown flag, that flag is reported, not the word after
+ * it.
+ */
 function commandNamed(name: string, first = ''): Command {
   const found = COMMANDS.find((command) => command.name === name);
   if (found) return found;
@@ -90,14 +93,14 @@ function commandNamed(name: string, first = ''): Command {
   throw new UsageError(`Unknown command "${name}".${didYouMean(name, names) || ' See `gantry help`.'}`);
 }
 
-/** `--json` is a flag of most commands; of others it takes a value. */
+/** `--json` is a flag of most commands; for others it has a value. */
 function asksForJson(argv: readonly string[]): boolean {
   const { name, rest } = splitCommand(argv);
   const command = COMMANDS.find((each) => each.name === name);
   return command?.options.json?.type === 'boolean' && rest.includes('--json');
 }
 
-/** Scripts read the code from the last line of stderr; stdout has results alone. */
+/** Scripts read the code from the last line of stderr; stdout contains only results. */
 function reportJson(error: unknown, io: Io): number {
   const isKnown = error instanceof ApiError || error instanceof UsageError;
   const { code, details } = isKnown ? error : { code: 'failed' };
@@ -115,13 +118,13 @@ function report(error: unknown, io: Io, asJson: boolean): number {
   return EXIT.error;
 }
 
-/** What we say ourselves may have several lines; what others say is kept to one. */
+/** Our own messages may have several lines; others are printed on one line. */
 function textOf(error: unknown): string {
   if (error instanceof UsageError) return error.message.split('\n').map(printable).join('\n');
   return printable(error instanceof Error ? error.message : String(error));
 }
 
-/** What only the command line knows about going on. */
+/** The next step that only the command line knows. */
 function nextStep(error: unknown): string {
   if (!(error instanceof ApiError)) return '';
   if (error.status === 0) return '\nName another host with --url or GANTRY_URL.';

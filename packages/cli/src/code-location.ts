@@ -1,10 +1,10 @@
-/** Where in its pack a node failed, as its error names it: `index.mjs:195:22`. */
+/** The location in its pack where a node failed, as in its error: `index.mjs:195:22`. */
 const LOCATION = /^[^\s:]{1,200}(?::\d+){1,2}$/;
 const LOCATIONS_MAX = 5;
 
 const isLocation = (value: unknown): value is string => typeof value === 'string' && LOCATION.test(value);
 
-/** Innermost first; empty when the error names none. */
+/** Innermost first; empty if the error has none. */
 export function locationsOf(details: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   const { at, stack } = details ?? {};
   const locations: readonly unknown[] = Array.isArray(stack) ? stack : [at];

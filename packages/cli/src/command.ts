@@ -8,7 +8,7 @@ export interface OptionSpec {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: true;
-  /** The actions that take it; all of them when absent. */
+  /** The actions that accept it; all of them if absent. */
   readonly of?: readonly string[];
   /** Placeholder of the value in help. */
   readonly value?: string;
@@ -17,7 +17,7 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** `--limit N`: `value` stands for what is given. */
+/** `--limit N`: `value` is the placeholder. */
 export const option = (
   value: string,
   text: string,
@@ -31,7 +31,7 @@ export const flag = (text: string, more: Pick<OptionSpec, 'short' | 'of'> = {}):
   ...more,
 });
 
-/** What a command is run with. */
+/** The context in which a command runs. */
 export interface Call {
   readonly args: Args;
   readonly io: Io;
@@ -45,29 +45,32 @@ export interface WordCount {
   readonly max: number;
 }
 
-/** By what follows a name: `<word>` is needed, `[word]` is not; options may be named as well. */
+/** Derived from the usage: `<word>` is required, `[word]` is optional; options may be included. */
 export function wordCount(takes: string): WordCount {
   const min = takes.match(/(?<!\[)<\w+>/g)?.length ?? 0;
   return { min, max: min + (takes.match(/\[<?\w+>?\]/g)?.length ?? 0) };
 }
 
-/** A command as data: dispatch, checking and help derive from it. */
+/** A command as data: dispatch, validation and help are derived from it. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** What follows `gantry ` on the command line. */
+  /** The text after `gantry ` on the command line. */
   readonly usage: string;
-  /** Said in the command's own help, below the summary. */
+  /** Printed in the command's own help, below the summary. */
   readonly details?: string;
   readonly options: OptionSpecs;
   readonly examples: readonly string[];
-  /** How many words follow the name, where the usage does not say it; `passthrough` hands everything on unread. */
+  /**
+   * The number of words after the name, if the usage does not show it; `passthrough` passes all arguments
+   * unparsed.
+   */
   readonly words?: WordCount | 'passthrough';
-  /** Returns the exit code, where it is not 0. */
+  /** Returns the exit code if it is not 0. */
   run(call: Call): Promise<number | undefined> | Promise<void>;
 }
 
-/** Options every command takes. */
+/** Options that every command accepts. */
 export const COMMON_OPTIONS: OptionSpecs = {
   url: option('URL', 'the host (GANTRY_URL; http://127.0.0.1:7070)'),
   key: option('KEY', 'API key (GANTRY_API_KEY; better there than in shell history)'),

@@ -1,13 +1,13 @@
-/** An interrupt put to the person at the terminal, from prompt to answer. */
+/** Asks the user at the terminal to answer an interrupt. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { readAnswer } from './answer.ts';
 import { type Interrupt, questionsOf, textsAt } from './interrupt.ts';
 import { printable } from './style.ts';
 
-/** Undefined: there is no answer now. */
+/** Undefined: no answer now. */
 export type Ask = (prompt: string) => Promise<string | undefined>;
 
-/** The letter of each action, and the text that it needs. */
+/** The letter of each action, and the text that it requires. */
 const DECISIONS: Readonly<
   Record<string, { letter: string; label: string; why?: string; value: (text: string) => JsonObject }>
 > = {
@@ -35,7 +35,7 @@ const DECISIONS: Readonly<
 const offeredBy = ({ kind, data }: Interrupt): string[] =>
   kind === 'low-confidence' ? ['accept', 'reject'] : textsAt(data, 'actions');
 
-/** Whether a person at a terminal can answer it line by line. Events come from machines. */
+/** Whether a user at a terminal can answer it line by line. External events are answered by machines. */
 export function isAnswerable(interrupt: Interrupt): boolean {
   if (interrupt.kind === 'clarification') return questionsOf(interrupt.data).length > 0;
   const decides = interrupt.kind === 'approval' || interrupt.kind === 'low-confidence';

@@ -15,7 +15,7 @@ function optionRows(options: OptionSpecs): [string, string][] {
   });
 }
 
-/** What `gantry` and `gantry help` print. */
+/** The output of `gantry` and `gantry help`. */
 export function overview(commands: readonly Command[], version: string): string {
   return [
     `Gantry ${version}: durable workflows on your machine.`,

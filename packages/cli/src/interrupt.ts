@@ -1,4 +1,4 @@
-/** An interrupt that a run waits for, in words: what is asked, the approvers, what to type. Pure. */
+/** Describes an interrupt that a run waits for: the question, the approvers, the commands. Pure. */
 import type { StreamEvent } from '@gantry/client';
 import type { Json, JsonObject, OpenInterrupt } from '@gantry/protocol';
 import { duration, printable, type Style } from './style.ts';
@@ -21,7 +21,7 @@ export const textsAt = (value: object, name: string): string[] => {
   return Array.isArray(found) ? found.filter((item) => typeof item === 'string') : [];
 };
 
-/** A value on one line, cut where it would fill the screen. */
+/** A value on one line, truncated if it would fill the screen. */
 export function oneLine(value: unknown): string {
   const text = printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
   return text.length <= LINE_MAX ? text : `${text.slice(0, LINE_MAX)}…`;
@@ -36,7 +36,7 @@ export function interruptIn({ runId, nodeId, payload }: StreamEvent): Interrupt 
   return { runId, nodeId, interruptId, kind, data, ...deadline };
 }
 
-/** What is asked, by kind: the first line is the heading. */
+/** The question, by kind: the first line is the heading. */
 const ASKED: Readonly<Record<string, (data: JsonObject) => string[]>> = {
   approval: (data) => [
     textAt(data, 'title') ?? 'An approval',
@@ -89,7 +89,7 @@ export function approversOf(data: object): string {
   return named.length === 0 ? 'any key with the scope approvals:respond' : named.join(', ');
 }
 
-/** The interrupt itself, one line each; the first is its heading. */
+/** The interrupt as lines; the first is its heading. */
 export function renderInterrupt(interrupt: Interrupt, now: number, style: Style): string[] {
   const { kind, data, votes = [], deadline } = interrupt;
   const [heading = kind, ...more] = (ASKED[kind] ?? (() => [kind, oneLine(data)]))(data as JsonObject);
@@ -116,7 +116,7 @@ function deadlineLine(deadline: string, now: number): string {
   return leftMs > 0 ? `Rejected automatically in ${duration(leftMs)}` : 'It has expired';
 }
 
-/** How each action of an approval is typed; TEXT and JSON stand for what to fill in. */
+/** The command for each action of an approval; TEXT and JSON are placeholders. */
 const ACTIONS: Readonly<Record<string, (at: string) => string>> = {
   accept: (at) => `gantry approve ${at}`,
   reject: (at) => `gantry reject ${at} --reason TEXT`,
@@ -125,7 +125,7 @@ const ACTIONS: Readonly<Record<string, (at: string) => string>> = {
   ask: (at) => `gantry answer ${at} action=ask question=TEXT`,
 };
 
-/** What to type, one command a line. */
+/** The commands that answer it, one per line. */
 export function howToAnswer({ runId, nodeId, kind, data }: Interrupt): string[] {
   const at = `${shellWord(runId)} ${shellWord(nodeId)}`;
   switch (kind) {

@@ -1,4 +1,4 @@
-/** The world as a command sees it. */
+/** The environment of a command. */
 import type { JsonObject } from '@gantry/protocol';
 
 export interface Output {
@@ -9,9 +9,9 @@ export interface Output {
 
 export interface Input {
   readonly isTTY: boolean;
-  /** One line that a person types; undefined when they have no more to say (Ctrl-D). Hidden ones are not shown. */
+  /** Reads one line from the user; undefined at the end of input (Ctrl-D). Hidden input is not echoed. */
   ask(prompt: string, signal: AbortSignal, how?: { readonly hidden: boolean }): Promise<string | undefined>;
-  /** All that is piped in. */
+  /** Reads all piped input. */
   read(): Promise<string>;
 }
 
@@ -29,15 +29,15 @@ export interface Io {
 export const isConfirmed = async ({ stdin, signal }: Io, question: string): Promise<boolean> =>
   /^y(es)?$/i.test((await stdin.ask(`${question} [y/N] `, signal))?.trim() ?? '');
 
-/** What the shell learns. A run that failed differs from a command that could not be carried out. */
+/** Exit codes. A failed run differs from a command that could not be executed. */
 export const EXIT = { ok: 0, failed: 1, error: 2, cancelled: 3, interrupted: 130 } as const;
 
-/** A command line that cannot be carried out as written. */
+/** A command line that cannot be executed as written. */
 export class UsageError extends Error {
   readonly code: string;
   readonly details: JsonObject | undefined;
 
-  /** `code` and `details` are those of a registry that refused it. */
+  /** `code` and `details` are those of a registry that refused the request. */
   constructor(message: string, code = 'usage', details?: JsonObject) {
     super(message);
     this.code = code;

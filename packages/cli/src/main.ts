@@ -6,7 +6,7 @@ import { terminalInput } from './terminal.ts';
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort(new Error('interrupted')));
 
-// `gantry events ID | head` closes the pipe early: that is no failure.
+// `gantry events ID | head` closes the pipe early: that is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
@@ -39,5 +39,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   signal: interrupted.signal,
 });
 
-// When all is written: the clean-up of Node itself has been seen not to end (26.10, on a busy machine).
+// When everything is written: Node's own cleanup sometimes does not end (seen with 26.10, on a busy machine).
 process.once('beforeExit', () => process.exit());

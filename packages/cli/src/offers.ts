@@ -1,4 +1,4 @@
-/** What a run that is being watched asks: shown to everyone, and on a terminal put to the person there. */
+/** Shows the interrupts of a watched run, and on a terminal asks the user to answer them. */
 import { ApiError, type StreamEvent } from '@gantry/client';
 import type { Call } from './command.ts';
 import { converse, isAnswerable } from './dialogue.ts';
@@ -8,13 +8,13 @@ import { printable } from './style.ts';
 
 export interface Offers {
   see(event: StreamEvent): void;
-  /** Takes back what is still offered. */
+  /** Withdraws open prompts. */
   close(): Promise<void>;
 }
 
 type Watching = Pick<Call, 'client' | 'io' | 'style'>;
 
-/** Refusals after which another answer may do. */
+/** Refusals after which another answer may succeed. */
 const CORRECTABLE: ReadonlySet<number> = new Set([400, 422]);
 
 /** One interrupt at a time; each is withdrawn when someone else answers it. */
@@ -68,7 +68,7 @@ async function offer(
     }
     sayHow(painter, interrupt);
   } catch (error) {
-    // The watching goes on whatever becomes of the prompt.
+    // Watching continues if the prompt fails.
     if (!signal.aborted) io.stderr.write(`${printable(String(error))}\n`);
   } finally {
     painter.release();

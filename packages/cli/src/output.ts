@@ -5,7 +5,7 @@ export function printJson({ io }: Pick<Call, 'io'>, value: unknown): void {
   io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** By heading: a member of the item, or what is made of it. Nothing is printed for undefined. */
+/** By heading: a member of the item, or a function of it. Undefined is printed as nothing. */
 export type Columns<T> = Readonly<
   Record<string, (keyof T & string) | ((item: T, now: number) => string | number | undefined)>
 >;
@@ -13,9 +13,9 @@ export type Columns<T> = Readonly<
 export interface Listing<T> {
   readonly items: readonly T[];
   readonly columns: Columns<T>;
-  /** Said when there are no items: what to do now. */
+  /** Printed if there are no items: the next step. */
   readonly none: string;
-  /** How the next page is asked for, if there is one. */
+  /** The command for the next page, if there is one. */
   readonly more?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function listingText<T>({ items, columns, none, more }: Listing<T>, now: 
   return more === undefined ? list : `${list}More: ${more}\n`;
 }
 
-/** With `--json` the value, else the text or the list. */
+/** Prints the value with `--json`, else the text or the list. */
 export function print<T>(call: Pick<Call, 'args' | 'io'>, value: unknown, shown: string | Listing<T>): void {
   const { args, io } = call;
   if (args.flag('json')) printJson(call, value);
@@ -39,7 +39,7 @@ export function print<T>(call: Pick<Call, 'args' | 'io'>, value: unknown, shown:
 /** @example ago('2026-01-01T00:00:00Z', now) // '3m 2s ago' */
 export const ago = (time: string, now: number): string => `${duration(now - Date.parse(time))} ago`;
 
-/** A secret alone goes to stdout, so that it can be piped into a vault. */
+/** Only the secret is written to stdout, so that it can be piped into a vault. */
 export function printSecret({ args, io }: Call, made: object, secret: string, about: string): void {
   if (args.flag('json')) {
     io.stdout.write(`${JSON.stringify(made)}\n`);

@@ -1,13 +1,13 @@
 import type { Output } from './io.ts';
 
-/** Final lines above, a block that is drawn over below. Without a terminal only the final lines exist. */
+/** Final lines above, a redrawn block below. Without a terminal only the final lines are printed. */
 export interface Painter {
   print(lines: readonly string[]): void;
   live(lines: readonly string[]): void;
-  /** Pauses output while a person types; what is printed meanwhile appears after `release`. */
+  /** Pauses output while the user types; lines printed meanwhile appear after `release`. */
   hold(): void;
   release(): void;
-  /** Takes the block away and gives the cursor back. */
+  /** Erases the block and restores the cursor. */
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-/** The command of a resource: list, show, remove, and verbs that take nothing but an id, each with --json. */
+/** The command of a resource: list, show, remove, and verbs that need only an id, each with --json. */
 import type { Client } from '@gantry/client';
 import { given, type Table } from '@gantry/protocol';
 import { type Action, type ActionCommand, type Actions, actionCommand } from './actions.ts';
@@ -16,7 +16,7 @@ interface Deliveries {
   readonly problem?: string;
 }
 
-/** As the client has it. A list is the items alone, or a page of them. */
+/** The methods of the client. A list is an array of items, or a page of them. */
 interface Of {
   list(page: { limit: number; before?: string }): Promise<object>;
   get(id: string): Promise<unknown>;
@@ -27,24 +27,24 @@ interface Of {
 export interface ResourceCommand<V, Verb extends string, D>
   extends Pick<Command, 'summary' | 'details' | 'examples'>,
     Partial<Pick<ActionCommand, 'name' | 'options' | 'actions'>> {
-  /** Gives the command its name and the names of an id and of what is listed. */
+  /** Defines the name of the command, of an id and of the listed items. */
   readonly table: Table;
   readonly of: (client: Client) => Of & Readonly<Record<Verb, (id: string) => Promise<V>>>;
-  /** Of an item in the usage, where it is not that of the table. */
+  /** The placeholder of an item in the usage, if not that of the table. */
   readonly id?: string;
   readonly list?: (client: Client) => Promise<object>;
-  /** How many are listed without --limit; when absent, all are listed at once. */
+  /** The default of --limit; if absent, all are listed at once. */
   readonly listed?: number;
   readonly columns: Columns<V>;
-  /** Printed when there are none: what to do now. */
+  /** Printed if there are none: the next step. */
   readonly none: string;
   readonly add?: Action;
-  /** By default the item as JSON. */
+  /** Default: the item as JSON. */
   readonly show?: Action['act'];
-  /** Each answers the item, which is printed as a line. */
+  /** Each returns the item, which is printed as a line. */
   readonly verbs?: readonly Verb[];
   readonly line?: (item: V) => string;
-  /** What became of what was sent or received through one item. */
+  /** The deliveries of one item, sent or received. */
   readonly deliveries?: {
     readonly states?: readonly string[];
     readonly columns: Columns<D>;
@@ -154,7 +154,7 @@ interface Sent {
   readonly lastReason?: string;
 }
 
-/** Of what is sent: what it is stands between its state and the last attempt. */
+/** Columns of sent items: those of `what` are between the state and the last attempt. */
 export const sentColumns = <D extends Sent>(what: Columns<D>): Columns<D> => ({
   DELIVERY: 'deliveryId',
   STATE: 'state',

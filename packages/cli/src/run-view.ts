@@ -1,4 +1,4 @@
-/** A run as a person watches it: a line per step that is over, and the steps under way. Pure. */
+/** The view of a watched run: a line per finished step, and the running steps. Pure. */
 import type { StreamEvent } from '@gantry/client';
 import type { JsonObject } from '@gantry/protocol';
 import { locationsOf } from './code-location.ts';
@@ -14,11 +14,11 @@ export interface Line {
 }
 
 export interface RunView {
-  /** Names of nodes by id, as the definition gives them. */
+  /** Names of nodes by id, from the definition. */
   readonly names: Readonly<Record<string, string>>;
-  /** When each node under way started. */
+  /** Start time of each running node. */
   readonly running: ReadonlyMap<string, number>;
-  /** What the run as a whole waits for, if anything. */
+  /** What the whole run waits for, if anything. */
   readonly waiting?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ function errorText(value: unknown): string | undefined {
   return location === undefined ? said : `${said} (at ${location})`;
 }
 
-/** What each event adds to the finished lines, given the payload and how long the node took. */
+/** The finished line for each event, from its payload and the duration of the node. */
 const LINES: Readonly<
   Record<string, (payload: JsonObject, name: string, elapsedMs: number | undefined) => Line>
 > = {
@@ -152,7 +152,7 @@ function cut(line: string, columns: number): string {
   return characters.length <= columns ? line : `${characters.slice(0, columns - 1).join('')}…`;
 }
 
-/** A finished line, whole: it may wrap. */
+/** A complete finished line: it may wrap. */
 export function renderLine(view: RunView, line: Line, style: Style): string {
   const [colour, glyph] = GLYPHS[line.mark];
   const name = printable(line.name).padEnd(columnWidth(view));
@@ -161,7 +161,7 @@ export function renderLine(view: RunView, line: Line, style: Style): string {
   return `  ${style(colour, glyph)} ${`${name}${style('dim', took)}${note}`.trimEnd()}`;
 }
 
-/** The steps under way. Never wider than the terminal, so that it can be erased line by line. */
+/** The running steps. Never wider than the terminal, so that they can be erased line by line. */
 export function renderLive(
   view: RunView,
   at: { now: number; tick: number; columns: number },

@@ -1,4 +1,7 @@
-/** A secret for a command: piped in, from a file or a variable, or typed unseen. Never an argument, which others see. */
+/**
+ * Reads a secret: piped in, from a file or a variable, or typed without echo. Never an argument, which other
+ * users can see.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Call, option } from './command.ts';

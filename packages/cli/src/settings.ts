@@ -11,15 +11,15 @@ export interface Settings {
 
 const DEFAULT_PORT = '7070';
 
-/** Flags win over the environment. */
+/** Flags take precedence over the environment. */
 export function readSettings(args: Pick<Args, 'text'>, io: Pick<Io, 'env' | 'cwd'>): Settings {
-  // A host that was given a port by this variable is the one that is meant
+  // Use the port that this variable gives to the host
   const url = args.text('url') ?? (io.env.GANTRY_URL || `http://127.0.0.1:${portOf(io.env.GANTRY_PORT)}`);
   const dataDir = path.resolve(io.cwd, args.text('data') ?? (io.env.GANTRY_DATA_DIR || '.gantry'));
   return { url, dataDir, ...readKey(args.text('key'), io.env.GANTRY_API_KEY) };
 }
 
-/** With 0 the host chose one that only its start printed. */
+/** For 0 the host chose a port, which only its start message shows. */
 const portOf = (text = ''): string => (/^[1-9]\d{0,4}$/.test(text) ? text : DEFAULT_PORT);
 
 function readKey(

@@ -7,10 +7,10 @@ export type Style = (colour: Colour, text: string) => string;
 export const plain: Style = (_colour, text) => text;
 export const coloured: Style = (colour, text) => styleText(colour, text, { validateStream: false });
 
-/** Colour on terminals only, and never with NO_COLOR. */
+/** Colour only on terminals, and never with NO_COLOR. */
 export const styleFor = (io: Io): Style => (io.stdout.isTTY && !io.env.NO_COLOR ? coloured : plain);
 
-/** Text from a run on one line: what would move the cursor or ring the bell is taken out. */
+/** Text from a run on one line, without characters that move the cursor or ring the bell. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
 }

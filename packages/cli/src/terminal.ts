@@ -7,11 +7,11 @@ import type { Input } from './io.ts';
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
-  /** Called on Ctrl-C, which readline takes for itself while it reads a line. */
+  /** Called on Ctrl-C, which readline intercepts while it reads a line. */
   interrupt(): void;
 }
 
-/** Lines that a person types, with the keys they are used to. */
+/** Reads lines with the usual editing keys. */
 export function terminalInput({ input, output, interrupt }: Terminal): Input {
   return {
     get isTTY() {
@@ -26,7 +26,7 @@ export function terminalInput({ input, output, interrupt }: Terminal): Input {
       try {
         return await Promise.race([lines.question(prompt, { signal }), ended]);
       } catch {
-        // Ctrl-D rejects like an abort does.
+        // Ctrl-D rejects like an abort.
         output.write('\n');
         signal.throwIfAborted();
         return undefined;

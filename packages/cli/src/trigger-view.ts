@@ -1,10 +1,10 @@
-/** A trigger as `gantry triggers show` prints it. Pure. */
+/** The output of `gantry triggers show`. Pure. */
 import type { TriggerDeliveryPage } from '@gantry/client';
 import type { TriggerDelivery, TriggerPurpose, TriggerSubscription } from '@gantry/protocol';
 import { ago, type Listing, listingText } from './output.ts';
 import { printable } from './style.ts';
 
-/** The latest deliveries that are asked for, to count those without a run. */
+/** The number of latest deliveries that are requested, to count those without a run. */
 export const LOOKED_AT = 200;
 const SHOWN = 5;
 
@@ -68,7 +68,7 @@ function countLines({ deliveries, nextCursor }: Page): string[] {
   ];
 }
 
-/** A group of its own is named after the trigger. */
+/** Undefined for the default group, which is named after the trigger. */
 export const groupOf = (
   { consumerGroup }: Pick<TriggerPurpose, 'consumerGroup'>,
   subscriptionId: string,

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '@gantry/protocol';
 import { didYouMean, readJsonText } from '@gantry/protocol';
 import { UsageError } from './io.ts';
 
-/** JSON when it is JSON, else text. */
+/** Parses JSON if possible, else returns the text. */
 export function readValue(text: string): Json {
   try {
     JSON.parse(text);
@@ -15,7 +15,7 @@ export function readValue(text: string): Json {
   return parseJson(text, text);
 }
 
-/** Reads JSON; `source` is where it stands. */
+/** Reads JSON; `source` names its location in errors. */
 export function parseJson(text: string, source: string): Json {
   let read: ReturnType<typeof readJsonText>;
   try {
@@ -63,7 +63,7 @@ export function readDuration(text: string, taker: string): number {
   return Number(match[1]) * unitMs;
 }
 
-/** One of the known words, or a usage error that names the nearest. */
+/** Accepts one of the known words; otherwise throws a usage error that suggests the nearest. */
 export function readChoice<T extends string>(
   word: string | undefined,
   { known, noun }: { known: readonly T[]; noun: string },
@@ -76,6 +76,6 @@ export function readChoice<T extends string>(
   );
 }
 
-/** A word as a shell takes it whole. */
+/** Quotes a word for a shell if necessary. */
 export const shellWord = (word: string): string =>
   /^[\w.:/@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

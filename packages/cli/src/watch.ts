@@ -8,7 +8,7 @@ import { duration, printable, type Style } from './style.ts';
 
 const FRAME_MS = 100;
 
-/** How a run ended, as its last event tells it. */
+/** How a run ended, from its last event. */
 export interface RunEnd {
   readonly exitCode: number;
   readonly event: StreamEvent;
@@ -63,7 +63,7 @@ function exitCodeOf({ type }: StreamEvent): number {
   return type === 'run.cancelled' ? EXIT.cancelled : EXIT.failed;
 }
 
-/** The last words about a run. */
+/** The final lines about a run. */
 export function renderEnd(runId: string, { event }: RunEnd, style: Style): string {
   const { payload } = event;
   const took = typeof payload.durationMs === 'number' ? ` in ${duration(payload.durationMs)}` : '';
@@ -85,7 +85,7 @@ function outputsOf(outputs: unknown): string {
   return `${JSON.stringify(outputs, null, 2)}\n`;
 }
 
-/** Node names by id. A key that may not read definitions still gets to watch: it sees ids. */
+/** Node names by id. A key that may not read definitions can still watch: it sees ids. */
 export async function nodeNames(client: Client, workflowId: string): Promise<Record<string, string>> {
   try {
     const { nodes } = await client.workflows.get(workflowId);

@@ -6,7 +6,7 @@ import { EXIT, UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { printable } from '../style.ts';
 
-/** One node that asks a model: what `try` runs. */
+/** The workflow that `try` runs: one node that calls a model. */
 const TRY_ID = 'gantry-ai-try';
 const TRY: JsonObject = {
   id: TRY_ID,
@@ -73,7 +73,7 @@ async function tryModel(call: Call, prompt?: string): Promise<number> {
   return told(call, runId);
 }
 
-/** `scripted/echo` names its provider too, unless that has a model of the whole name. */
+/** `scripted/echo` includes the provider, unless the provider has a model with the whole name. */
 async function namedModel({ args, client }: Call): Promise<JsonObject> {
   const { provider, model } = args.given('provider', 'model');
   const [id, ...rest] = model?.split('/') ?? [];
@@ -92,7 +92,7 @@ async function namedModel({ args, client }: Call): Promise<JsonObject> {
   return { provider: found.id, model: isWhole ? model : rest.join('/') };
 }
 
-/** Once for each tenant; a key that may not register can use it from then on. */
+/** Registers the workflow once for each tenant; after that, a key that may not register can use it. */
 async function registered({ client }: Call): Promise<void> {
   try {
     await client.workflows.get(TRY_ID);
@@ -102,7 +102,7 @@ async function registered({ client }: Call): Promise<void> {
   }
 }
 
-/** The text while it arrives, then what it took. */
+/** Prints the text while it arrives, then the usage. */
 async function told({ args, client, io }: Call, runId: string): Promise<number> {
   let usage: JsonObject | undefined;
   for await (const event of client.runs.events(runId, { streamMode: 'debug', signal: io.signal })) {
@@ -122,7 +122,7 @@ async function told({ args, client, io }: Call, runId: string): Promise<number> 
   throw new UsageError(`The events of ${runId} ended before the run did. See \`gantry explain ${runId}\`.`);
 }
 
-/** Keeps its line breaks. */
+/** Keeps line breaks. */
 const lines = (text: unknown): string =>
   String(text ?? '')
     .split('\n')

@@ -9,7 +9,7 @@ const FORMATS = [...ARTIFACT_FORMATS, 'raw'] as const;
 
 const versionOf = ({ args }: Call): { version?: string } => args.given('version');
 
-/** A document goes to the standard output, or into a file; what is not JSON is best put into one. */
+/** Writes a document to the standard output, or to a file, which is better for binary content. */
 async function show(call: Call, runId = '', artifactId = ''): Promise<void> {
   const { client, args, io } = call;
   const format = readChoice(args.text('as'), { known: FORMATS, noun: 'format' });

@@ -13,7 +13,7 @@ const SCOPES = ['tenant', 'workspace', 'user', 'run'] as const;
 const STORES = ['env', 'files'] as const;
 const OVERLAP_MAX = 90 * 86_400;
 
-/** Where the operator keeps it, or the value itself. */
+/** The location in a store of the operator, or the value itself. */
 async function materialOf(call: Call) {
   const source = call.args.text('source');
   if (source === undefined) return { value: await readSecret(call) };
@@ -34,7 +34,7 @@ function said(call: Call, credential: Credential, what: string): void {
   print(call, credential, `${credential.ref} ${what}\n`);
 }
 
-/** Each step is bounded; a command that was cut off goes on where it was when it is given again. */
+/** Each step is bounded; an interrupted command continues when it is run again. */
 async function rekey(call: Call): Promise<void> {
   const { client, io } = call;
   let [resealed, unreadable] = [0, 0];

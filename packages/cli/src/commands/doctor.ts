@@ -32,7 +32,7 @@ export const doctor: Command = {
   },
 };
 
-/** Nothing behind a host that cannot be reached is worth a line. */
+/** If the host is unreachable, no further checks are reported. */
 async function checkHost(call: Call): Promise<Finding[]> {
   const { settings, io } = call;
   const health = await probe(settings.url, '/healthz');
@@ -95,7 +95,7 @@ async function checkKey({ client, settings }: Call): Promise<Finding> {
 
 const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
 
-/** A key that may not look is a warning. */
+/** A key without the permission to check is a warning. */
 async function unlessForbidden(
   name: string,
   detail: string,
@@ -104,7 +104,7 @@ async function unlessForbidden(
   try {
     return await check();
   } catch (error) {
-    // An older host has nothing of the kind
+    // An older host does not have this
     if (error instanceof ApiError && error.status === 404) return [];
     return [isForbidden(error) ? warn(name, detail) : fail(name, messageOf(error))];
   }
@@ -124,7 +124,7 @@ function sandboxFindings({ isolation, filtered, python, problems }: SandboxHealt
   ];
 }
 
-/** Each one connects and logs in, and sends nothing. */
+/** Connects and logs in to each connector, without sending anything. */
 async function connectorFindings({ client }: Call): Promise<Finding[]> {
   const { connectors } = await client.connectors.list({ limit: CONNECTOR_LIMITS.perTenantMax });
   const checks = connectors.map(async ({ connectorId: id, type, state, problem }) => {
@@ -148,7 +148,7 @@ function storageFindings(backends: readonly BackendHealth[]): Finding[] {
   return [ok('storage', kinds.join(', ')), ...findings];
 }
 
-/** Null when there is nothing to say. */
+/** Null if there is nothing to report. */
 function findingOf(health: BackendHealth): Finding | null {
   const { capability, datasource, backend } = health;
   const about = `${datasource === undefined ? capability : `${capability} "${datasource}"`} (${backend})`;

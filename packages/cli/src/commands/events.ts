@@ -22,7 +22,7 @@ export const events: Command = {
   },
 };
 
-/** What the log holds now: pages until one is empty or holds the end. */
+/** The events that are in the log now: pages until one is empty or contains the last event. */
 export async function* recorded(
   client: Client,
   runId: string,

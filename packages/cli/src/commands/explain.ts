@@ -16,7 +16,7 @@ export const explain: Command = {
   },
 };
 
-/** How each action is typed here; one the CLI does not know is shown as its request. */
+/** The command for each action; an action that the CLI does not know is shown as its request. */
 const TYPED: Readonly<Record<string, (runId: string) => string>> = {
   cancel: (runId) => `gantry cancel ${runId}`,
   pause: (runId) => `gantry pause ${runId}`,

@@ -1,4 +1,4 @@
-/** A run that ended is made again: from the node that failed, or from the start. */
+/** Runs an ended run again: from the node that failed, or from the start. */
 import { type Call, type Command, flag, option } from '../command.ts';
 import { readPairs } from '../values.ts';
 import { watch } from './run.ts';

@@ -37,7 +37,7 @@ export const run: Command = {
     const workflowId = await workflowIdOf(call, args.words[0] ?? '');
     const created = await client.runs.create({ workflowId, inputs }).catch(async (error) => {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
-      const known = await client.workflows.list().catch(() => []); // a key may not be allowed to
+      const known = await client.workflows.list().catch(() => []); // the key may lack the permission
       const ids = known.map((each) => each.workflowId);
       const next = didYouMean(workflowId, ids) || ' See what there is: gantry workflows';
       throw new UsageError(`There is no workflow "${workflowId}".${next}`, error.code);
@@ -48,7 +48,7 @@ export const run: Command = {
   },
 };
 
-/** Until the run ends; answers the exit code. */
+/** Watches until the run ends; returns the exit code. */
 export async function watch(
   call: Call,
   workflowId: string,
@@ -79,13 +79,13 @@ export async function watch(
   }
 }
 
-/** Why it completed sooner than its author may expect; a key that may not ask goes without. */
+/** Prints why the run completed earlier than its author may expect. Skipped if the key may not read this. */
 async function tellNotes({ client, io }: Call, runId: string): Promise<void> {
   const { notes = [] } = await client.runs.explain(runId).catch(() => ({ notes: [] }));
   for (const note of notes) io.stderr.write(`${printable(note)}\n`);
 }
 
-/** Ids have neither dots nor slashes, so anything with one is a file. */
+/** Ids have no dots or slashes, so anything with one is a file. */
 async function workflowIdOf({ client, args, io }: Call, word: string): Promise<string> {
   if (!/[./\\]/.test(word)) return word;
   const definition = await readJson(path.resolve(io.cwd, word));

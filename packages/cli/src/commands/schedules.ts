@@ -38,7 +38,7 @@ function readRequest(args: Args, workflowId: string, cron: string | undefined): 
   };
 }
 
-/** Ids have neither spaces nor a leading @; a cron expression has the one or the other. */
+/** Ids have no spaces and no leading @; a cron expression has one of these. */
 const isCron = (word: string): boolean => /^@|\s/.test(word.trim());
 
 async function next(call: Call, word = ''): Promise<void> {

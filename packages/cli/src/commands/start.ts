@@ -2,14 +2,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Command, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 
-/** A server of Gantry's, which takes over this process: nothing has to pass on signals, or can be left behind. */
+/** Runs a Gantry server in this process: no signals need to be forwarded, and no child can be left behind. */
 export async function runServer(script: string, words: readonly string[]): Promise<never> {
   process.argv.splice(1, process.argv.length, script, ...words);
   await import(pathToFileURL(script).href);
   return new Promise(() => {});
 }
 
-/** The host stands above the CLI, which knows where it starts and nothing else of it. */
+/** The CLI knows only the path of the host's start script, and imports nothing of the host. */
 function hostMain(): string {
   try {
     return fileURLToPath(new URL('../bin/start.mjs', import.meta.resolve('@gantry/host')));

@@ -36,7 +36,7 @@ interface Climb {
   readonly client: Client;
   readonly signal: AbortSignal;
   readonly style: Style;
-  /** The run that was asked for. */
+  /** The requested run. */
   readonly marked: string;
   /** Runs that may still be shown. */
   left: number;

@@ -60,7 +60,7 @@ const ACTIONS: Actions = {
   },
 };
 
-/** A file to begin with; editors find its schema at the host. */
+/** A starter file; editors load its schema from the host. */
 const starter = (id: string, schema: string) => ({
   $schema: schema,
   id,

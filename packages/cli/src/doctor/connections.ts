@@ -3,7 +3,7 @@ import { type Finding, ok, warn } from './finding.ts';
 
 const PAGES_MAX = 10;
 
-/** A line for each connection that does not work, with what to type. */
+/** A line for each connection that does not work, with the command that fixes it. */
 export async function connectionFindings({ connections }: Pick<Client, 'connections'>): Promise<Finding[]> {
   const findings: Finding[] = [];
   let working = 0;
@@ -23,7 +23,7 @@ export async function connectionFindings({ connections }: Pick<Client, 'connecti
   return working === 0 ? findings : [ok('connection', `${working} connected`), ...findings];
 }
 
-/** Packs whose provider nobody can connect, since the operator has not configured a client. */
+/** Packs whose provider cannot be connected, since the operator has not configured a client. */
 export async function clientFindings({ packs }: Pick<Client, 'packs'>): Promise<Finding[]> {
   const found = new Set((await packs.list()).flatMap(({ warnings }) => warnings));
   return [...found].flatMap((warning) => {

@@ -2,10 +2,10 @@ import type { Client } from '@gantry/client';
 import type { Credential } from '@gantry/protocol';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** Those of connections have lines of their own. */
+/** Credentials of connections have separate lines. */
 const isOfConnection = ({ kind, ref }: Credential): boolean => kind === 'oauth2' && ref.startsWith('conn_');
 
-/** A line for each credential that does not work, with what to type. */
+/** A line for each credential that does not work, with the command that fixes it. */
 export async function credentialFindings({ credentials }: Pick<Client, 'credentials'>): Promise<Finding[]> {
   const findings: Finding[] = [];
   let working = 0;

@@ -1,9 +1,9 @@
-/** What one check of `gantry doctor` found. */
+/** The result of one check of `gantry doctor`. */
 export interface Finding {
   readonly name: string;
   readonly level: 'ok' | 'warn' | 'fail';
   readonly detail: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly next?: string;
 }
 

@@ -10,12 +10,12 @@ export type Probe =
       readonly ok: boolean;
       readonly status: number;
       readonly date: string | null;
-      /** Null when it is no JSON. */
+      /** Null if it is not JSON. */
       readonly body: unknown;
     }
   | { readonly kind: 'silence'; readonly reason: string };
 
-/** One request without retries: a doctor reports what is, not what is after a minute. */
+/** One request without retries: doctor reports the current state, not the state after a minute. */
 export async function probe(url: string, path: string): Promise<Probe> {
   try {
     const response = await fetch(url.replace(/\/+$/, '') + path, {
@@ -31,7 +31,7 @@ export async function probe(url: string, path: string): Promise<Probe> {
   }
 }
 
-/** `Date` has whole seconds, so small differences mean nothing. */
+/** `Date` has whole seconds, so small differences are ignored. */
 export function checkClock(date: string | null, now: number): Finding {
   const skewMs = date === null ? Number.NaN : Math.abs(Date.parse(date) - now);
   if (Number.isNaN(skewMs)) {
@@ -45,7 +45,7 @@ export function checkClock(date: string | null, now: number): Finding {
 
 const DATABASE_SKEW_MAX_MS = 1_000;
 
-/** What `/readyz` says of the clocks of the host and its database. Hosts of earlier versions say nothing. */
+/** The clocks of the host and its database, from `/readyz`. Hosts of earlier versions do not report them. */
 export function checkDatabaseClock(ready: unknown): Finding[] {
   const skewMs =
     typeof ready === 'object' && ready !== null && 'clockSkewMs' in ready ? ready.clockSkewMs : 0;

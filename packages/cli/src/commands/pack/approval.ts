@@ -7,10 +7,13 @@ import { isConfirmed, UsageError } from '../../io.ts';
 import { printable } from '../../style.ts';
 import type { BuiltPack } from './source.ts';
 
-/** What the command line grants, by pack. */
+/** Grants of the command line, by pack. */
 export type Grants = ReadonlyMap<string, string[]>;
 
-/** `--grant A,B` is for the pack that the command names; any other one is named: `--grant vendor.acme.mail=A,B`. */
+/**
+ * `--grant A,B` is for the pack that the command names; other packs are named explicitly: `--grant
+ * vendor.acme.mail=A,B`.
+ */
 export function namedGrants({ args }: Call, named: string | undefined): Grants {
   const grants = new Map<string, string[]>();
   for (const item of args.list('grant')) {
@@ -34,12 +37,13 @@ export function printPermissions({ io }: Pick<Call, 'io'>, ids: readonly string[
     io.stdout.write(`${mark} ${id.padEnd(width)}  ${printable(describePermission(id))}\n`);
 }
 
-/** A yes holds as long as the command runs: `dev` installs other bytes with every change. */
+/** An approval is valid while the command runs: `dev` installs other content with every change. */
 const approved = new WeakMap<Call, Grants>();
 
 /**
- * The host judges what is granted already; what it wants a word for is asked here, for all packs at once. `named` is
- * the pack that the command line names. The yes is for the plan that was shown, which `confirms` names.
+ * The host checks the existing grants; permissions that it wants to be approved are asked for here, for all
+ * packs at once. `named` is the pack that the command line names. The approval is for the shown plan, which
+ * `confirms` identifies.
  */
 export async function installAsking<T>(
   call: Call,
@@ -68,7 +72,7 @@ const merged = (left: Grants, right: Grants): Grants =>
     ]),
   );
 
-/** What the host wants granted before it installs. */
+/** The grants that the host requires before it installs. */
 function askedBy(error: unknown): { packs: PackAsking[]; plan?: string } {
   if (!(error instanceof ApiError) || error.code !== 'pack_runtime_requirement_unmet') return { packs: [] };
   const { packs, plan } = error.details ?? {};
@@ -92,9 +96,9 @@ const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 export interface Wish {
-  /** Permissions, those for surfaces that its code calls and its manifest does not name among them. */
+  /** Permissions, including those for surfaces that the code calls and the manifest does not name. */
   readonly requires: readonly string[];
-  /** What cannot be determined about them, in words. */
+  /** Uncertainties of that analysis, in words. */
   readonly undetermined: readonly string[];
 }
 
@@ -103,7 +107,7 @@ export function wishOf({ manifest, files }: Pick<BuiltPack, 'manifest' | 'files'
   return { requires: [...requiresOf(manifest), ...asks], undetermined };
 }
 
-/** A surface may be granted unasked: what code calls cannot always be determined. */
+/** A surface may be granted even if it is not required: calls in code cannot always be determined. */
 export function refuseNeedless(pack: BuiltPack, given: readonly string[]): void {
   const { manifest } = pack;
   const { requires } = wishOf(pack);
@@ -115,7 +119,7 @@ export function refuseNeedless(pack: BuiltPack, given: readonly string[]): void 
   );
 }
 
-/** No answer to a question here would grant it. */
+/** Permissions that only the operator can grant cannot be approved here. */
 function refuseOperators(packs: readonly PackAsking[]): void {
   const asking = packs.find(({ unmet }) => unmet.includes(OPERATOR_REQUIREMENT));
   if (asking)
@@ -124,7 +128,7 @@ function refuseOperators(packs: readonly PackAsking[]): void {
     );
 }
 
-/** Throws unless a person approves, which needs a terminal. */
+/** Throws unless a user approves, which needs a terminal. */
 async function ask({ io }: Call, packs: readonly PackAsking[], named: string | undefined): Promise<void> {
   refuseOperators(packs);
   for (const { name, version, unmet, granted, undetermined } of packs) {

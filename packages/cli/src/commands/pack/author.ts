@@ -1,4 +1,4 @@
-/** What an author does before anybody else sees the pack; no host is asked. */
+/** Commands for authors before publication; they need no host. */
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readManifest } from '@gantry/packs';
@@ -59,7 +59,7 @@ export const check: Action = {
   },
 };
 
-/** Writes the archive where it was asked for, or here, and says what is in it. */
+/** Writes the archive to the given path, or to the current folder, and prints its content. */
 export async function writeBuilt(call: Call, built: Omit<BuiltPack, 'files'>): Promise<void> {
   const { args, io } = call;
   const file = args.text('out') ?? archiveName(built.manifest);

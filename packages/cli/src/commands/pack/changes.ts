@@ -1,4 +1,4 @@
-/** What differs between two sets of chosen versions. */
+/** The differences between two sets of versions. */
 import { OpenwopError } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { printable } from '../../style.ts';
@@ -14,7 +14,7 @@ export type Change =
   | { readonly kind: 'removed'; readonly name: string; readonly version: string }
   | { readonly kind: 'moved'; readonly name: string; readonly from: string; readonly version: string };
 
-/** By name. */
+/** Sorted by name. */
 export function changesBetween(before: readonly Version[], after: readonly Version[]): Change[] {
   const old = new Map(before.map((pack) => [pack.name, pack.version]));
   const next = new Set(after.map(({ name }) => name));
@@ -31,7 +31,7 @@ function changeOf(from: string | undefined, { name, version }: Version): Change[
   return from === version ? [] : [{ kind: 'moved', name, from, version }];
 }
 
-/** The bytes of a version never change; other bytes from a registry are refused. */
+/** The content of a version never changes; other content from a registry is refused. */
 export function refuseReplaced(before: readonly Version[], after: readonly Version[]): void {
   for (const { name, version, integrity } of after) {
     const old = before.find((pack) => pack.name === name && pack.version === version);

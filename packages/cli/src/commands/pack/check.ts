@@ -23,7 +23,7 @@ import { primitivesUsed, type Use } from './used-in-source.ts';
 
 export interface PackCheck {
   readonly faults: readonly Fault[];
-  /** Absent when it cannot be read. */
+  /** Absent if it cannot be read. */
   readonly manifest?: PackManifest;
   readonly files: Files;
 }
@@ -133,7 +133,10 @@ async function codeFaults(
   ];
 }
 
-/** Warnings: published packs hash and look at the clock without saying so, and a comment may look like a use. */
+/**
+ * Warnings only: published packs use hashes and the clock without declaring them, and a comment may look like
+ * a use.
+ */
 function undeclaredFaults(manifest: NodePackManifest, file: string, source: string): Fault[] {
   const fault = ({ line, column }: Use, message: string): Fault => ({
     severity: 'warning',
@@ -148,7 +151,7 @@ function undeclaredFaults(manifest: NodePackManifest, file: string, source: stri
   );
 }
 
-/** A pack that names surfaces may call those alone; one that names none has to be granted each. */
+/** A pack that names surfaces may call only those; one that names none must be granted each. */
 function surfaceFaults(manifest: NodePackManifest, files: Files): Fault[] {
   const peers = Object.keys(manifest.peerDependencies ?? {});
   const named = surfacesNamedBy(peers);

@@ -1,4 +1,4 @@
-/** Edit, save, and the next run uses it. */
+/** Watches a pack folder and installs it after every save. */
 import { existsSync, watch } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,10 +12,10 @@ import { FaultyPack } from './fault.ts';
 import { installBuilt, say } from './operator.ts';
 import { buildOf } from './source.ts';
 
-/** Editors save one file in several steps, and people several files at once. */
+/** Editors save a file in several steps, and users save several files at once. */
 const SETTLE_MS = 50;
 
-/** Yields at once, then after every save; saves during the work of the caller are not missed. */
+/** Yields immediately, then after every save; saves while the caller is working are not missed. */
 async function* saves(folder: string, signal: AbortSignal): AsyncGenerator<void> {
   let saved = Promise.withResolvers<void>();
   const wake = () => saved.resolve();
@@ -35,8 +35,8 @@ async function* saves(folder: string, signal: AbortSignal): AsyncGenerator<void>
 }
 
 /**
- * Errors that another save can fix do not end the watch. Returns whether the host has answered: if it
- * did not, the same content is tried again at the next save.
+ * Errors that another save can fix do not end the watch. Returns whether the host has answered: if not, the
+ * same content is tried again at the next save.
  */
 async function tryInstall(call: Call, folder: string, isFirst: boolean): Promise<boolean> {
   try {
@@ -51,7 +51,7 @@ async function tryInstall(call: Call, folder: string, isFirst: boolean): Promise
   }
 }
 
-/** Undefined while the folder cannot be packed, as in the middle of a save. */
+/** Undefined while the folder cannot be packed, such as during a save. */
 const integrityOf = (folder: string): Promise<string | undefined> =>
   writeArchive(folder).then(
     ({ integrity }) => integrity,

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Call } from '../../command.ts';
 import { printable } from '../../style.ts';
 
-/** Something an author should know, and where it stands. */
+/** A problem for the author, with its location. */
 export interface Fault {
   readonly severity: 'error' | 'warning';
   readonly file: string;
@@ -11,12 +11,12 @@ export interface Fault {
   readonly message: string;
 }
 
-/** The pack is not right; what is wrong has been printed. */
+/** The pack has problems, which have been printed. */
 export class FaultyPack extends Error {}
 
 export const isError = ({ severity }: Fault): boolean => severity === 'error';
 
-/** As compilers write it, so that terminals and editors can jump to the position. */
+/** In the format of compilers, so that terminals and editors can jump to the position. */
 export function printFaults({ io, style }: Call, folder: string, faults: readonly Fault[]): void {
   for (const { file, line, column, severity, message } of faults) {
     const position = `${path.relative(io.cwd, path.join(folder, file)) || file}:${line}:${column}`;

@@ -1,4 +1,6 @@
-/** Brings packs onto a host: from here, from its registries, or all that the lockfile lists. */
+/**
+ * Installs packs on a host: from a local file or folder, from its registries, or all that the lockfile lists.
+ */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError } from '@gantry/client';
@@ -15,7 +17,7 @@ import { installBuilt, proofOf, say, sayInstalled } from './operator.ts';
 import { buildOf } from './source.ts';
 import { isLocal, workflowRoots } from './workflow-roots.ts';
 
-/** `name@range`, as registries know it. */
+/** `name@range`, as in registries. */
 const PUBLISHED = /^((?:core|vendor|community|private)\.[a-zA-Z0-9._-]+)(?:@(.+))?$/;
 const COMMAND_LINE = 'the command line';
 
@@ -33,7 +35,7 @@ export const install: Action = {
   },
 };
 
-/** Frozen: what workflows here ask for must be in the lockfile, and the rest of it comes along. */
+/** Frozen: the lockfile must contain the packs of all workflows here, and all of it is installed. */
 async function installLocked(call: Call): Promise<void> {
   const { name: file, text: lock, lock: listing } = await readLockFile(call);
   if (!listing || lock === undefined) {
@@ -47,7 +49,7 @@ async function installLocked(call: Call): Promise<void> {
   report(call, await installPlanned(call, { packs: [...roots, ...listed], lock, frozen: true }));
 }
 
-/** Pins of the lockfile beat ranges, for the pack itself and for what it depends on. */
+/** Pins of the lockfile take precedence over ranges, for the pack and for its dependencies. */
 async function installNamed(call: Call, name: string, range: string): Promise<void> {
   const { name: file, text: lock, lock: listing } = await readLockFile(call);
   const packs = [{ name, range, requestedBy: COMMAND_LINE }];
@@ -59,7 +61,7 @@ async function installNamed(call: Call, name: string, range: string): Promise<vo
     );
 }
 
-/** The host resolves, fetches and judges; what it wants granted is asked here. */
+/** The host resolves, downloads and checks; permissions that it wants to be approved are asked for here. */
 export async function installPlanned(call: Call, plan: PackPlan, named?: string): Promise<PackPlanResult> {
   const { args, io, client } = call;
   const only = readRegistries(args.text('registry')).map((name) =>

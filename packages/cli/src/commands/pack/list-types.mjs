@@ -1,15 +1,15 @@
-// For a process that may read the pack and nothing else: prints which node types its code offers.
+// Prints the node types that the code of a pack offers. Runs in a process that can only read the pack.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 
-// Taken before the pack's code is there to change them.
+// Saved before the pack's code could change them.
 const { stdout, exit, argv } = process;
 const write = stdout.write.bind(stdout);
 const mark = argv.at(-1);
 
 const tell = (typeIds) => write(mark + JSON.stringify([...new Set(typeIds)]), () => exit(0));
 
-/** As the host looks for them: `nodes`, then `default`, then `nodeHandlers`. */
+/** In the order of the host: `nodes`, then `default`, then `nodeHandlers`. */
 export function tellJavaScript(module) {
   const tables = [module.nodes, module.default, module.nodeHandlers];
   tell(
@@ -30,7 +30,7 @@ const ABI_EXPORTS = [
   'openwop_node_invoke',
 ];
 
-/** ABI v1. Pairs come as two numbers or packed into one. What is imported is not called for this. */
+/** ABI v1. Pairs are two numbers or packed into one. Imported functions are not called for this. */
 export function tellWasm(url) {
   const module = new WebAssembly.Module(readFileSync(new URL(url)));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);

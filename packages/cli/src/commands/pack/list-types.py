@@ -1,4 +1,4 @@
-"""Prints which node types the code of a pack offers, as the host looks for them. Arguments: folder, entry, mark."""
+"""Prints which node types the code of a pack offers, found as the host finds them. Arguments: folder, entry, mark."""
 
 import importlib
 import json
@@ -15,7 +15,7 @@ ACTING = ('socket.', 'subprocess.', 'ctypes.', 'shutil.', 'os.system', 'os.exec'
 
 
 def located(file):
-    """Where to import from, and which names: a module, a package or a wheel."""
+    """The folder and the names to import: of a module, a package or a wheel."""
     if file.endswith(('.whl', '.zip')):
         import zipfile
 
@@ -29,7 +29,7 @@ def located(file):
 
 
 def deny(event, args):
-    """Loading is no reason to act. The sandbox of the host is what holds code of strangers; this is not a wall."""
+    """Denies side effects of loading. It does not confine untrusted code; that needs the sandbox of the host."""
     if event.startswith(ACTING) or (event == 'open' and isinstance(args[2], int) and args[2] & WRITING):
         raise PermissionError(f'A module must not do this while it is loaded: {event}')
 

@@ -1,4 +1,4 @@
-/** The lockfile beside the workflows, as the commands read and write it. */
+/** Reads and writes the lockfile in the folder of the workflows. */
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,10 +7,10 @@ import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 
 export interface LockFile {
-  /** As it was named; for messages. */
+  /** As given by the user; for messages. */
   readonly name: string;
   readonly file: string;
-  /** What the file says; absent without a file. */
+  /** The content of the file; absent if there is no file. */
   readonly text?: string;
   readonly lock?: PackLock;
 }
@@ -29,7 +29,7 @@ export async function readLockFile({ args, io }: Call): Promise<LockFile> {
 export const pinsOf = ({ packs }: Pick<PackLock, 'packs'>): Map<string, string> =>
   new Map(packs.map(({ name, version }) => [name, version]));
 
-/** Whole or not at all: a lockfile that is cut short would stop every install. */
+/** Written atomically: a truncated lockfile would stop every install. */
 export async function saveLockFile({ name, file }: LockFile, text: string): Promise<void> {
   const partial = `${file}.${randomUUID()}.partial`;
   try {

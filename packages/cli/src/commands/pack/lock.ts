@@ -1,4 +1,4 @@
-/** From the ranges that workflows name to exact versions that everybody gets. */
+/** Resolves the ranges of workflows to exact versions for all users. */
 
 import {
   exposures,
@@ -81,7 +81,7 @@ function lockable<T extends Root>(all: readonly T[]): { roots: T[]; local: strin
   };
 }
 
-/** A workflow may say which archive it takes, and not only which version. */
+/** A workflow may pin the archive in addition to the version. */
 function checkWorkflowPins(roots: readonly WorkflowRoot[], { packs }: Pick<Resolution, 'packs'>): void {
   for (const { name, integrity, requestedBy } of roots) {
     const chosen = packs.find((pack) => pack.name === name);
@@ -92,14 +92,14 @@ function checkWorkflowPins(roots: readonly WorkflowRoot[], { packs }: Pick<Resol
   }
 }
 
-/** Those of the lockfile, and those of the command line after them; one without a version is taken back. */
+/** Overrides of the lockfile, then those of the command line; one without a version is removed. */
 function overridesOf({ args }: Call, before: PackLock | undefined): Record<string, string> {
   const given = args.list('override').map((pair) => splitPair(pair, '--override'));
   const merged = { ...before?.overrides, ...Object.fromEntries(given) };
   return Object.fromEntries(Object.entries(merged).filter(([, version]) => version !== ''));
 }
 
-/** An old override that no pack needs is removed; a new one is a typing error. */
+/** An old override that no pack needs is removed; a new one is probably mistyped. */
 function usedOverrides({ args }: Call, { overrides, packs }: Resolution): Record<string, string> {
   const names = packs.map(({ name }) => name);
   for (const pair of args.list('override')) {

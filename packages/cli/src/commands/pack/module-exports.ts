@@ -1,4 +1,4 @@
-/** Which node types a pack's code really offers. */
+/** The node types that a pack's code really offers. */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 export type ModuleExports =
   | { readonly kind: 'types'; readonly typeIds: readonly string[] }
   | { readonly kind: 'broken'; readonly message: string; readonly line: number; readonly column: number }
-  /** There is nothing here that could load it. */
+  /** No program on this machine could load it. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface PackModule {
@@ -22,7 +22,7 @@ const LOAD_MS = 10_000;
 const OUTPUT_BYTES = 1_048_576;
 
 const lister = JSON.stringify(LIST_TYPES.href);
-/** The lister comes first, so that it holds its own references when the pack's code begins. */
+/** The lister is loaded first, so that it holds its own references when the pack's code starts. */
 const PROGRAMS: Readonly<Record<Exclude<PackModule['language'], 'python'>, (url: string) => string>> = {
   javascript: (url) =>
     `import { tellJavaScript } from ${lister}; import * as pack from ${url}; tellJavaScript(pack);`,
@@ -30,8 +30,8 @@ const PROGRAMS: Readonly<Record<Exclude<PackModule['language'], 'python'>, (url:
 };
 
 /**
- * Loads the module in a process that can read the pack's folder and reach nothing else. It is the author's own
- * code: the host's sandbox is what holds code of strangers.
+ * Loads the module in a process that can only read the pack's folder. This is the author's own code:
+ * untrusted code needs the host's sandbox.
  */
 export async function moduleExports({ folder, file, language }: PackModule): Promise<ModuleExports> {
   const mark = `${crypto.randomUUID()}:`;
@@ -45,7 +45,7 @@ export async function moduleExports({ folder, file, language }: PackModule): Pro
 
 const LIST_PYTHON = fileURLToPath(new URL('list-types.py', import.meta.url));
 
-/** Isolated from the packages of the author, which a host has not, and without a trace in the folder. */
+/** Isolated from packages of the author that a host does not have, and without writing to the folder. */
 async function pythonExports(folder: string, file: string, mark: string): Promise<ModuleExports> {
   const args = ['-I', '-S', '-B', LIST_PYTHON, folder, file, mark];
   const { stdout, stderr, isMissing } = await load('python3', args, { PATH: process.env.PATH });
@@ -62,7 +62,7 @@ function typesIn(stdout: string, mark: string): ModuleExports | undefined {
 interface Loaded {
   readonly stdout: string;
   readonly stderr: string;
-  /** The program that should load it. */
+  /** Whether the program that should load it is missing. */
   readonly isMissing: boolean;
 }
 
@@ -74,7 +74,7 @@ const load = (program: string, args: readonly string[], env: NodeJS.ProcessEnv =
     );
   });
 
-/** The last frame in the file is where it failed; the last line says how. */
+/** The last frame in the file is the location of the failure; the last line is the message. */
 function pythonFailureIn(stderr: string, file: string): { message: string; line: number; column: number } {
   const message = stderr.match(/^\w*(?:Error|Exception|Interrupt|Exit)\b.*$/gm)?.at(-1);
   const [, line = '1'] =
@@ -84,7 +84,9 @@ function pythonFailureIn(stderr: string, file: string): { message: string; line:
   return { message: message ?? 'It failed to load, or took too long.', line: Number(line), column: 1 };
 }
 
-/** Node prints where a module failed: `…/index.mjs:2` and a caret for syntax, `…/index.mjs:2:9` in stacks. */
+/**
+ * Node prints the location of a failure: `…/index.mjs:2` and a caret for syntax, `…/index.mjs:2:9` in stacks.
+ */
 function failureIn(stderr: string, file: string): { message: string; line: number; column: number } {
   const message = /^\w*Error\b.*$/m.exec(stderr)?.[0] ?? 'It failed to load, or took too long.';
   const at = stderr.indexOf(`/${file}:`);

@@ -1,4 +1,4 @@
-/** Packs on a host: what is there, what it may do, what it did. */
+/** Commands for packs on a host: list, show, grant and review their use. */
 
 import { RUNTIME_REQUIREMENTS, surfaceGrant } from '@gantry/packs';
 import type { InstalledPack } from '@gantry/protocol';
@@ -24,7 +24,7 @@ export function sayInstalled({ io }: Pick<Call, 'io'>, pack: InstalledPack): voi
   io.stdout.write(`${printable(`${pack.name}@${pack.version} is installed: ${offersOf(pack)}`)}\n`);
 }
 
-/** Hands it to the host, and asks for what the host wants granted. */
+/** Installs a pack on the host, and asks for the permissions that the host wants to be approved. */
 export async function installBuilt(
   call: Call,
   pack: BuiltPack,
@@ -42,7 +42,7 @@ export async function installBuilt(
   );
 }
 
-/** How well it is known where it comes from. */
+/** How the origin of the pack is verified. */
 export function proofOf({ trust, signedBy, covers, development, unknownSigner }: InstalledPack): string {
   const unproved = unknownSigner ? 'signed by an unknown key' : trust;
   const proof = signedBy === undefined ? unproved : `${trust} by ${signedBy} (${covers ?? 'manifest'})`;
@@ -81,7 +81,7 @@ export const ls: Action = {
   },
 };
 
-/** An empty list is written `none`, so that a typing error revokes nothing. */
+/** An empty list is written `none`, so that a typing error does not revoke everything. */
 function readGrants(list: string): string[] {
   if (list === 'none') return [];
   const ids = list.split(',');
@@ -138,7 +138,7 @@ export const receipts: Action = {
   },
 };
 
-/** Before the first step everything is unused, which says nothing. */
+/** Before the first step all grants are unused, so there is no suggestion. */
 function offerLess(
   { io }: Call,
   name: string,

@@ -1,4 +1,4 @@
-/** Which packs have moved on. */
+/** Packs with newer versions. */
 import { type OutdatedPack, outdated as standing } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
 import { print } from '../../output.ts';

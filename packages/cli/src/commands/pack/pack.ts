@@ -84,7 +84,7 @@ const command = actionCommand({
   ],
 });
 
-/** A pack that is not right is a finding, like those of doctor: the command itself worked. */
+/** A faulty pack is a finding, like those of doctor: the command itself succeeded. */
 export const pack: Command = {
   ...command,
   async run(call) {

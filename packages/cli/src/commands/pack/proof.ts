@@ -1,4 +1,4 @@
-/** Keys, signatures and their proof; no host is asked. */
+/** Keys, signatures and their verification; needs no host. */
 import { generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -125,7 +125,7 @@ function signatureText(signature: SignatureJudgement): string {
   return `${text}, by ${signature.signedBy}; it covers ${COVERS_TEXT[signature.covers]}`;
 }
 
-/** `--trust FILE`: the trust file of a host, for what is proved here. */
+/** `--trust FILE`: the trust file of a host, for verification here. */
 async function trustFileOf({ args, io }: Pick<Call, 'args' | 'io'>): Promise<TrustFile | undefined> {
   const file = args.text('trust');
   if (file === undefined) return;

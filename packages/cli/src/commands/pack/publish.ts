@@ -45,7 +45,7 @@ interface Publication {
 export const publish: Action = {
   takes: '<pack> [--registry URL] [--signing-key FILE]',
   async act(call, word = '') {
-    // Known to be set before anything is built
+    // Fails before anything is built if no key is set
     keyOf(call);
     const registry = registryOf(call);
     const built = await checkedPack(call, word);
@@ -77,13 +77,13 @@ async function sendPack(call: Call, pack: BuiltPack): Promise<'created' | 'uncha
   return status === 201 ? 'created' : 'unchanged';
 }
 
-/** The header knows no `ed25519`: both are signatures made with a key by hand. */
+/** The header has no value for `ed25519`: both are signatures made manually with a key. */
 function methodOf({ manifest: { signing } }: BuiltPack): string {
   if (signing === undefined) return 'none';
   return signing.method === 'sigstore' ? 'sigstore' : 'manual';
 }
 
-/** What the pack was built from and with, for the record of the registry. Headers carry ASCII. */
+/** The source and tools of the build, for the record of the registry. Headers are ASCII. */
 function buildFacts(env: Call['io']['env']): string {
   const repository = env.GITHUB_REPOSITORY ?? env.CI_PROJECT_URL;
   const commit = env.GITHUB_SHA ?? env.CI_COMMIT_SHA;
@@ -97,7 +97,7 @@ function buildFacts(env: Call['io']['env']): string {
   return JSON.stringify(build).replace(/[^\x20-\x7e]/g, '?');
 }
 
-/** As `pack check` judges it, warnings included. The bytes of an archive stay what they are. */
+/** Checked like `pack check`, including warnings. The bytes of an archive are not changed. */
 async function checkedPack(call: Call, word: string): Promise<BuiltPack> {
   const location = path.resolve(call.io.cwd, word);
   const found = await stat(location).catch(() => undefined);
@@ -117,7 +117,7 @@ async function checkedPack(call: Call, word: string): Promise<BuiltPack> {
   return built;
 }
 
-/** `named` is what the author knows: the folder, or the archive that was unpacked into it. */
+/** `named` is the name that the author knows: the folder, or the archive that was unpacked into it. */
 async function refuseFaults(call: Call, folder: string, named: string): Promise<void> {
   const { faults } = await checkPack(folder);
   printFaults(call, named, faults);

@@ -1,4 +1,4 @@
-/** Which registries a command asks, and how they are reached. */
+/** The registries of a command, and the access to them. */
 import { createEgressByPurpose, type EgressByPurpose, readAllowList } from '@gantry/egress';
 import {
   type CopyableRegistry,
@@ -11,11 +11,11 @@ import {
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 
-/** As the command line or the environment names them: the primary first, then the fallbacks. */
+/** From the command line or the environment: the primary first, then the fallbacks. */
 export const namedRegistries = ({ args, io }: Pick<Call, 'args' | 'io'>): string[] =>
   readRegistries(args.text('registry') ?? io.env.GANTRY_REGISTRY_URL);
 
-/** Those, or else the ones that the lockfile was made with. */
+/** Those, or else the registries of the lockfile. */
 export async function requireRegistries(call: Call, lock?: PackLock): Promise<Registries> {
   const named = namedRegistries(call);
   const locked = lock?.registry === undefined ? [] : [lock.registry, ...(lock.fallbackRegistries ?? [])];
@@ -33,7 +33,10 @@ export const openRegistry = (
   key = keyFor(call, name),
 ): Promise<CopyableRegistry> => openNamed(name, { ...call.io, egress: egressOf(call.io), key });
 
-/** For the first registry that the user named alone: fallbacks, and what a lockfile names, must not learn it. */
+/**
+ * Only for the first registry that the user named: fallbacks, and registries of a lockfile, must not get the
+ * key.
+ */
 function keyFor(call: Pick<Call, 'args' | 'io'>, name: string): string | undefined {
   const [first] = namedRegistries(call);
   return first !== undefined && sameRegistry(first, name) ? call.io.env.GANTRY_REGISTRY_KEY : undefined;

@@ -1,6 +1,6 @@
 /**
- * Two detached Ed25519 signatures, kept in the archive: over the packed pack.json, as published packs carry it, and
- * over files.json, which covers the code.
+ * Two detached Ed25519 signatures in the archive: one of the packed pack.json, as in published packs, and one
+ * of files.json, which covers the code.
  */
 import {
   archiveOf,
@@ -17,7 +17,7 @@ import type { Json } from '@gantry/protocol';
 /** Their public schema has no member `signing`; files.json names the key. */
 const SIGNED_DETACHED_ONLY = ['frontend-plugin'];
 
-/** Keys sorted, no spaces: the form in which registries sign manifests, and serve them. */
+/** Sorted keys, no spaces: the form in which registries sign and serve manifests. */
 function canonical(value: Json): string {
   const sorted = (_key: string, item: unknown): unknown =>
     item !== null && typeof item === 'object' && !Array.isArray(item)
@@ -27,12 +27,12 @@ function canonical(value: Json): string {
 }
 
 export interface SigningKey {
-  /** Where it was read from; its name without the ending is the key's id. */
+  /** The path of the file; its name without the extension is the id of the key. */
   readonly file: string;
   readonly pem: string;
 }
 
-/** The same files with a manifest that names the key, their list, and both signatures. */
+/** The same files with a manifest that names the key, the list of files, and both signatures. */
 export function signFiles(files: ReadonlyMap<string, Uint8Array>, key: SigningKey): Promise<WrittenArchive> {
   const source = files.get('pack.json') ?? new Uint8Array();
   const manifest = JSON.parse(new TextDecoder().decode(source));

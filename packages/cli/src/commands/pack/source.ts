@@ -1,4 +1,4 @@
-/** What a command is pointed at: a folder, which is checked and built, or an archive, which is read. */
+/** The pack argument of a command: a folder, which is checked and built, or an archive, which is read. */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -23,7 +23,7 @@ export interface BuiltPack {
 
 export const packLabel = ({ name, version }: PackManifest): string => `${name}@${version}`;
 
-/** As registries name it. */
+/** The name that registries use. */
 export const archiveName = ({ name, version }: PackManifest): string => `${name}-${version}.tgz`;
 
 export async function buildOf(call: Call, word: string): Promise<BuiltPack> {

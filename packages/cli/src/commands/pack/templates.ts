@@ -1,21 +1,21 @@
-/** Packs to begin with: one node each. */
+/** Starter packs: one node each. */
 export interface Template {
-  /** Of the pack. */
+  /** Describes the pack. */
   readonly description: string;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   /** The last part of its type id, and the name of its function. */
   readonly node: string;
   readonly label: string;
-  /** Of the node. */
+  /** Describes the node. */
   readonly does: string;
   readonly role: 'pure' | 'side-effect';
-  /** Schemas of members that are all texts or numbers. */
+  /** Schemas of objects whose members are all strings or numbers. */
   readonly config: Members;
   readonly inputs: Members;
   readonly outputs: Members;
   /** Default inputs of the node in the example. */
   readonly example: Readonly<Record<string, string>>;
-  /** The function. */
+  /** The source of the function. */
   code(packName: string): string;
 }
 
@@ -25,7 +25,7 @@ export interface Member {
 }
 export type Members = Readonly<Record<string, Member>>;
 
-/** It only computes. */
+/** A node that only computes. */
 export const GREETING: Template = {
   description: 'Greets people.',
   node: 'hello',
@@ -45,7 +45,7 @@ function hello({ inputs, config, log }) {
 `,
 };
 
-/** It stores through the host. */
+/** A node that stores data through the host. */
 export const COUNTING: Template = {
   description: 'Counts visits.',
   peerDependencies: { 'host.kvStorage': 'required', 'host.tableStorage': 'required' },

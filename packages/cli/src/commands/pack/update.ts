@@ -1,4 +1,4 @@
-/** Moves packs to newer versions: first it shows what changes, then it asks. */
+/** Updates packs to newer versions: shows the changes, then asks for approval. */
 
 import {
   grantDifference,
@@ -54,7 +54,7 @@ interface Chosen {
   readonly registries: Registries;
 }
 
-/** Everything moves, or only what is named: then the rest stays where it is, as far as it fits. */
+/** Updates everything, or only the named packs: then the others stay at their version if possible. */
 function pinsLeft({ lock }: Workspace, names: readonly string[] | undefined): Map<string, string> {
   const pins = pinsOf(lock);
   if (names === undefined) return new Map();
@@ -72,7 +72,7 @@ function nothingToDo(call: Call): void {
   else call.io.stdout.write('Everything is up to date.\n');
 }
 
-/** What was granted is not the question here: this is what the versions themselves ask for. */
+/** Shows what the versions require, regardless of existing grants. */
 async function show(
   call: Call,
   changes: readonly Change[],
@@ -104,8 +104,8 @@ async function confirm({ args, io }: Call): Promise<void> {
 }
 
 /**
- * The lockfile comes last: if this ends in between, the same command goes on where it was. Without one only what
- * changes is installed, since the host may have other content under a version that stays.
+ * The lockfile is written last: if this is interrupted, the same command continues. Without a lockfile only
+ * changed packs are installed, since the host may have other content under an unchanged version.
  */
 async function carryOut(
   call: Call,

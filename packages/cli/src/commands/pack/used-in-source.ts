@@ -1,4 +1,4 @@
-/** What the source of a pack seems to use, so that the author is warned before an operator is. */
+/** What the source of a pack probably uses, so that the author is warned before an operator is. */
 
 export interface Use {
   /** A primitive of the platform. */
@@ -20,7 +20,7 @@ const PRIMITIVES: Signs = [
   ['env.read', /\bprocess\.env\b/],
 ];
 
-/** The first sign of each. Signs are looked for in the text, so that a comment counts as well. */
+/** The first match of each. Matching is textual, so comments match too. */
 function firstSigns(source: string, signs: Signs): Use[] {
   const lines = source.split('\n');
   return signs.flatMap(([name, pattern]) => {

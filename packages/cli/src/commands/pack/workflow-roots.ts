@@ -1,4 +1,4 @@
-/** What the workflow definitions of a folder ask for: their `packs` maps. */
+/** The requirements of the workflow definitions in a folder: their `packs` maps. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Root } from '@gantry/packs';
@@ -8,11 +8,11 @@ import { UsageError } from '../../io.ts';
 import { readJson } from '../../values.ts';
 
 export interface WorkflowRoot extends Root {
-  /** The one archive that the workflow takes, if it says so. */
+  /** The archive that the workflow pins, if any. */
   readonly integrity?: string;
 }
 
-/** Packs of the scope local are folders on this machine; no registry has them. */
+/** Packs with the scope `local` are folders on this machine; no registry has them. */
 export const isLocal = ({ name }: Pick<Root, 'name'>): boolean => name.startsWith('local.');
 
 const ANY_VERSION = '*';
@@ -21,8 +21,8 @@ const workflowsFolder = ({ args, io }: Call): string =>
   args.text('workflows') ?? (io.env.GANTRY_WORKFLOWS_DIR || 'workflows');
 
 /**
- * Undefined when there is no such folder. A file that cannot be read stops the command: a lockfile that lacks what
- * it asks for would look whole.
+ * Undefined if the folder does not exist. An unreadable file stops the command: a lockfile without its
+ * requirements would look complete.
  */
 export async function workflowRoots(call: Call): Promise<WorkflowRoot[] | undefined> {
   const name = workflowsFolder(call);
@@ -39,7 +39,7 @@ export async function workflowRoots(call: Call): Promise<WorkflowRoot[] | undefi
   return roots;
 }
 
-/** As `workflowRoots`, where nothing can be done without the folder. */
+/** Like `workflowRoots`, but throws if the folder does not exist. */
 export async function requireWorkflowRoots(call: Call): Promise<WorkflowRoot[]> {
   const roots = await workflowRoots(call);
   if (roots) return roots;

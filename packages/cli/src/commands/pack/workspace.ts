@@ -1,4 +1,4 @@
-/** What is in use and asked for: by the lockfile and its workflows, or else by the host. */
+/** The used and required packs: from the lockfile and its workflows, or else from the host. */
 import type { LockedPack, PackLock, Registries, Root } from '@gantry/packs';
 import type { InstalledPack } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
@@ -7,7 +7,7 @@ import { type LockFile, readLockFile } from './lock-file.ts';
 import { isLocal, workflowRoots } from './workflow-roots.ts';
 
 export interface Workspace {
-  /** Absent without a lockfile; then `packs` are those that the host has. */
+  /** Absent without a lockfile; then `packs` are those of the host. */
   readonly file?: LockFile;
   readonly lock: PackLock;
   readonly roots: readonly Root[];
@@ -21,7 +21,7 @@ export async function readWorkspace(call: Call): Promise<Workspace> {
   return { file, lock: file.lock, roots };
 }
 
-/** Of what the host has, packs that came from no registry stay as they are. What a lockfile lists must be known. */
+/** Packs of the host that came from no registry are left unchanged. Packs of a lockfile must be known. */
 export async function knownTo(registries: Registries, workspace: Workspace): Promise<Workspace> {
   if (workspace.file) return workspace;
   const known = new Set<string>();
@@ -30,7 +30,10 @@ export async function knownTo(registries: Registries, workspace: Workspace): Pro
   return { lock: { ...workspace.lock, packs }, roots: workspace.roots.filter(({ name }) => known.has(name)) };
 }
 
-/** Without the workflows, what nothing else in the lockfile asks for is a root; ranges are not known, so `^`. */
+/**
+ * Without workflows, packs on which nothing in the lockfile depends are roots. Their ranges are unknown, so
+ * `^` is used.
+ */
 function rootsOf(packs: readonly LockedPack[], requestedBy: string): Root[] {
   const dependencies = new Set(packs.flatMap((pack) => Object.keys(pack.dependencies ?? {})));
   return packs.filter(({ name }) => !dependencies.has(name)).map((pack) => compatible(pack, requestedBy));
@@ -42,7 +45,7 @@ const compatible = ({ name, version }: Version, requestedBy: string): Root => ({
   requestedBy,
 });
 
-/** Packs that came from a folder, or that the settings of the host name, are not this caller's to move. */
+/** Packs that came from a folder, or from the settings of the host, cannot be updated by this caller. */
 function installedWorkspace(installed: readonly InstalledPack[]): Workspace {
   const own = installed.filter((pack) => !pack.shared && !pack.development && !isLocal(pack));
   // The host lists the version that serves new runs first.

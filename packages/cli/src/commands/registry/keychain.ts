@@ -15,7 +15,7 @@ const CLAIMS = '/v1/host/gantry/registry/claims';
 
 interface PublicKey {
   readonly keyId: string;
-  /** SPKI in base64, without line ends: what a rotation proof is made over. */
+  /** SPKI in base64, without line breaks: the input of a rotation proof. */
   readonly publicKey: string;
 }
 
@@ -39,7 +39,7 @@ async function publicKeyIn(call: Call, file: string): Promise<PublicKey> {
   }
 }
 
-/** The options of the command line replace members of the claim before. */
+/** Options of the command line replace members of the earlier claim. */
 async function sendClaim(call: Call, namespace: string, before: JsonObject = {}): Promise<JsonObject> {
   const { args } = call;
   const file = args.text('public-key');
@@ -51,7 +51,7 @@ async function sendClaim(call: Call, namespace: string, before: JsonObject = {})
   });
 }
 
-/** The members of the current claim: a claim that is sent again replaces all of them. */
+/** The members of the current claim: sending a claim replaces all of them. */
 async function claimedBefore(call: Call, namespace: string): Promise<JsonObject> {
   const { claims } = await askRegistry<{ claims: JsonObject[] }>(call, { method: 'GET', path: CLAIMS });
   const found = claims.find((one) => one.namespace === namespace);

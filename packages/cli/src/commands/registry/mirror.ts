@@ -1,7 +1,8 @@
 /**
- * `gantry registry mirror`: copies a registry into a folder of plain files, byte for byte. `--registry FOLDER` reads it,
- * and any static web server can serve it. Only the discovery document is written anew: it names the registry that was
- * copied, so lockfiles made against that registry stay valid, and the paths of the files here.
+ * `gantry registry mirror`: copies a registry into a folder of plain files, byte for byte. `--registry
+ * FOLDER` reads it, and any static web server can serve it. Only the discovery document is rewritten: it
+ * names the original registry, so lockfiles made against that registry stay valid, and the paths of the files
+ * here.
  */
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,7 +22,7 @@ import { printable, sizeOf } from '../../style.ts';
 import { openRegistry } from '../pack/registries.ts';
 
 const PACKS_AT_ONCE = 4;
-/** After so many in a row the registry counts as gone. */
+/** After this many failures in a row the registry is considered unreachable. */
 const UNREACHABLE_MAX = 8;
 const UNREACHABLE: ReadonlySet<string> = new Set(['pack_registry_unreachable', 'pack_fetch_failed']);
 const PATTERN = /^[a-z][a-zA-Z0-9_-]*(\.[a-zA-Z0-9_-]+)*(\.\*)?$/;
@@ -32,7 +33,7 @@ const CLEAR_LINE = '\r\u001b[K';
 const DISCOVERY = '.well-known/openwop-registry.json';
 const INDEX = 'v1/index.json';
 const PACKS = 'v1/packs';
-/** A server can answer at `/v1/packs/{name}`; among files that is a folder. */
+/** A server can answer at `/v1/packs/{name}`; in a file system that is a folder. */
 const ENDPOINTS = {
   registryIndex: `/${INDEX}`,
   packMetadata: `/${PACKS}/{name}/index.json`,
@@ -53,7 +54,7 @@ interface Mirror {
   unreachableInARow: number;
 }
 
-/** Exit code 0 when everything was copied, 1 when something was not. */
+/** Exit code 0 if everything was copied, 1 if something was not. */
 export async function mirror(call: Call): Promise<number> {
   const { args, io } = call;
   const [, source = '', target = ''] = args.words;
@@ -97,7 +98,7 @@ function patternsOf(list: string | undefined): string[] | undefined {
 
 const json = (value: object): Buffer => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 
-/** Discovery, keys and advisories: what the packs are judged by, so it is there before them. */
+/** Discovery, keys and advisories. Packs are verified with these, so they are copied first. */
 async function copySite(work: Mirror): Promise<void> {
   const { registry, folder } = work;
   const bytes = await registry.document({ of: 'discovery' });
@@ -125,7 +126,7 @@ async function copySite(work: Mirror): Promise<void> {
   await put(work, DISCOVERY, json({ ...discovery, url, endpoints: ENDPOINTS, writeApi, signingKeys }));
 }
 
-/** Versions first and the index last, so that an interrupted mirror lists nothing that it lacks. */
+/** Versions first and the index last, so that an interrupted mirror lists only what it has. */
 async function copyPack(work: Mirror, name: string): Promise<void> {
   const { registry, counts } = work;
   const index = await registry.index(name);
@@ -158,8 +159,10 @@ async function copyVersion(work: Mirror, name: string, version: string): Promise
     work.io.stdout.write(`${CLEAR_LINE}${counts.versions} versions, ${sizeOf(counts.bytes)}`);
 }
 
-/** Wrong integrity, a wrong signature or a key of another namespace are refused. Whether unsigned packs may be
- * installed is for the host to decide, as with the registry itself. */
+/**
+ * Refuses wrong integrity, a wrong signature or a key of another namespace. The host decides whether unsigned
+ * packs may be installed, as with the registry itself.
+ */
 async function copyArchive(
   work: Mirror,
   { name, version, at }: { readonly name: string; readonly version: string; readonly at: string },
@@ -192,7 +195,7 @@ async function attempt(work: Mirror, what: string, copy: () => Promise<void>): P
   }
 }
 
-/** The packs in the folder, for a registry that was copied in part or has no index itself. */
+/** The packs in the folder, for a registry that was copied in part or has no index. */
 async function listing({ folder }: Mirror): Promise<Buffer> {
   const names = await readdir(path.join(folder, PACKS)).catch(() => []);
   return json({ packs: names.sort().map((name) => ({ name })) });
@@ -207,7 +210,7 @@ async function read({ folder }: Mirror, file: string): Promise<Buffer | undefine
   }
 }
 
-/** Whole or not at all. Answers whether anything changed. */
+/** Writes atomically. Returns whether anything changed. */
 async function put(work: Mirror, file: string, bytes: Uint8Array): Promise<boolean> {
   if ((await read(work, file))?.equals(bytes)) return false;
   const target = path.join(work.folder, file);

@@ -77,7 +77,7 @@ function registryMain(): string {
 async function runRegistry(call: Call): Promise<number> {
   const { name } = splitCommand(call.args.words);
   if (name === undefined) throw new UsageError(`Usage: gantry ${registry.usage}`);
-  if (name === 'start') await start.act(call); // with flags of its own
+  if (name === 'start') await start.act(call); // has its own flags
   const args = readArgs({ ...registry, words: { min: 1, max: wordsMax(ACTIONS) } }, call.args.words);
   return runAction(registry, ACTIONS, { ...call, args });
 }

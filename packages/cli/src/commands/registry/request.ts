@@ -12,10 +12,10 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 export interface RegistryRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Bytes are sent as they are, with the content type in `headers`. */
+  /** Bytes are sent unchanged, with the content type in `headers`. */
   readonly body?: JsonObject | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A key is sent if there is one, and shows private packs. */
+  /** A key is optional; with it private packs are visible. */
   readonly isOpen?: true;
   readonly timeoutMs?: number;
   /** Next steps that only the command knows, by error code. */
