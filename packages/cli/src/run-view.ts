@@ -18,7 +18,7 @@ export interface RunView {
   readonly names: Readonly<Record<string, string>>;
   /** Start time of each running node. */
   readonly running: ReadonlyMap<string, number>;
-  /** What the whole run waits for, if anything. */
+  /** The reason why the whole run waits, if it does. */
   readonly waiting?: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 /**
  * A run's events as one unbroken sequence over any number of connections.
  *
- * I1. Each event is yielded once, in order: events up to the cursor are dropped. An event may be followed by
- *     one frame made from it with the same sequence (`state.snapshot`, `ai.message.chunk`).
+ * I1. Each event is yielded once, in order: events up to the cursor are dropped. An event may have frames
+ *     made from it with the same sequence (`state.snapshot`, `ai.message.chunk`), one of each type.
  * I2. The end is the run's terminal event; or, for modes and cursors that never see it, a connection that was
  *     opened after the run had ended and delivered nothing new.
  * I3. Only temporary failures are retried, and never more than the policy allows in a row.

@@ -33,7 +33,7 @@ export interface Packs {
   grant(name: string, requires: readonly string[]): Promise<PackDetail>;
   /** All versions unless one is named. Runs that use them continue. */
   remove(name: string, version?: string): Promise<void>;
-  /** What the pack was observed to use, beside its grants. */
+  /** The observed use of permissions, compared with the grants. */
   receipts(name: string): Promise<PackReceipts>;
 }
 

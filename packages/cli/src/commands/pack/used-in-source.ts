@@ -1,4 +1,4 @@
-/** What the source of a pack probably uses, so that the author is warned before an operator is. */
+/** Guesses what the source of a pack uses, so that the author is warned before an operator is. */
 
 export interface Use {
   /** A primitive of the platform. */
