@@ -77,10 +77,7 @@ function help(name: string | undefined, io: Io): number {
   return EXIT.ok;
 }
 
-/**
- * `first` is the first word of the line. If it is an unknown flag, that flag is reported, not the word after
- * it.
- */
+/** `first` is the first word of the line. If it is an unknown flag, that flag is reported, not the word after it. */
 function commandNamed(name: string, first = ''): Command {
   const found = COMMANDS.find((command) => command.name === name);
   if (found) return found;

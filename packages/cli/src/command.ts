@@ -61,10 +61,7 @@ export interface Command {
   readonly details?: string;
   readonly options: OptionSpecs;
   readonly examples: readonly string[];
-  /**
-   * The number of words after the name, if the usage does not show it; `passthrough` passes all arguments
-   * unparsed.
-   */
+  /** The number of words after the name, if the usage does not show it; `passthrough` passes all arguments unparsed. */
   readonly words?: WordCount | 'passthrough';
   /** Returns the exit code if it is not 0. */
   run(call: Call): Promise<number | undefined> | Promise<void>;

@@ -35,9 +35,7 @@ export interface Heartbeats extends Omit<HeartbeatApi, 'list'> {
 
 export interface Webhooks extends Omit<WebhookApi, 'list'> {
   list(): Promise<protocol.WebhookSubscription[]>;
-  /**
-   * The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason.
-   */
+  /** The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason. */
   register: WebhookApi['create'];
   unregister: WebhookApi['remove'];
   /** A new secret, shown once; the old one signs too until `previousSecretUntil`. */
@@ -67,9 +65,7 @@ export interface Triggers extends Omit<TriggerApi, 'list'> {
   list(): Promise<protocol.TriggerSubscription[]>;
   /** The list with the workflows that they start and the sources that they listen to. */
   describe(): Promise<Described[]>;
-  /**
-   * The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason.
-   */
+  /** The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason. */
   register(request: EventRegistration): Promise<protocol.TriggerSubscriptionCreated>;
   /** Every message of the topic starts one run. No requests are sent to it, so it has no secret. */
   registerQueue(request: QueueRegistration): Promise<protocol.QueueSubscriptionCreated>;
@@ -78,10 +74,7 @@ export interface Triggers extends Omit<TriggerApi, 'list'> {
   unregister: TriggerApi['remove'];
 }
 
-/**
- * Runs and events that failed permanently, kept for inspection. A retry forks a run, or delivers an event
- * again.
- */
+/** Runs and events that failed permanently, kept for inspection. A retry forks a run, or delivers an event again. */
 export interface DeadLetters extends DeadLetterApi {
   /** Removes it from the list. */
   acknowledge: DeadLetterApi['remove'];

@@ -63,10 +63,7 @@ export interface Runs {
   explain(runId: string): Promise<RunExplanation>;
   /** The model usage of the run. */
   usage(runId: string): Promise<RunUsage>;
-  /**
-   * A new run from the events of this one: `replay` repeats the recorded results, `branch` executes the rest
-   * again.
-   */
+  /** A new run from the events of this one: `replay` repeats the recorded results, `branch` executes the rest again. */
   fork(runId: string, request: ForkRunRequest, options?: CreateOptions): Promise<ForkRunResponse>;
   /** Continues a failed run in a new one, from the node that failed, with the current definition. */
   repair(runId: string, options?: CreateOptions): Promise<ForkRunResponse>;

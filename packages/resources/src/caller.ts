@@ -31,10 +31,7 @@ export type NodeCaller = Acting & {
   readonly call: Pick<InvocationRecord, 'invocationId' | 'runId' | 'nodeId'>;
   /** The lease of the process that executes its run. */
   readonly epoch: number;
-  /**
-   * Commits `writes` with events of the run. Returns null, and writes nothing, while the run does not accept
-   * them.
-   */
+  /** Commits `writes` with events of the run. Returns null, and writes nothing, while the run does not accept them. */
   readonly tell: (events: readonly EmittedEvent[], writes: readonly Write[]) => Promise<CommitResult | null>;
 };
 

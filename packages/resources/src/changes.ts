@@ -29,9 +29,7 @@ import { Reads, State } from './state.ts';
 
 const AGAIN_MS_MAX = 2_000;
 const TRIES_MIN = 8;
-/**
- * A commit with an unknown outcome is repeated with its record. Each repetition may take as long to find out.
- */
+/** A commit with an unknown outcome is repeated with its record. Each repetition may take as long to find out. */
 const DOUBTS_MAX = 2;
 
 export interface ChangesOptions extends Chance {
@@ -45,9 +43,7 @@ interface Job {
   /** I4. */
   readonly until: number;
   tries: number;
-  /**
-   * A record that was absent when read existed at the commit. The second time this is a conflict, not a race.
-   */
+  /** A record that was absent when read existed at the commit. The second time this is a conflict, not a race. */
   hasRaced?: boolean;
 }
 
@@ -122,9 +118,7 @@ export class Changes {
     return attempt.outcome.answer as T;
   }
 
-  /**
-   * For clocks: `change.settle` of a record that was read, with the writes that `also` adds to the commit.
-   */
+  /** For clocks: `change.settle` of a record that was read, with the writes that `also` adds to the commit. */
   settle<R extends object>(
     actor: string,
     stored: Stored<R>,
@@ -233,9 +227,7 @@ export class Changes {
     return result ?? pipeline.commit([recordOf(caller, outcome, change.now, events)!, ...group.slice(1)]);
   }
 
-  /**
-   * A change whose own write lost for another reason than a race is settled; the others are decided again.
-   */
+  /** A change whose own write lost for another reason than a race is settled; the others are decided again. */
   async #lost(
     decided: readonly Decided[],
     state: State,

@@ -160,9 +160,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     return this.#shownAll(caller, await this.#entries(caller, filter));
   }
 
-  /**
-   * A page of at most `PAGE_BYTES_MAX`, except for a single larger record. `hasMore`: there may be others.
-   */
+  /** A page of at most `PAGE_BYTES_MAX`, except for a single larger record. `hasMore`: there may be others. */
   async page(
     caller: Caller,
     filter: EntryFilter,

@@ -1,6 +1,4 @@
-/**
- * Objects behind signed links. The link is the credential; it names the object and the permitted operation.
- */
+/** Objects behind signed links. The link is the credential; it names the object and the permitted operation. */
 import type { Readable } from 'node:stream';
 import type { Api } from '@gantry/http';
 import { LINK_ROOT } from '@gantry/surfaces';

@@ -1,7 +1,4 @@
-/**
- * Serves the schemas of the envelope kinds that runs of this host accept, at the path that the protocol
- * defines.
- */
+/** Serves the schemas of the envelope kinds that runs of this host accept, at the path that the protocol defines. */
 import { UNIVERSAL_KINDS } from '@gantry/ai';
 import type { Api } from '@gantry/http';
 import { closedObject, OpenwopError } from '@gantry/protocol';

@@ -64,9 +64,7 @@ export async function readLog(
   return { row, events };
 }
 
-/**
- * One answer with both documented shapes. A run counts as ended only once the reader has all of its events.
- */
+/** One answer with both documented shapes. A run counts as ended only once the reader has all of its events. */
 export function pollAnswer({ row, events }: LogPart, lastSequence: number): string {
   const lastEventSeq = events.at(-1)?.sequence ?? lastSequence;
   const ended = isTerminal(row.status) && lastEventSeq >= row.nextSeq - 1;

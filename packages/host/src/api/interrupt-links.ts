@@ -1,6 +1,4 @@
-/**
- * Interrupts by signed token: links for people, the HTML page behind them, and the routes of the protocol.
- */
+/** Interrupts by signed token: links for people, the HTML page behind them, and the routes of the protocol. */
 import {
   type Answer,
   type Api,

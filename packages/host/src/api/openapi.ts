@@ -61,9 +61,7 @@ function responses(route: Route): object {
   };
 }
 
-/**
- * `POST /v1/runs/{runId}:pause` becomes `postV1RunsRunIdVerbPause`, which differs from the id of `.../pause`.
- */
+/** `POST /v1/runs/{runId}:pause` becomes `postV1RunsRunIdVerbPause`, which differs from the id of `.../pause`. */
 const operationId = ({ method, path }: Route): string => {
   const words = path.replace(':', '/verb/').split(/[^A-Za-z0-9]+/);
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -40,9 +40,7 @@ interface Verb {
   readonly response: Readonly<Record<number, TSchema>>;
   readonly answer: CommandAnswer;
   readonly command: (asked: Asked, caller: Caller) => RunCommand;
-  /**
-   * Whether a run that refused is already in the requested state. For a cancel this is any terminal state.
-   */
+  /** Whether a run that refused is already in the requested state. For a cancel this is any terminal state. */
   readonly isThere?: (run: Run) => boolean;
 }
 

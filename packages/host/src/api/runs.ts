@@ -64,10 +64,7 @@ const LIST_FILTERS = {
 const createdBody = (runId: string, status: RunStatus): string =>
   `{"runId":"${runId}","status":"${isTerminal(status) ? 'running' : status}","eventsUrl":"/v1/runs/${runId}/events","statusUrl":"/v1/runs/${runId}"}`;
 
-/**
- * An evaluation names a suite instead of a workflow. Report that evaluations are not supported, not a schema
- * error.
- */
+/** An evaluation names a suite instead of a workflow. Report that evaluations are not supported, not a schema error. */
 function refusedBody(error: Error, body: unknown): Error {
   const isEvaluation = typeof body === 'object' && body !== null && 'mode' in body && body.mode === 'eval';
   if (!isEvaluation) return error;

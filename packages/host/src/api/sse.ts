@@ -83,9 +83,7 @@ export function checkRoom({ size }: Streams, limit: number): void {
   });
 }
 
-/**
- * Sends the head of a response that ends with the connection: without chunked encoding a frame is one write.
- */
+/** Sends the head of a response that ends with the connection: without chunked encoding a frame is one write. */
 export function openStream(reply: FastifyReply) {
   const { raw } = reply;
   const { socket } = raw;

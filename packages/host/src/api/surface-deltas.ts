@@ -5,10 +5,7 @@
 import { A2UI_KIND, patchBetween } from '@gantry/ai';
 import type { JsonObject, StoredEvent } from '@gantry/protocol';
 
-/**
- * The number of surfaces that are remembered per reader. The oldest one is dropped, and sent in full next
- * time.
- */
+/** The number of surfaces that are remembered per reader. The oldest one is dropped, and sent in full next time. */
 const SURFACES_MAX = 50;
 
 export type Delta = (event: StoredEvent) => StoredEvent;

@@ -1,6 +1,4 @@
-/**
- * Finds gates that no key of the tenant can answer: they require a role, a group or a scope that no key has.
- */
+/** Finds gates that no key of the tenant can answer: they require a role, a group or a scope that no key has. */
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 

@@ -1,6 +1,4 @@
-/**
- * Edited artifacts. Stored versions are immutable: a working copy becomes a version when it is registered.
- */
+/** Edited artifacts. Stored versions are immutable: a working copy becomes a version when it is registered. */
 import { type EditedArtifact, misfitRefusal, type PlanNode, shownContent } from '@gantry/engine';
 import { type Json, OpenwopError, type WorkingCopy, type WriteWorkingCopy } from '@gantry/protocol';
 import { type Caller, type Changes, type RecordKind, readRecord, type Stored } from '@gantry/resources';

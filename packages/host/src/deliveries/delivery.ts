@@ -77,9 +77,7 @@ export async function settleAll<R extends Attempts, S extends DeliveryState>(
   await Promise.all(deliveries.map(settle));
 }
 
-/**
- * Only one process sends it until the claim ends. Returns null, and writes nothing, if it was changed since.
- */
+/** Only one process sends it until the claim ends. Returns null, and writes nothing, if it was changed since. */
 export async function claimDelivery<R extends Attempts>(
   change: Change,
   delivery: Stored<R>,

@@ -4,10 +4,7 @@ import type { Store } from '@gantry/store';
 import { type Attempts, isDue } from './delivery.ts';
 import { type LaneKey, laneName, type Next } from './lanes.ts';
 
-/**
- * The number of deliveries that a lane reads. If all of them wait for a later attempt, those behind them wait
- * too.
- */
+/** The number of deliveries that a lane reads. If all of them wait for a later attempt, those behind them wait too. */
 const PAGE = 256;
 
 export const AGAIN: Next = { next: 'again' };

@@ -6,9 +6,7 @@ import type { InterruptTokens, PersonalToken } from './interrupt-token.ts';
 
 const PEOPLE_MAX = 100;
 const NAME_MAX = 128;
-/**
- * Prefixes of principals that are not people, and the separator between a key and the voter that it names.
- */
+/** Prefixes of principals that are not people, and the separator between a key and the voter that it names. */
 const RESERVED = /^(key_|token:|host:|quorum:)|\//;
 const UNREADABLE = /^\s|\s$|[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 

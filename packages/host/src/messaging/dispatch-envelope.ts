@@ -46,9 +46,7 @@ function mustServe({ record: { target, channels } }: StoredConnector, envelope: 
   checkEnvelope(target, envelope);
 }
 
-/**
- * The connector may not be usable any more since it was added. It is checked again when the message is sent.
- */
+/** The connector may not be usable any more since it was added. It is checked again when the message is sent. */
 async function judged(
   receivers: DispatchEnvelopeOptions['receivers'],
   change: Change,

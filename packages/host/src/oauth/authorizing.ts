@@ -1,7 +1,4 @@
-/**
- * From the request for a connection to the code of the provider: the link, the consent of a person, the
- * callback.
- */
+/** From the request for a connection to the code of the provider: the link, the consent of a person, the callback. */
 import { CONNECTION_LIMITS } from '@gantry/protocol';
 import { type Caller, type Change, openSecret } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';

@@ -38,9 +38,7 @@ export function consentPage({ provider, ...view }: ConsentView): string {
 const scopeLine = ({ scope, label }: ConsentView['scopes'][number]): Html =>
   html`${label !== undefined && `${label}: `}<code>${scope}</code><br>`;
 
-/**
- * An intermediate page: browsers apply `form-action` to redirects of a form, and providers redirect further.
- */
+/** An intermediate page: browsers apply `form-action` to redirects of a form, and providers redirect further. */
 export const goingPage = (displayName: string, url: string): string =>
   page(
     `Continue to ${displayName}`,

@@ -1,7 +1,4 @@
-/**
- * A provider from which this host can get tokens: its description in a connection pack, and the operator's
- * client.
- */
+/** A provider from which this host can get tokens: its description in a connection pack, and the operator's client. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Provider } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';

@@ -1,6 +1,4 @@
-/**
- * The prompts of a node: resolved through all layers, filled in, and logged before any request to a model.
- */
+/** The prompts of a node: resolved through all layers, filled in, and logged before any request to a model. */
 import { type Candidate, type Resolution, resolvePrompt } from '@gantry/ai';
 import type { PromptTemplate } from '@gantry/packs';
 import type { EmittedEvent, Json, JsonObject, WorkflowDefinition } from '@gantry/protocol';

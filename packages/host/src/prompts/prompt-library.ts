@@ -176,10 +176,7 @@ export class PromptLibrary {
     return Promise.all([versionsOf(entries, tenant, templateId), this.#others(tenant, templateId)]);
   }
 
-  /**
-   * If several installed versions of a pack define the same version of a template, the last installed pack
-   * wins.
-   */
+  /** If several installed versions of a pack define the same version of a template, the last installed pack wins. */
   async #declared(tenant: string): Promise<PromptTemplate[]> {
     const packs = await declaredPacks(this.#sources.records, tenant, 'prompt');
     const byKey = new Map<string, PromptTemplate>();

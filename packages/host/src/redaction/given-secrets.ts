@@ -84,9 +84,7 @@ export class GivenSecrets {
     this.#idOf = options.masterKey.hmac('given-secret');
   }
 
-  /**
-   * Part of the change that passes the value. False: it must not be passed, since it could not be redacted.
-   */
+  /** Part of the change that passes the value. False: it must not be passed, since it could not be redacted. */
   async give(change: Change, { value, label, version, runId }: Giving): Promise<boolean> {
     const { redactions, keptMs } = this.#options;
     const { tenant } = change.caller;

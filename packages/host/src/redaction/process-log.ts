@@ -1,7 +1,4 @@
-/**
- * The log of the process. No line contains a secret of the host, or one that the process has opened for any
- * tenant.
- */
+/** The log of the process. No line contains a secret of the host, or one that the process has opened for any tenant. */
 
 import { READABLE } from '@gantry/http';
 import type { SecretValue } from '@gantry/protocol/redaction';

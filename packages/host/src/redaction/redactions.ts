@@ -18,9 +18,7 @@ export interface Redactions {
   forget(tenant: string, value: string): void;
   /** A secret of the host. */
   noteOwn(value: string, label: string): void;
-  /**
-   * Call before working on a run of the tenant. Undefined if all values that pack code received are loaded.
-   */
+  /** Call before working on a run of the tenant. Undefined if all values that pack code received are loaded. */
   ready(tenant: string): Promise<void> | undefined;
   /** Sets the implementation of `ready`. */
   readyBy(known: Redactions['ready']): void;

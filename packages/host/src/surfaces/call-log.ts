@@ -18,10 +18,7 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set([
  */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_backend_unavailable']);
 
-/**
- * A pack that fails in a loop must not fill the disk: all failures are counted in the metrics, few are
- * logged.
- */
+/** A pack that fails in a loop must not fill the disk: all failures are counted in the metrics, few are logged. */
 const TOLD_EVERY_MS = 1_000;
 
 export interface CallLogOptions {

@@ -15,9 +15,7 @@ interface Series {
 
 export type MeasuredCall = Pick<CallReport, 'surface' | 'method' | 'ms' | 'ok' | 'code'>;
 
-/**
- * How often pack code called each method, with which result and how long it took; since the process started.
- */
+/** How often pack code called each method, with which result and how long it took; since the process started. */
 export class CallMetrics {
   readonly #series = new Map<string, Series>();
 

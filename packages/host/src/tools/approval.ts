@@ -17,9 +17,7 @@ export interface ApprovalWish {
   readonly shown: Json;
 }
 
-/**
- * Returns if the call is approved. Throws `approval_rejected`, or `approval_pending` if the node has to stop.
- */
+/** Returns if the call is approved. Throws `approval_rejected`, or `approval_pending` if the node has to stop. */
 export type Approve = (wish: ApprovalWish) => void;
 
 const PREFIX = 'gantry.tool:';

@@ -22,14 +22,9 @@ export interface ToolHook {
   reserve?(call: GatedCall): CommitGroup;
   /** Emitted with the record of a call that was made. */
   told?(call: GatedCall): Promise<readonly EmittedEvent[]>;
-  /**
-   * The reason for the refusal if one of these writes lost. Throws if the node has to stop without a record.
-   */
+  /** The reason for the refusal if one of these writes lost. Throws if the node has to stop without a record. */
   full?(call: GatedCall): Promise<OpenwopError> | OpenwopError;
-  /**
-   * Part of the commit of the record of a call that this process reserved. These writes must not be able to
-   * lose.
-   */
+  /** Part of the commit of the record of a call that this process reserved. These writes must not be able to lose. */
   settle?(call: GatedCall, record: CallRecord): CommitGroup;
 }
 

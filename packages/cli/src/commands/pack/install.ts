@@ -1,6 +1,4 @@
-/**
- * Installs packs on a host: from a local file or folder, from its registries, or all that the lockfile lists.
- */
+/** Installs packs on a host: from a local file or folder, from its registries, or all that the lockfile lists. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError } from '@gantry/client';

@@ -84,9 +84,7 @@ function pythonFailureIn(stderr: string, file: string): { message: string; line:
   return { message: message ?? 'It failed to load, or took too long.', line: Number(line), column: 1 };
 }
 
-/**
- * Node prints the location of a failure: `…/index.mjs:2` and a caret for syntax, `…/index.mjs:2:9` in stacks.
- */
+/** Node prints the location of a failure: `…/index.mjs:2` and a caret for syntax, `…/index.mjs:2:9` in stacks. */
 function failureIn(stderr: string, file: string): { message: string; line: number; column: number } {
   const message = /^\w*Error\b.*$/m.exec(stderr)?.[0] ?? 'It failed to load, or took too long.';
   const at = stderr.indexOf(`/${file}:`);

@@ -33,10 +33,7 @@ export const openRegistry = (
   key = keyFor(call, name),
 ): Promise<CopyableRegistry> => openNamed(name, { ...call.io, egress: egressOf(call.io), key });
 
-/**
- * Only for the first registry that the user named: fallbacks, and registries of a lockfile, must not get the
- * key.
- */
+/** Only for the first registry that the user named: fallbacks, and registries of a lockfile, must not get the key. */
 function keyFor(call: Pick<Call, 'args' | 'io'>, name: string): string | undefined {
   const [first] = namedRegistries(call);
   return first !== undefined && sameRegistry(first, name) ? call.io.env.GANTRY_REGISTRY_KEY : undefined;

@@ -1,6 +1,4 @@
-/**
- * Whether a key of the caller's tenant has a permission, by the same record that authorizes every request.
- */
+/** Whether a key of the caller's tenant has a permission, by the same record that authorizes every request. */
 import type { Api } from '@gantry/http';
 import Type from 'typebox';
 import { keyScopes } from '../../tools/gates.ts';

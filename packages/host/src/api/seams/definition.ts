@@ -8,9 +8,7 @@ type NodeMore = Partial<Pick<WorkflowNode, 'config' | 'inputs' | 'settings' | 'a
 /** Only conformance workflows, which have this prefix, may play agents. */
 export const seamId = (name: string): string => `conformance-seam-${name}`;
 
-/**
- * The id of a workflow that depends on the request, so that two callers never change each other's workflow.
- */
+/** The id of a workflow that depends on the request, so that two callers never change each other's workflow. */
 export const seamIdFor = (name: string, sent: JsonObject): string =>
   seamId(`${name}-${hash('sha256', canonicalize(sent) ?? '', 'hex').slice(0, 16)}`);
 

@@ -3,10 +3,7 @@ import { type Api, type Caller, callerOf } from '@gantry/http';
 import { type Scope, Values } from '@gantry/protocol';
 import type { Static, TSchema } from 'typebox';
 
-/**
- * Seams by their path below `/v1/host/sample/`, POST unless a method is given: the summary and the required
- * scopes.
- */
+/** Seams by their path below `/v1/host/sample/`, POST unless a method is given: the summary and the required scopes. */
 export const SEAMS = {
   'a2ui/emit-surface': ['Let a run receive a surface', 'runs:create'],
   'GET a2ui/materialized': ['The last surface of a run, in full', 'runs:read'],

@@ -1,6 +1,4 @@
-/**
- * Workflows as the public scenarios and examples write them: a list of nodes. Missing members are filled in.
- */
+/** Workflows as the public scenarios and examples write them: a list of nodes. Missing members are filled in. */
 import { CONFORMANCE_MARK } from '@gantry/engine';
 import { type Api, callerOf } from '@gantry/http';
 import { invalid, optional, Values, type WorkflowDefinition, type WorkflowNode } from '@gantry/protocol';

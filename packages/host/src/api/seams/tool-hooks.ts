@@ -1,7 +1,4 @@
-/**
- * A tool that does nothing, called like every tool; and the decision about a credential in an outbound
- * request.
- */
+/** A tool that does nothing, called like every tool; and the decision about a credential in an outbound request. */
 import { randomUUID } from 'node:crypto';
 import { createEgress, type EgressDecision, PUBLIC_POLICY } from '@gantry/egress';
 import type { Api } from '@gantry/http';
