@@ -1,12 +1,13 @@
 /**
- * Where the calls of one process wait for their turn.
+ * The queue for the calls of one process.
  *
- * A call is small and its answer may be large, which is not known before it is there: 8,000 calls for values of 1 MB
- * took 3 GB of the host. So few are under way at once, from their beginning until the child has the answer, and none
- * begins while the child does not read its input.
+ * A call is small, but its answer may be large, and its size is unknown until it is ready: 8,000 calls for
+ * values of 1 MB took 3 GB of the host. So only few calls run at once, from their beginning until the child has
+ * received the answer, and none begins while the child does not read its input.
  *
  * I1 The calls of one invocation begin in the order of their numbers; invocations take turns.
- * I2 A process goes on, slowly, however much others hold: `FREE_CALLS` wait for no memory.
+ * I2 A process always makes progress, if slowly, however much memory others hold: `FREE_CALLS` calls wait for
+ *    no memory.
  * I3 A process that has ended holds nothing and waits for nothing.
  */
 import { limiter, type Release } from '@gantry/limiter';
@@ -14,28 +15,28 @@ import { limiter, type Release } from '@gantry/limiter';
 const CALLS_MAX = 128;
 const FREE_CALLS = 4;
 const MIB = 1024 * 1024;
-/** Counted for an answer that is not there yet; so there may be 2,048 calls under way in all. */
+/** Reserved for an answer that is not ready yet. It limits the calls in progress to 2,048 in total. */
 const ANSWER_BYTES = 128 * 1024;
-/** For answers, from the beginning of their call until the child has taken them. */
+/** Memory for answers, from the beginning of a call until the child has received its answer. */
 export const answerMemory = limiter({ max: 256 * MIB, perTenantMax: 128 * MIB });
 
 const NOTHING = (): void => {};
 
-/** `undefined` when its invocation has ended before its turn came. */
+/** The pass is `undefined` when the invocation ended before the call could begin. */
 export type Begin = (pass: Pass | undefined) => void;
 
-/** Of a call that is under way. */
+/** Held by a call in progress. */
 export interface Pass {
-  /** So large is the answer. */
+  /** Reports the size of the answer. */
   answered(bytes: number): void;
   leave(): void;
 }
 
-/** What is written to the process. */
+/** The output to the process. */
 export interface Outflow {
-  /** Whether little of it is unread. */
+  /** Whether little of it is unread by the process. */
   readonly isClear: boolean;
-  /** Resolves when it is, or the process is gone. */
+  /** Resolves when `isClear` is true, or the process has ended. */
   clear(): Promise<void>;
 }
 
@@ -54,7 +55,7 @@ export class CallGate {
     this.#outflow = outflow;
   }
 
-  /** `begin` is called at once or when it is its turn. */
+  /** `begin` is called at once or when its turn comes. */
   enter(jobId: string, begin: Begin): void {
     const queue = this.#waiting.get(jobId);
     if (queue) queue.push(begin);
@@ -62,12 +63,12 @@ export class CallGate {
     this.#open();
   }
 
-  /** For calls that block their process, which so makes no other. */
+  /** For calls that block their process, so that it makes no other. */
   pass(): Pass {
     return this.#passOf(NOTHING, 0, NOTHING);
   }
 
-  /** What waits for an invocation that has ended never begins; says how many those are. */
+  /** Drops the waiting calls of an invocation that has ended, and returns their number. */
   drop(jobId: string): number {
     const queue = this.#waiting.get(jobId) ?? [];
     this.#waiting.delete(jobId);
@@ -120,7 +121,7 @@ export class CallGate {
     this.#next()?.(this.#passOf(release, bytes, left));
   }
 
-  /** `release` gives back `reserved` bytes. */
+  /** `release` returns `reserved` bytes. */
   #passOf(release: Release, reserved: number, left: () => void): Pass {
     let held = release;
     const pass: Pass = {

@@ -1,4 +1,4 @@
-/** Answers what a child calls: primitives here, surfaces by the invocation. */
+/** Answers the calls of a child: primitives here, surfaces by the invocation. */
 import { type Egress, EgressError } from '@gantry/egress';
 import { OpenwopError } from '@gantry/protocol';
 import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
@@ -10,9 +10,9 @@ import { ErrorForPack, toNodeError } from './result.ts';
 export interface CallContext {
   readonly egress: Egress;
   readonly tenant: string;
-  /** The folder that `fs.read` and `fs.write` mean for this process. */
+  /** The folder that `fs.read` and `fs.write` of this process access. */
   readonly filesFolder: string;
-  /** What the host could not do, for the log: the pack does not see why. */
+  /** Logs a failure of the host. Its reason is not shown to the pack. */
   fault(method: string, error: unknown): void;
 }
 
@@ -22,7 +22,7 @@ export type Answer =
 
 const WASM_CALLS: ReadonlySet<string> = new Set(['wasm.channel_read', 'wasm.channel_write', 'wasm.now_ms']);
 const SELF_SEEN: ReadonlySet<string> = new Set(['crypto', 'env.read']);
-/** Not `fs.`: a surface has that path, and what is offered would hide what is granted. */
+/** Not `fs.`: a surface uses that path, and it would shadow the granted primitive. */
 const FILE = 'file.';
 const GRANTS: Readonly<Record<string, string>> = {
   'net.fetch': 'net.outbound',
@@ -30,7 +30,7 @@ const GRANTS: Readonly<Record<string, string>> = {
   'env.read': 'env.read',
 };
 
-/** Which grant a method needs; `undefined` for what is offered, or not known. */
+/** The grant that a method needs; `undefined` for an offered method, `unknown` for an unknown one. */
 function grantFor({ surfaces, code }: Invocation, method: string, args: readonly Data[]): string | undefined {
   if (Object.hasOwn(surfaces, method) || (code.language === 'wasm' && WASM_CALLS.has(method)))
     return undefined;
@@ -39,7 +39,7 @@ function grantFor({ surfaces, code }: Invocation, method: string, args: readonly
   return GRANTS[method] ?? ofFile ?? 'unknown';
 }
 
-/** Why the runner would never make this call. Synchronous: the result of the pack may be the next frame. */
+/** Why the runner would never make this call. Synchronous, since the next frame may be the result of the pack. */
 export function whyNotOffered(
   invocation: Invocation,
   method: string,
@@ -82,7 +82,7 @@ export async function answerCall(
   }
 }
 
-/** What is not meant for the pack goes to `fault`. */
+/** Passes errors that are not meant for the pack to `fault`. */
 export function failureForPack(method: string, error: unknown, fault: CallContext['fault']): NodeError {
   const shown = shownOf(error);
   if (shown === undefined) fault(method, error);
@@ -98,7 +98,7 @@ const of = ({ message, code, details }: ErrorForPack | OpenwopError, retryable: 
   retryable,
 });
 
-/** What the pack may know of an error of the host: only what was written for it. */
+/** The part of a host error that was written for the pack; `undefined` for other errors. */
 function shownOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   if (error instanceof ErrorForPack) return of(error, error.retryable);
   if (error instanceof OpenwopError) return of(error, error.retriable);

@@ -1,4 +1,4 @@
-/** One isolated process: how it is started, written to, measured and ended. What the frames mean is decided elsewhere. */
+/** One isolated process: starts it, writes to it, measures it and ends it. Other modules interpret its frames. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -8,13 +8,13 @@ import { giveWay, innermost, killTree, memoryOf } from './isolation/process-tree
 import { encode, sizeOf } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
-/** The longest wait for a process that was killed, or whose launcher has ended. */
+/** The longest wait for the end of a process that was killed, or whose launcher has exited. */
 const GONE_MS = 5_000;
-/** With more than this unwritten, the child does not read its input. */
+/** If more bytes than this are unwritten, the child is considered not to be reading its input. */
 const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
 const HEAP_EXHAUSTED = /heap out of memory|Reached heap limit|Allocation failed|^MemoryError/m;
 
-/** Why a process is no more. */
+/** Why a process ended. */
 export type ChildEnd =
   | { readonly kind: 'killed' }
   | { readonly kind: 'bad-frame'; readonly reason: string }
@@ -27,7 +27,7 @@ export interface ChildEvents extends Pick<FrameEvents, 'message'> {
 
 const PIPES = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
 
-/** In a session of its own: a pack that signals its group reaches its own launchers only. */
+/** Runs in its own session: a pack that signals its process group reaches only its own launchers. */
 function start({ file, args, attached }: Command): ChildProcess {
   const descriptors = attached === undefined ? [] : [openSync(attached, 'r')];
   try {
@@ -51,7 +51,10 @@ function unsent(taken: () => void): number {
   return 0;
 }
 
-/** Extra descriptors are sockets that Node's types do not name. A gone child breaks them; `close` reports that. */
+/**
+ * Extra descriptors are sockets that Node's types do not name. They fail when the child ends; `close` reports
+ * that.
+ */
 function asPipe(stream: unknown): Socket {
   if (!(stream instanceof Socket)) throw new TypeError('The child has no such pipe.');
   return stream.on('error', () => {});
@@ -91,8 +94,9 @@ export class Child {
   }
 
   /**
-   * All that is sent in one turn of the loop leaves in one write. `taken` is called when the child has it, or never
-   * will. Bytes in the message must not change before. Returns how many they are in all.
+   * Everything sent in one turn of the event loop is written at once. `taken` is called when the child has
+   * received the message, or never will. Bytes in the message must not change before that. Returns the size in
+   * bytes.
    */
   send(message: unknown, taken: () => void = () => {}): number {
     if (this.#ended) return unsent(taken);
@@ -105,7 +109,7 @@ export class Child {
     return sizeOf(pieces);
   }
 
-  /** Wakes a child that blocks on a synchronous call. */
+  /** Unblocks a child that waits in a synchronous call. */
   answer(message: unknown, taken: () => void = () => {}): number {
     if (this.#ended) return unsent(taken);
     const pieces = encode(message);
@@ -117,7 +121,7 @@ export class Child {
     return this.#ended || this.#input.writableLength <= UNWRITTEN_BYTES_MAX;
   }
 
-  /** Resolves when the child has read its input, or is gone; at once when it has read most of it. */
+  /** Resolves when the child has read its input or has ended; at once when it has read most of it. */
   async clear(): Promise<void> {
     if (this.isClear) return;
     await new Promise<void>((resolve) => {
@@ -138,18 +142,18 @@ export class Child {
     this.#expectEnd();
   }
 
-  /** What should be gone may have left its pipes to something that is not. */
+  /** An ended process may have passed its pipes to one that still runs, so `close` may never come. */
   #expectEnd(): void {
     this.#goneTimer ??= setTimeout(() => this.#close({ kind: 'killed' }), GONE_MS);
   }
 
-  /** Of the interpreter itself, read from outside. */
+  /** The memory of the interpreter itself, read from outside. */
   memory(): ReturnType<typeof memoryOf> {
     const pid = this.#pid();
     return pid === undefined ? undefined : memoryOf(pid);
   }
 
-  /** An idle process is stopped, so that timers it left behind do nothing and cost nothing. */
+  /** An idle process is stopped, so that timers it left behind do not run and use no CPU time. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     const pid = this.#pid();
     try {
@@ -165,7 +169,7 @@ export class Child {
     return this.#nodePid ?? innermost(pid);
   }
 
-  /** From now on the innermost process is Node; before, it may be a launcher and is looked up each time. */
+  /** From now on the innermost process is Node. Before, it may be a launcher and is looked up each time. */
   started(): void {
     const { pid } = this.#process;
     if (pid !== undefined) this.#nodePid = innermost(pid);

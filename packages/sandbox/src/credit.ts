@@ -1,8 +1,14 @@
-/** How much a child may have under way. The runner counts the same; a child that sends more is ended. */
+/**
+ * Limits the bytes of calls and events in progress of a child. The runner counts the same way; a child that
+ * sends more is ended.
+ */
 import { FRAME_BYTES_MAX } from './runner/wire.mjs';
 
 const CREDIT_BYTES = 8 * 1024 * 1024;
-/** Given in portions: a frame for each call would double what is sent. Small enough that the child never waits for one. */
+/**
+ * Credit is returned in portions: a frame for each call would double the traffic. The portion is small enough
+ * that the child never waits for one.
+ */
 const PORTION_BYTES = CREDIT_BYTES / 8;
 
 export class Credit {
@@ -14,7 +20,7 @@ export class Credit {
     this.#give = give;
   }
 
-  /** False when the child had none left; the last frame may go over by its own size. */
+  /** False when the child had no credit left. The last frame may exceed the limit by its own size. */
   take(cost: number): boolean {
     this.#underWay += cost;
     return this.#underWay < CREDIT_BYTES + FRAME_BYTES_MAX;

@@ -1,11 +1,11 @@
-/** Why an invocation or its process had to end, as the error of the node that made it so. */
+/** Errors that say why an invocation or its process had to end. */
 import type { JsonObject } from '@gantry/protocol';
 import type { ChildEnd } from './child.ts';
 import type { ErrorOrigin, NodeError, NodeResult } from './invocation.ts';
 import { nodeError } from './result.ts';
 import { BYTES_MAX, HEAD_BYTES_MAX, TooLarge, VALUES_MAX } from './runner/wire.mjs';
 
-/** An error of the host's making. What packs say of themselves has no origin. */
+/** An error created by the host. Errors from packs have no origin. */
 export interface Fault extends NodeError {
   readonly origin: ErrorOrigin;
 }
@@ -15,16 +15,16 @@ const fault = (origin: ErrorOrigin, code: string, message: string, details?: Jso
   origin,
 });
 
-/** What has no code of its own. */
+/** A fault without a specific code. */
 const failure = (origin: ErrorOrigin, message: string, details?: JsonObject): Fault =>
   fault(origin, 'sandbox_invocation_error', message, details);
 
-/** As packs and runs see it. */
+/** The error as shown to packs and runs. */
 export function withoutOrigin({ code, message, retryable, details }: NodeError | Fault): NodeError {
   return { code, message, retryable, ...(details && { details }) };
 }
 
-/** `otherwise` is the origin of an error that is no fault. */
+/** `otherwise` is the origin of an error that is not a `Fault`. */
 export const failed = (error: NodeError | Fault, otherwise: ErrorOrigin): NodeResult => ({
   status: 'error',
   origin: 'origin' in error ? error.origin : otherwise,
@@ -47,7 +47,7 @@ export const notLoaded = (): Fault =>
 export const tooMuchMemory = (limit: number, observed: number): Fault =>
   fault('host', 'sandbox_memory_exceeded', 'The pack exceeded its memory limit.', { limit, observed });
 
-/** The node had ended when its result was seen. */
+/** The origin is `pack`, since the node had already ended when its result was checked. */
 export const tooLarge = (limit: number, observed: number): Fault =>
   failure(
     'pack',
@@ -55,7 +55,7 @@ export const tooLarge = (limit: number, observed: number): Fault =>
     { limit, observed },
   );
 
-/** A process that ended by itself. */
+/** A process that ended without being stopped by the host. */
 export function endedAlone(end: ChildEnd): Fault {
   if (end.kind === 'heap-exhausted')
     return fault('host', 'sandbox_memory_exceeded', 'The pack exceeded its heap limit.');
@@ -64,7 +64,7 @@ export function endedAlone(end: ChildEnd): Fault {
   return failure('process', `The process of the pack ended: ${reason}`);
 }
 
-/** For what may not be repeated by itself. */
+/** For invocations that may not be repeated automatically. */
 export const endedForAnother = (): Fault =>
   failure('process', 'The process of the pack was stopped because of another invocation.');
 
@@ -74,13 +74,13 @@ export const neverStarted = (dispatches: number): Fault =>
     `The process of the pack ended ${dispatches} times before the node could run; check what its module does when it loads.`,
   );
 
-/** Of a remote pack, after the call was sent: how far it got is not known. */
+/** For a remote pack, after the call was sent: its effects are unknown. */
 export const noAnswer = (happened: string): Fault =>
   failure('process', `The remote pack did not answer. ${happened}`);
 
 const REASON_MAX = 1_000;
 
-/** What members that carry content say of too much of it; the protocol has these codes. */
+/** The codes that the protocol defines for oversized content, by member. */
 const CONTENT_CODES: readonly (readonly [string, string])[] = [
   ['fs.', 'file_too_large'],
   ['file.', 'file_too_large'],
@@ -95,7 +95,7 @@ function contentTooLarge(method: string, reason: string): NodeError {
   return nodeError(code, `${method}: ${reason}`, details);
 }
 
-/** What the runner says of a call that it could not send. */
+/** The error for a call that the runner could not send. */
 export function unsentCall(
   method: string,
   { reason, isTooLarge }: Readonly<Record<string, unknown>>,
@@ -106,7 +106,7 @@ export function unsentCall(
     : nodeError('sandbox_invocation_error', `${method}: ${text}`);
 }
 
-/** Of the host, to a call that it did. */
+/** The error for an answer that the host could not send; the call itself was performed. */
 export const unsentAnswer = (method: string, error: unknown): NodeError =>
   error instanceof TooLarge
     ? contentTooLarge(method, `the answer is too large. ${error.message} Ask for less at once.`)

@@ -1,38 +1,41 @@
 /**
  * Reads the frames of one child.
  *
- * I1 Nothing is read while the tenant has had its turn on the event loop, or while there is no memory for a large frame.
- * I2 Memory for a large frame is held until the host has dealt with it, the reader is stopped, or its bytes did not
- *    arrive within `FRAME_ARRIVAL_MS`.
- * I3 After `stop` nothing is handed over, and what the child still writes is read and dropped, so that it can end.
+ * I1 Nothing is read while the tenant has used up its turn on the event loop, or while there is no memory for a
+ *    large frame.
+ * I2 Memory for a large frame is held until the host has processed it, the reader is stopped, or its bytes did
+ *    not arrive within `FRAME_ARRIVAL_MS`.
+ * I3 After `stop` no frame is delivered. Further output of the child is read and discarded, so that the child
+ *    can exit.
  */
 import type { Socket } from 'node:net';
 import { createTurns, limiter, type Release } from '@gantry/limiter';
 import { Decoder, type Frame } from './runner/wire.mjs';
 
 const MIB = 1024 * 1024;
-/** How long frames and answers of pack processes may hold the event loop. */
+/** Limits the event loop time for frames and answers of pack processes. */
 export const loopTurns = createTurns({ roundMs: 4, tenantMs: 2, restAfterMs: 5 });
-/** From here on a frame waits for memory before it is collected. */
+/** A frame of more than this size waits for memory before it is collected. */
 export const LARGE_FRAME_BYTES = MIB;
 /**
- * For large frames, until the host has dealt with them.
+ * Memory for large frames, until the host has processed them.
  *
- * Without it 32 processes could each have three frames of 49 MiB here: the last beyond their credit, a blocking call
- * and one being collected, 4.6 GiB in all. With it the frames of hostile processes take 256 MiB, and what is not
- * large 32 times 9 MiB of credit and collecting. A process that does not go on loses its part with its wall clock.
+ * Without this limit, 32 processes could each have three frames of 49 MiB here: the last one beyond their
+ * credit, a blocking call, and one being collected, 4.6 GiB in total. With it, the frames of hostile processes
+ * take 256 MiB, and frames that are not large take 32 times 9 MiB of credit and collecting. A process that
+ * stalls loses its share when its wall clock expires.
  */
 export const frameMemory = limiter({ max: 256 * MIB, perTenantMax: 128 * MIB });
-/** Read in one go: a few hundred frames at most. */
+/** The bytes that are read at once: a few hundred frames at most. */
 const SLICE_BYTES = 8 * 1024;
-/** What a frame costs the loop after it was read, in promises and answers. */
+/** The event loop time that a frame takes after it was read, in promises and answers. */
 const FRAME_MS = 0.01;
 const FRAME_ARRIVAL_MS = 10_000;
 
 export interface FrameEvents {
-  /** Resolves when nothing of the message is needed any more. */
+  /** Resolves when the message is no longer needed. */
   message(frame: Frame): Promise<void> | void;
-  /** Nothing that follows can be read. */
+  /** The stream is invalid from here on. */
   bad(reason: string): void;
 }
 
@@ -45,9 +48,9 @@ export class FrameReader {
   readonly #decoder = new Decoder();
   readonly #pauses = new Set<Pause>();
   readonly #stopped = new AbortController();
-  /** Memory that is held. */
+  /** Memory that is currently held. */
   readonly #held = new Set<Release>();
-  /** For the large frame that is being collected, once there is some. */
+  /** Memory for the large frame that is being collected, once acquired. */
   #memory: Release | 'awaited' | undefined;
   #arrivalTimer: NodeJS.Timeout | undefined;
 
@@ -116,7 +119,7 @@ export class FrameReader {
     this.#events.bad(reason);
   }
 
-  /** A slice is smaller than a large frame: there is at most one, and hardly anything of it is here. */
+  /** A slice is smaller than a large frame, so there is at most one, and very little of it has been read. */
   async #waitForMemory(size: number): Promise<void> {
     this.#pause('memory');
     this.#memory = 'awaited';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 const PONG_MS = 250;
 
-/** Whether a process still turns its event loop. */
+/** Checks whether the event loop of a process still runs. */
 export class Heartbeat {
   readonly #send: (token: string) => void;
-  /** By the tokens that were not sent back yet. */
+  /** By tokens that were not returned yet. */
   readonly #waiting = new Map<unknown, () => void>();
 
   constructor(send: (token: string) => void) {
@@ -21,7 +21,7 @@ export class Heartbeat {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** False when this token was not sent, or came back before. */
+  /** False when this token was not sent, or was already returned. */
   heard(token: unknown): boolean {
     this.#waiting.get(token)?.();
     return this.#waiting.delete(token);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@gantry/protocol';
 
-/** Installed code: a folder that nothing writes to while it is used. */
+/** Installed code, in a folder that is not modified while in use. */
 export interface PackCode {
   readonly name: string;
   readonly version: string;
@@ -14,7 +14,7 @@ export interface PackCode {
   readonly wasm?: { readonly memoryPagesMax?: number };
 }
 
-/** The owner of an invocation. Nothing is ever shared between two different keys. */
+/** The owner of an invocation. Different keys never share anything. */
 export interface PrincipalKey {
   readonly tenant: string;
   readonly workspace: string;
@@ -22,8 +22,9 @@ export interface PrincipalKey {
 }
 
 /**
- * How a ctx member behaves in the child: one answer, also with vectors packed on their way to it; an async iterable;
- * a last argument that is called with events; blocking; a `Response`; or a value that the node returns to end or
+ * How a ctx member behaves in the child. `unary` gives one answer, `numbers` also one but packs vectors in the
+ * arguments, `stream` returns an async iterable, `callback` calls its last argument with events, `sync` blocks,
+ * `response` gives a `Response`, and `terminate` and `directive` give a value that the node returns to end or
  * redirect the run.
  */
 export type SurfaceKind =
@@ -51,17 +52,17 @@ export interface NodeContext {
   readonly configurable: JsonObject;
   /** By the names of `requiresSecrets`: references, never values. */
   readonly secretRefs?: JsonObject;
-  /** By the keys of `requiredCredentials`: the values, which exist nowhere else. */
+  /** By the keys of `requiredCredentials`: the values, which are stored nowhere else. */
   readonly credentials?: JsonObject;
 }
 
 export interface InvocationLimits {
-  /** What the code may use beyond the bare process. */
+  /** The memory that the code may use in addition to the bare process. */
   readonly memoryBytes: number;
   readonly wallClockMs: number;
-  /** For the pack to load; else as long as the node may take. */
+  /** The time for the pack to load; defaults to `wallClockMs`. */
   readonly loadMs?: number;
-  /** Of the result. */
+  /** The maximum size of the result. */
   readonly outputBytes: number;
 }
 
@@ -76,17 +77,20 @@ export type Data =
   | { readonly [key: string]: Data };
 
 export interface CallIo {
-  /** Counts the calls, events and suspensions of one dispatch, from 0, as the host saw them. */
+  /**
+   * The number of this call among the calls, events and suspensions of one dispatch, from 0, as counted by the
+   * host.
+   */
   readonly ordinal: number;
-  /** 0, then 1 more each time the invocation was dispatched again because a neighbour was killed. */
+  /** 0, increased by 1 each time the invocation is dispatched again because its process was killed for another one. */
   readonly dispatch: number;
-  /** Aborted when the pack has its answer, or its invocation has ended. */
+  /** Aborted when the pack has received its answer, or its invocation has ended. */
   readonly signal: AbortSignal;
-  /** The child waits for this answer and takes no other. */
+  /** The child waits for this answer and reads no other. */
   readonly isBlocking?: boolean;
-  /** For `stream` and `callback`: resolves when the pack has taken the value. */
+  /** For `stream` and `callback`: resolves when the pack has received the value. */
   send(value: Data): Promise<void>;
-  /** Runs what takes others long: until it ends, the time of the invocation stands still. */
+  /** Runs work that depends on others and may take long. The clock of the invocation stops until it ends. */
   untimed?<T>(act: () => Promise<T>): Promise<T>;
 }
 
@@ -95,22 +99,25 @@ export interface Invocation {
   readonly key: PrincipalKey;
   /** The ids of `runtime.requires` that were granted. */
   readonly grants: readonly string[];
-  /** What `env.read` shows, by name. */
+  /** The variables that `env.read` can read, by name. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly typeId: string;
   /**
-   * May run again by itself when its process goes down. What acts on the world may not: it has its process for
-   * itself while it runs, and is dispatched once.
+   * May run again automatically when its process ends. Invocations with external effects may not: they have
+   * their process to themselves and are dispatched once.
    */
   readonly repeatable: boolean;
   readonly ctx: NodeContext;
   readonly variables: JsonObject;
-  /** What earlier suspensions of this node were answered with, by their key. */
+  /** The answers to earlier suspensions of this node, by key. */
   readonly answers: JsonObject;
   readonly limits: InvocationLimits;
   readonly surfaces: SurfaceTable;
   readonly signal?: AbortSignal;
-  /** Every ctx member that leaves the child, and `net.fetch` where that is granted. Of what it throws, `OpenwopError` and `ErrorForPack` reach the pack. */
+  /**
+   * Performs every ctx member that calls the host, and `net.fetch` where granted. Of the errors that it throws,
+   * `OpenwopError` and `ErrorForPack` reach the pack.
+   */
   call(method: string, args: readonly Data[], io: CallIo): Promise<Data | undefined>;
   emit(event: Data): Promise<void> | void;
   log(level: string, message: string, data?: Data): void;
@@ -124,9 +131,9 @@ export interface NodeError {
 }
 
 /**
- * Where a failure comes from. Not known from its code: a pack may throw any code.
- * `pack`: its code, which has ended by itself or never began. `host`: the host, which cut it off for breaking a bound.
- * `process`: its process, or the connection to it, ended meanwhile.
+ * The origin of a failure. It cannot be derived from the code: a pack may throw any code. `pack`: its code,
+ * which ended without being stopped or never began. `host`: the host stopped it for exceeding a limit.
+ * `process`: its process, or the connection to it, ended during the call.
  */
 export type ErrorOrigin = 'pack' | 'host' | 'process';
 
@@ -137,7 +144,7 @@ export type NodeResult =
   | { readonly status: 'terminate'; readonly request: JsonObject }
   | { readonly status: 'directive'; readonly request: JsonObject };
 
-/** What the host itself saw used, sorted; never what the pack says of itself. */
+/** Primitives and surfaces that the host itself saw in use, sorted; never a claim of the pack. */
 export interface Receipt {
   readonly primitives: readonly string[];
   readonly surfaces: readonly string[];

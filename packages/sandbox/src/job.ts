@@ -5,16 +5,19 @@ import type { WallClock } from './wall-clock.ts';
 
 export type JobEnd =
   | { readonly kind: 'settled'; readonly result: NodeResult; readonly variables: unknown }
-  /** It was this invocation that had to be stopped. */
+  /** This invocation had to be stopped. */
   | { readonly kind: 'stopped'; readonly error: NodeError }
-  /** The process went down for another one, or before it could start; as a suspect it runs alone next time. */
+  /**
+   * The process ended because of another invocation, or before this one could start. A suspect runs alone next
+   * time.
+   */
   | { readonly kind: 'displaced'; readonly isSuspect: boolean };
 
 const EVENTS_UNDER_WAY_MAX = 16;
-/** A reason of its own costs a stack trace. */
+/** Shared, since a new error for each call would capture a stack trace. */
 const ANSWERED = new Error('The call was answered.');
 
-/** Events on their way to the pack for one call. */
+/** Events in transit to the pack for one call. */
 class EventWindow {
   #underWay = 0;
   #isClosed = false;
@@ -32,12 +35,12 @@ class EventWindow {
     return true;
   }
 
-  /** The answer comes after the pack has taken every event. */
+  /** The answer is sent after the pack has received every event. */
   async drain(): Promise<void> {
     while (this.#underWay > 0 && !this.#isClosed) await this.#change.promise;
   }
 
-  /** Nothing takes events any more. */
+  /** Events are no longer accepted. */
   close(): void {
     this.#isClosed = true;
     this.#changed();
@@ -49,7 +52,7 @@ class EventWindow {
   }
 }
 
-/** What the host saw used. */
+/** Primitives and surfaces that the host saw in use. */
 export class Usage {
   readonly primitives = new Set<string>();
   readonly surfaces = new Set<string>();
@@ -61,17 +64,17 @@ export class Usage {
 }
 
 export class Job {
-  /** Unguessable, so that pack code cannot speak for another invocation in its process. */
+  /** Unguessable, so that pack code cannot impersonate another invocation in its process. */
   readonly id = randomBytes(12).toString('base64url');
   readonly invocation: Invocation;
   readonly dispatch: number;
   readonly usage = new Usage();
   readonly ended: Promise<JobEnd>;
-  /** Once it runs. */
+  /** Set once the job runs. */
   clock: WallClock | undefined;
   readonly #settle: (end: JobEnd) => void;
   readonly #windows = new Map<number, EventWindow>();
-  /** One for each call: with one signal for the job, each removal of a listener would search all of them. */
+  /** One for each call: with one signal per job, each removal of a listener would search all listeners. */
   readonly #calls = new Set<AbortController>();
   #ordinal = 0;
   #logs = 0;
@@ -88,7 +91,7 @@ export class Job {
     this.#settle(end);
   }
 
-  /** Call numbers are dense; anything else is not from our runner. */
+  /** Call numbers are consecutive; any other number does not come from our runner. */
   takeOrdinal(call: unknown): call is number {
     if (call !== this.#ordinal) return false;
     this.#ordinal += 1;

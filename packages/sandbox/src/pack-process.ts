@@ -2,9 +2,9 @@
  * A process with one pack loaded, for one key.
  *
  * I1 Every frame names a job of this process by an id issued here, or the process ends.
- * I2 A job ends exactly once: settled by its result, stopped as the guilty one, or displaced.
- * I3 After a process has ended, none of its jobs is left.
- * I4 A job that is not repeatable is never displaced once it was started.
+ * I2 A job ends exactly once: settled by its result, stopped because it was at fault, or displaced.
+ * I3 After a process has ended, it has no jobs.
+ * I4 A job that is not repeatable is never displaced after it was started.
  */
 import type { CallContext } from './calls.ts';
 import { Child, type ChildEnd } from './child.ts';
@@ -30,16 +30,16 @@ import { WallClock } from './wall-clock.ts';
 const LOGS_MAX = 1000;
 const TYPES_MAX = 10_000;
 const KIND_MAX = 64;
-/** What goes into the store. */
+/** Messages that are written to the store. */
 const KEPT: ReadonlySet<unknown> = new Set(['result', 'log', 'emit']);
-/** What that costs the loop after it was read; measured. */
+/** The time that such a message takes on the event loop after it was read; measured. */
 const KEEP_MS_PER_BYTE = 40 / (1024 * 1024);
 const WATCH_MS = 50;
-/** Node with the runner and no pack; what a pack may use comes on top. */
+/** The memory of Node with the runner and no pack. The limit of the pack is added to it. */
 const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
-/** For an interpreter to start on a busy machine; only then the clock of the pack begins. */
+/** For an interpreter to start on a busy machine. The load timeout of the pack starts only after that. */
 const START_MS = 30_000;
-/** For an idle process to collect its garbage. */
+/** The time for an idle process to collect its garbage. */
 const COLLECT_MS = 2_000;
 const CANCEL_GRACE_MS = 1_000;
 const PAST_MAX = 100;
@@ -50,28 +50,28 @@ export interface PackProcessOptions {
   readonly open: Readonly<Record<string, unknown>>;
   readonly memoryBytes: number;
   readonly loadMs: number;
-  /** The memory of the process in the host counts for its tenant. */
+  /** Memory that the host uses for the process is charged to this tenant. */
   readonly context: CallContext;
   readonly grants: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** What a node left running failed after the node had ended. */
+  /** Called when work that a node left running fails after the node has ended. */
   readonly onLate: (node: NodeName, error: NodeError) => void;
   readonly onEnd: () => void;
 }
 
 export type NodeName = Pick<NodeContext, 'runId' | 'nodeId'>;
 
-/** `starting`: the interpreter; `opening`: the pack is loaded. The timer of both ends the process. */
+/** `starting`: the interpreter starts. `opening`: the pack is loaded. In both states the timer ends the process. */
 type State =
   | { readonly kind: 'starting' | 'opening'; readonly timer: NodeJS.Timeout }
   | { readonly kind: 'open' | 'asleep' }
-  /** Killed: with a reason for its jobs, and the job that is at fault if it is known. */
+  /** Killed, with the error for its jobs, and the job at fault if known. */
   | { readonly kind: 'ending'; readonly error?: NodeError; readonly guilty?: Job }
   | { readonly kind: 'ended' };
 
 export class PackProcess {
   readonly opened: Promise<Inspection>;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
   /** Primitives that the module used while it loaded. */
   readonly usedAtLoad = new Usage();
@@ -80,7 +80,7 @@ export class PackProcess {
   readonly #calls: ProcessCalls;
   readonly #heartbeat = new Heartbeat((token) => this.#child.send({ type: 'ping', token }));
   readonly #jobs = new Map<string, Job>();
-  /** Jobs that ended last, by id, until something that they left running fails. */
+  /** The most recently ended jobs, by id, until work that they left running fails. */
   readonly #past = new Map<string, NodeName>();
   readonly #opened: (inspection: Inspection) => void;
   readonly #gone: () => void;
@@ -105,7 +105,7 @@ export class PackProcess {
     this.#child.send(options.open);
   }
 
-  /** Gone or about to go: not for new work. */
+  /** Ended or ending: accepts no new work. */
   get isDead(): boolean {
     return this.#state.kind === 'ending' || this.#state.kind === 'ended';
   }
@@ -134,7 +134,7 @@ export class PackProcess {
     this.#end({});
   }
 
-  /** The answer to a ping comes after the garbage is collected, since the child reads one message after another. */
+  /** The child handles messages in order, so it answers the ping after it has collected its garbage. */
   sleep(): void {
     const asleep = { kind: 'asleep' } as const;
     if (!this.#enter(asleep, 'open')) return;
@@ -166,7 +166,7 @@ export class PackProcess {
     else if (!this.#receiveForAll(message)) return this.#receiveForOne(message, frame);
   }
 
-  /** What concerns the process as a whole; false for the rest. */
+  /** Handles messages that concern the whole process; returns false for others. */
   #receiveForAll(message: Message): boolean {
     if (message.type === 'ready' || message.type === 'failed') this.#loaded(message);
     else if (message.type === 'opening') this.#opening();
@@ -202,7 +202,7 @@ export class PackProcess {
     else if (job.takeLog(LOGS_MAX)) job.invocation.log(cutText(level), cutText(message), data as Data);
   }
 
-  /** The runner is there and begins to load the pack. A child that says so twice is ended. */
+  /** The runner is up and begins to load the pack. A child that reports this twice is ended. */
   #opening(): void {
     if (this.#state.kind === 'starting') {
       this.#child.started();
@@ -230,7 +230,7 @@ export class PackProcess {
     this.#fail(error, this.#jobOf(message));
   }
 
-  /** Once for a node, of those that ended last. */
+  /** Reported once per node, and only for recently ended ones. */
   #late({ id, error }: Message): void {
     const node = typeof id === 'string' ? this.#past.get(id) : undefined;
     if (typeof id !== 'string' || !node) return;
@@ -263,7 +263,7 @@ export class PackProcess {
     if (this.#past.size > PAST_MAX && oldest !== undefined) this.#past.delete(oldest);
   }
 
-  /** The module asks for what was granted while it loads; there is no invocation yet. */
+  /** The module uses a granted primitive while it loads, before any invocation. */
   #calledAtLoad({ method, args, mode }: Message): void {
     const name = method === 'env.read' ? 'env.read' : cutText(Array.isArray(args) ? args[0] : undefined);
     const isPrimitive = method === 'env.read' || method === 'primitive.use';
@@ -283,16 +283,16 @@ export class PackProcess {
     if (used > memoryBytes) this.#fail(tooMuchMemory(memoryBytes, used));
   }
 
-  /** With neighbours, a process that does not even answer a ping may be held up by any of them. */
+  /** If several jobs run and the process does not answer a ping, any of them may be blocking it. */
   async #timeOut(job: Job): Promise<void> {
-    // The reason to report is the memory, where the process has taken too much since it was last measured
+    // Reports the memory limit instead, if the process has exceeded it since the last measurement
     this.#measure();
     const error = timedOut(job.invocation.limits.wallClockMs);
     const isSure = this.#jobs.size === 1 || (await this.#heartbeat.isAlive());
     if (this.#jobs.has(job.id)) this.#fail(error, isSure ? job : undefined);
   }
 
-  /** The caller gave up: the pack has a moment to clean up, then it is stopped. */
+  /** The caller has cancelled: the pack gets a short time to clean up, then it is stopped. */
   #cancel(job: Job): void {
     this.#child.send({ type: 'cancel', id: job.id });
     const error = nodeError('sandbox_invocation_error', 'The invocation was cancelled.');
@@ -300,7 +300,7 @@ export class PackProcess {
     void job.ended.then(() => clearTimeout(timer));
   }
 
-  /** Ends the process. Without a known culprit every job is a suspect, unless there is only one. */
+  /** Ends the process. If the job at fault is unknown, every job is a suspect, unless there is only one. */
   #fail(error: NodeError, guilty?: Job): void {
     this.#end({ error, ...(guilty && this.#jobs.has(guilty.id) && { guilty }) });
   }

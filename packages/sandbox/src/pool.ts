@@ -1,38 +1,38 @@
 /**
- * Warm processes, a bounded number in all; the longest idle leaves first.
+ * Warm processes, bounded in number; the one that was idle longest is evicted first.
  *
- * I1 There are never more than `warmMax`, those on their way out included.
- * I2 An exclusive use has its process for itself from the first to the last moment.
- * I3 No waiter waits for ever: one that has waited long is not overtaken.
- * I4 One tenant never has more than `shareMax` processes at work. Where they are short, the tenant that has the
- *    fewest is served first, and those that have the same take turns: a newcomer waits for others to end, not for
- *    all that one of them has waiting.
- * I5 Few processes of one tenant start at once: starting takes a whole core for a moment.
+ * I1 There are never more than `warmMax` processes, including those that are ending.
+ * I2 An exclusive use has its process to itself from start to end.
+ * I3 No waiter starves: one that has waited long is not overtaken.
+ * I4 One tenant never has more than `shareMax` busy processes. When processes are scarce, the tenant with the
+ *    fewest is served first, and tenants with equal numbers take turns: a new tenant waits for running work to
+ *    end, not for the whole queue of another tenant.
+ * I5 Few processes of one tenant start at once: a start uses a whole core for a moment.
  */
 const INVOCATIONS_PER_PROCESS_MAX = 64;
-/** A process that was idle this long is stopped until it is used again. */
+/** A process that was idle this long is stopped (SIGSTOP) until its next use. */
 const SLEEP_AFTER_MS = 1_000;
 const STARTING_MAX = 2;
-/** A newcomer may join a process in use while others wait for one, but not longer than this. */
+/** A new invocation may join a process in use while others wait for one, but not longer than this. */
 const OVERTAKEN_MS_MAX = 1_000;
 
-/** What the pool asks of a process. */
+/** The interface that the pool requires of a process. */
 export interface Pooled {
-  /** Gone or about to go: not for new work. */
+  /** Ended or ending: accepts no new work. */
   readonly isDead: boolean;
-  /** Resolves when it can be used, or never will be. */
+  /** Resolves when it is usable, or never will be. */
   readonly opened: Promise<unknown>;
-  /** Resolves when it is gone. */
+  /** Resolves when it has ended. */
   readonly ended: Promise<void>;
   kill(): void;
-  /** Gives back memory that it does not need, then is stopped until it is woken. */
+  /** Frees unneeded memory, then is stopped until it is woken. */
   sleep(): void;
   wake(): void;
 }
 
 /**
- * `shared`: with others that share, in a warm process. `exclusive`: alone in a warm process meanwhile.
- * `alone`: in a process of its own, gone after use.
+ * `shared`: in a warm process together with other shared uses. `exclusive`: in a warm process, alone during the
+ * use. `alone`: in a separate process that ends after use.
  */
 export type Use = 'shared' | 'exclusive' | 'alone';
 
@@ -43,7 +43,7 @@ type State =
 
 interface Entry<P extends Pooled = Pooled> {
   readonly process: P;
-  /** `undefined` when it is gone after its first use. */
+  /** `undefined` for a process that ends after its first use. */
   readonly key: string | undefined;
   readonly tenant: string;
   state: State;
@@ -62,11 +62,11 @@ export interface PoolStats {
   readonly asleep: number;
   /** Invocations that wait for a process. */
   readonly waiting: number;
-  /** Processes since the start. */
+  /** Processes that were started so far. */
   readonly started: number;
 }
 
-/** What to start, and under which key it may be used again. */
+/** How to start a process, and the key under which it may be reused. */
 export interface Wanted<P extends Pooled> {
   readonly key: string;
   readonly tenant: string;
@@ -85,7 +85,7 @@ const idleSince = (since: number): State => ({ kind: 'idle', since, isAsleep: fa
 
 const isIdle = ({ state, process }: Entry): boolean => state.kind === 'idle' && !process.isDead;
 
-/** In use, and open for one more. */
+/** In use, and able to accept another invocation. */
 const isOpen = ({ state, process }: Entry): boolean =>
   state.kind === 'shared' && state.by < INVOCATIONS_PER_PROCESS_MAX && !process.isDead;
 
@@ -109,7 +109,10 @@ const stopped = (): Error => new Error('The sandbox is stopped.');
 export class Pool<P extends Pooled> {
   readonly #options: PoolOptions;
   readonly #entries = new Set<Entry<P>>();
-  /** By tenant, in the order of their turns; within a tenant in that of arrival. A tenant without waiters is not here. */
+  /**
+   * By tenant in the order of turns, within a tenant in the order of arrival. Tenants without waiters have no
+   * entry.
+   */
   readonly #waiting = new Map<string, Set<Waiter<P>>>();
   readonly #sweep: NodeJS.Timeout;
   readonly #starting = new Map<string, number>();
@@ -122,7 +125,7 @@ export class Pool<P extends Pooled> {
     this.#sweep.unref();
   }
 
-  /** Borrows a process for `work`. Waits while every process there may be is busy with something else. */
+  /** Runs `work` with a process. Waits while all `warmMax` processes are busy. */
   async use<T>(wanted: Wanted<P>, work: (process: P) => Promise<T>): Promise<T> {
     const entry = await this.#acquire(wanted);
     try {
@@ -176,7 +179,7 @@ export class Pool<P extends Pooled> {
     return [...this.#waiting.values()].flatMap((own) => [...own]);
   }
 
-  /** False when it did not wait any more. */
+  /** False when it was no longer waiting. */
   #leave(waiter: Waiter<P>): boolean {
     const { tenant } = waiter.wanted;
     const own = this.#waiting.get(tenant);
@@ -184,7 +187,7 @@ export class Pool<P extends Pooled> {
     return own?.delete(waiter) ?? false;
   }
 
-  /** Gives out what there is, one after another. */
+  /** Serves waiters one by one, as long as processes are available. */
   #serve(): void {
     while (!this.#isStopped && this.#serveNext());
   }
@@ -195,7 +198,7 @@ export class Pool<P extends Pooled> {
     const tenants = [...this.#waiting].map(([tenant, waiters]) => ({ waiters, busy: this.#busy(tenant) }));
     for (const { waiters } of tenants.sort((a, b) => a.busy - b.busy)) {
       const [first] = waiters;
-      // What the first of a tenant could not have, those behind it can only have if it is already there
+      // The waiters behind the first of a tenant can only use processes that already exist
       for (const waiter of waiters)
         if ((waiter === first || keys.has(waiter.wanted.key)) && this.#serveOne(waiter)) return true;
     }
@@ -211,7 +214,7 @@ export class Pool<P extends Pooled> {
       this.#moveToEnd(wanted.tenant);
       entry.resolve(take(found, wanted.use));
     } catch (error) {
-      // It could not be started: the failure belongs to the waiter, not to the caller that released a process
+      // The start failed: reject the waiter, and not the caller that released a process
       this.#leave(waiter);
       entry.reject(error);
     }
@@ -229,7 +232,7 @@ export class Pool<P extends Pooled> {
     return busy;
   }
 
-  /** A process in use with room for one more, unless that would keep it from others for ever: I3. */
+  /** A process in use that accepts another invocation, unless other waiters would starve: I3. */
   #joined(waiter: Waiter<P>): Entry<P> | undefined {
     const { key, use } = waiter.wanted;
     if (use !== 'shared') return undefined;
@@ -237,7 +240,7 @@ export class Pool<P extends Pooled> {
     return open && !this.#isLate(waiter) ? open : undefined;
   }
 
-  /** Whether somebody else has waited long for what this one would take. */
+  /** Whether another waiter has waited long for the process that this one would use. */
   #isLate(waiter: Waiter<P>): boolean {
     const before = this.#options.now() - OVERTAKEN_MS_MAX;
     return [...this.#waiting].some(([tenant, [first]]) => {
@@ -288,7 +291,10 @@ export class Pool<P extends Pooled> {
     this.#serve();
   }
 
-  /** The longest idle process leaves; it counts until it is gone. One for each waiter that may have it. */
+  /**
+   * Ends the process that was idle longest; it counts until it has ended. Ends one for each waiter that may use
+   * it.
+   */
   #makeRoom(): void {
     const { shareMax } = this.#options;
     const leaving = [...this.#entries].filter(({ process }) => process.isDead).length;

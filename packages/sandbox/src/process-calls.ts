@@ -1,8 +1,8 @@
 /**
- * What the code in one process asks of the host: calls and events.
+ * Calls and events that the code in one process sends to the host.
  *
- * I1 A call that has begun ends once: when the child has its answer, or its invocation has ended. Then its signal
- *    is aborted and its credit and its memory are given back.
+ * I1 A call that has begun ends once: when the child has received its answer, or its invocation has ended. Then
+ *    its signal is aborted and its credit and memory are released.
  * I2 A call that the runner would never make ends the process at once: the result may be the next frame.
  */
 
@@ -21,7 +21,7 @@ import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 export type Message = Readonly<Record<string, unknown>>;
 export type Measured = Pick<Frame, 'size' | 'cost'>;
 
-/** Of the process. */
+/** The process, as seen from its calls. */
 export interface CallsHost {
   readonly context: CallContext;
   isRunning(job: Job): boolean;
@@ -29,16 +29,16 @@ export interface CallsHost {
   fail(error: NodeError, guilty: Job): void;
 }
 
-/** Longer than every path of a surface. */
+/** Longer than any path of a surface. */
 const METHOD_MAX = 256;
-/** What an answer costs the loop, beyond making it, until it is written. */
+/** The event loop time that an answer takes until it is written, beyond creating it. */
 const SEND_MS_PER_BYTE = 2 / (1024 * 1024);
 const REASON_MAX = 300;
 
 const isMethod = (method: unknown): method is string =>
   typeof method === 'string' && method.length <= METHOD_MAX;
 
-/** A call that may begin. */
+/** A call that was accepted and may begin. */
 interface Call {
   readonly number: number;
   readonly method: string;
@@ -52,7 +52,7 @@ export class ProcessCalls {
   readonly #host: CallsHost;
   readonly #credit: Credit;
   readonly #gate: CallGate;
-  /** A call that blocks the child; it can make no other. */
+  /** Whether a synchronous call blocks the child; it can make no other call meanwhile. */
   #isBlocked = false;
 
   constructor(child: Child, host: CallsHost) {
@@ -62,7 +62,7 @@ export class ProcessCalls {
     this.#gate = new CallGate(host.context.tenant, child);
   }
 
-  /** Resolves when the host has done what was asked. */
+  /** Resolves when the host has performed the call. */
   called(job: Job, message: Message, cost: number): Promise<void> | void {
     const { call: number, method, args, mode } = message;
     if (!job.takeOrdinal(number) || !isMethod(method) || !Array.isArray(args))
@@ -125,7 +125,10 @@ export class ProcessCalls {
     }
   }
 
-  /** How large it is. `taken` is called when the child has it: until then its call is under way. */
+  /**
+   * Returns the size of the answer. `taken` is called when the child has received it; until then the call is in
+   * progress.
+   */
   #answer(job: Job, { number, method, message }: Call, answer: object, taken: () => void): number {
     const say = (said: object): number => {
       if (message.mode !== 'sync')
@@ -140,7 +143,7 @@ export class ProcessCalls {
     }
   }
 
-  /** The signal is aborted when the child has its answer, or its invocation has ended. */
+  /** The signal is aborted when the child has received its answer, or its invocation has ended. */
   #io(job: Job, { number, method, message }: Call, signal: AbortSignal): CallIo {
     const window = job.openWindow(number);
     const send = async (value: Data): Promise<void> => {
@@ -177,12 +180,12 @@ export class ProcessCalls {
     }
   }
 
-  /** What had not begun when its invocation ended never does; says how many calls those are. */
+  /** Drops the calls that had not begun when their invocation ended, and returns their number. */
   drop(job: Job): number {
     return this.#gate.drop(job.id);
   }
 
-  /** The process is gone. */
+  /** The process has ended. */
   close(): void {
     this.#gate.close();
   }

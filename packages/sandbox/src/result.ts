@@ -1,8 +1,8 @@
-/** From the frames of a child to the result of a node. All of it came from the pack and is checked. */
+/** Converts frames of a child to the result of a node. All of it comes from the pack and is checked. */
 import { capabilityAt, type Json, type JsonObject } from '@gantry/protocol';
 import type { NodeError, NodeResult } from './invocation.ts';
 
-/** A failure that pack code sees as it is, under a code that the error catalogue need not have. */
+/** A failure that is shown to pack code unchanged. Its code need not be in the error catalogue. */
 export class ErrorForPack extends Error {
   readonly code: string;
   readonly details: JsonObject | undefined;
@@ -31,7 +31,7 @@ const ERROR_STATUSES: ReadonlySet<unknown> = new Set(['error', 'failure', 'faile
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 
-/** Results are JSON; bytes become base64, as JSON would have it in the log. */
+/** Results are JSON; bytes become base64, as in the log. */
 export function toJson(value: unknown): Json {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (Array.isArray(value)) return value.map(toJson);
@@ -53,7 +53,7 @@ export function nodeError(code: string, message: string, details?: JsonObject): 
 const FRAME = /^[^\s/:\p{Cc}][^\s:\p{Cc}]{0,199}(?::\d{1,7}){1,2}$/u;
 const FRAMES_MAX = 5;
 
-/** Where in the pack it happened, innermost first; what the runner read off the stack. At most about 1 KiB. */
+/** The location in the pack, innermost first, as the runner read it from the stack. At most about 1 KiB. */
 function locationOf({ frames }: Readonly<Record<string, unknown>>): JsonObject {
   if (!Array.isArray(frames)) return {};
   const stack = frames.filter((frame) => typeof frame === 'string' && FRAME.test(frame)).slice(0, FRAMES_MAX);
@@ -61,7 +61,7 @@ function locationOf({ frames }: Readonly<Record<string, unknown>>): JsonObject {
   return at === undefined ? {} : { at, ...(stack.length > 1 && { stack }) };
 }
 
-/** A thrown error or the `error` of a result. `retryable` must be said. */
+/** Converts a thrown error or the `error` of a result. `retryable` is false unless it is set explicitly. */
 export function toNodeError(error: unknown): NodeError {
   const given = isObject(error) ? error : { message: error };
   const code = typeof given.code === 'string' && CODE.test(given.code) ? given.code : FALLBACK_CODE;
@@ -81,7 +81,7 @@ export function toNodeError(error: unknown): NodeError {
   };
 }
 
-/** The runner knows members of `ctx` by their path, and not by the capability that they belong to. */
+/** The runner knows members of `ctx` by path, not by the capability that they belong to. */
 const missingOf = (details: unknown): JsonObject =>
   isObject(details) && typeof details.capability === 'string'
     ? { capability: `host.${capabilityAt(cutText(details.capability.replace(/^host\./, ''), NAME_MAX))}` }
@@ -96,7 +96,7 @@ const succeeded = (outputs: unknown): NodeResult => ({
       : { result: toJson(outputs) },
 });
 
-/** All the forms that published packs return; a bare object is the outputs. */
+/** Accepts all forms that published packs return; a bare object is the outputs. */
 export function returnedResult(value: unknown): NodeResult {
   if (!isObject(value)) return succeeded(value ?? undefined);
   if (value.status === 'terminate' || value.status === 'directive')
@@ -110,7 +110,10 @@ export function returnedResult(value: unknown): NodeResult {
   return succeeded(value.status === undefined && isObject(value.outputs) ? value.outputs : value);
 }
 
-/** Only thrown: the runners of WASM and Python see their own heap used up. A pack that claims it wins nothing. */
+/**
+ * Only thrown: the runners of WASM and Python detect that their heap is exhausted. A pack gains nothing by
+ * claiming it.
+ */
 const HEAP_USED_UP = 'sandbox_memory_exceeded';
 
 function thrownResult(thrown: unknown): NodeResult {
@@ -127,18 +130,18 @@ export function endResult(end: unknown): NodeResult {
   return thrownResult(end.error);
 }
 
-/** Texts and values that pack code chooses, on their way to events and logs, are cut: each, and all together. */
+/** Texts and values chosen by pack code are truncated before they reach events and logs: each one, and their total. */
 const TEXT_MAX = 8 * 1024;
-/** Characters of one value with all that is in it. */
+/** Maximum characters of one value, including everything in it. */
 const VALUE_MAX = 64 * 1024;
-/** Counted for each element, so that empty ones end as well. */
+/** Charged for each element, so that empty elements are limited too. */
 const ELEMENT_COST = 4;
 
-/** Anything but a text says nothing here: turning a large list into one takes time. */
+/** Anything but a string becomes empty: converting a large list to a string takes time. */
 export const cutText = (value: unknown, max = TEXT_MAX): string =>
   typeof value === 'string' ? value.slice(0, max) : '';
 
-/** The beginning of a value: texts and names are cut, and what is beyond `VALUE_MAX` is left out. */
+/** Truncates a value: texts and names are cut, and everything beyond `VALUE_MAX` is dropped. */
 export const cutJson = (value: unknown): Json => cutWithin(value, { left: VALUE_MAX });
 
 function cutWithin(value: unknown, budget: { left: number }): Json {

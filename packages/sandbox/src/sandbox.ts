@@ -30,25 +30,25 @@ import { Pool, type PoolStats, type Use, type Wanted } from './pool.ts';
 import { nodeError, toJsonObject } from './result.ts';
 
 const MIB = 1024 * 1024;
-/** After so many displacements an invocation runs alone, where nothing can displace it. */
+/** After this many displacements an invocation runs alone, where no other invocation can displace it. */
 const SHARED_DISPATCHES_MAX = 3;
 const DISPATCHES_MAX = 6;
 const INSPECTION_LIMITS: InvocationLimits = { memoryBytes: 128 * MIB, wallClockMs: 10_000, outputBytes: MIB };
 const INSPECTOR = { tenant: '', workspace: '', principal: '' } as const;
-/** Processes for inspections, beside those of invocations: an install waits for no run, and no run for an install. */
+/** Processes for inspections, separate from those of invocations: installs and runs never wait for each other. */
 const INSPECTIONS_MAX = 4;
 const LATE_REASON_MAX = 300;
 
 export interface SandboxOptions {
   /** `os` is the better of `bwrap` and `unshare` that works here. */
   readonly isolation: IsolationChoice;
-  /** Ours alone: the children's root, and the folders of packs that were granted files. */
+  /** Used only by the sandbox: holds the children's root and the folders of packs with file grants. */
   readonly workDir: string;
   /** Given to pack processes where the host is root. */
   readonly uids?: UidRange;
-  /** Python packs run even where their system calls cannot be filtered. */
+  /** Runs Python packs even where their system calls cannot be filtered. */
   readonly allowUnfilteredPython?: boolean;
-  /** Processes that invocations may have; one tenant has at most half of them at work. */
+  /** The maximum number of processes for invocations. One tenant uses at most half of them at a time. */
   readonly warmMax: number;
   readonly idleMs: number;
   readonly egress: Egress;
@@ -58,14 +58,14 @@ export interface SandboxOptions {
 
 export interface SandboxStats extends PoolStats {
   readonly isolation: Isolation['kind'];
-  /** Dispatches that were repeated because a neighbour had to be stopped. */
+  /** Dispatches that were repeated because another invocation in the process had to be stopped. */
   readonly displaced: number;
 }
 
 /** How packs are isolated on this machine. */
 export interface SandboxReport {
   readonly isolation: Isolation['kind'];
-  /** Whether system calls are filtered; where not, what makes it possible. */
+  /** Whether system calls are filtered; if not, `next` says how to enable the filter. */
   readonly filter: { readonly kind: 'applied' } | { readonly kind: 'missing'; readonly next: string };
   readonly python:
     | { readonly kind: 'found'; readonly version: string }
@@ -73,11 +73,11 @@ export interface SandboxReport {
 }
 
 export interface Sandbox {
-  /** Which type ids the module really exports; loads it in a process of its own. */
+  /** Loads the module in a separate process and returns the type ids that it exports. */
   inspect(code: PackCode, grants?: readonly string[]): Promise<Inspection>;
-  /** Rejects only when its signal is aborted or the sandbox stops; what the pack does wrong is a result. */
+  /** Rejects only when its signal is aborted or the sandbox stops. Failures of the pack are results. */
   invoke(invocation: Invocation): Promise<InvocationOutcome>;
-  /** The version of Python that packs get; `undefined` where they get none. Looked for when first asked. */
+  /** The version of Python for packs, or `undefined` if there is none. Looked up on the first call. */
   pythonVersion(): Promise<string | undefined>;
   report(): Promise<SandboxReport>;
   stats(): SandboxStats;
@@ -178,7 +178,7 @@ class PackSandbox implements Sandbox {
     });
   }
 
-  /** What starts processes for this code, or why nothing does. */
+  /** The launcher for this code, or the reason why there is none. */
   async #launcherOf(code: PackCode): Promise<Launcher | NodeError> {
     if (code.language !== 'python') return this.#isolation;
     const python = await this.#findPython();
@@ -242,7 +242,7 @@ class PackSandbox implements Sandbox {
   }
 }
 
-/** What an invocation or inspection needs of a process. */
+/** The requirements of an invocation or inspection for its process. */
 type Need = Pick<Invocation, 'code' | 'key' | 'grants' | 'environment' | 'limits'>;
 
 const WASM_PAGE_BYTES = 65536;
@@ -261,7 +261,7 @@ function shareKey(need: Need): string {
   return digest([pack, tenant, workspace, principal, power]);
 }
 
-/** Files belong to a pack in a workspace; other principals there see the same ones. */
+/** Files belong to a pack in a workspace; all principals of that workspace share them. */
 const filesFolderOf = (workDir: string, { code, key }: Need): string =>
   path.join(workDir, 'files', digest([code.name, key.tenant, key.workspace]).slice(0, 32));
 
@@ -276,7 +276,7 @@ function flagsOf(need: Need): string[] {
   return need.code.language === 'wasm' ? [...flags, `--wasm-max-mem-pages=${wasmPages(need)}`] : flags;
 }
 
-/** A pack that calls in a loop must not fill the disk; each pack of a tenant counts by itself. */
+/** Keeps a pack that calls in a loop from filling the disk. Each pack of a tenant is limited separately. */
 const LOGGED_EVERY_MS = 1_000;
 const REASON_MAX = 2_000;
 
@@ -306,11 +306,11 @@ type Settled = Extract<JobEnd, { readonly kind: 'settled' }>;
 
 const settled = (result: NodeResult): Settled => ({ kind: 'settled', result, variables: {} });
 
-/** Whose process lives on was refused by the host, and nothing is in doubt. */
+/** If the process is still alive, the host refused the invocation, and its outcome is certain. */
 const endOf = (end: JobEnd, { isDead }: PackProcess): Ended =>
   end.kind === 'stopped' ? settled(failed(end.error, isDead ? 'process' : 'pack')) : end;
 
-/** Nothing of the node has run: what may not be repeated has not acted, whatever became of its process. */
+/** No code of the node has run. So a node that must not be repeated has had no effect, however its process ended. */
 const notBegun = (error: NodeError, { repeatable }: Invocation): Ended =>
   settled(failed(repeatable ? error : withoutOrigin(error), 'pack'));
 
@@ -318,7 +318,7 @@ const notBegun = (error: NodeError, { repeatable }: Invocation): Ended =>
 const useOf = ({ repeatable, code }: Invocation): Use =>
   repeatable && code.language !== 'python' ? 'shared' : 'exclusive';
 
-/** Rejects with `SandboxUnavailable` when `os` is asked for and this machine cannot. */
+/** Rejects with `SandboxUnavailable` when `os` is requested and this machine does not support it. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   mkdirSync(options.workDir, { recursive: true, mode: 0o700 });
   const isolation = await chooseIsolation(options);

@@ -1,4 +1,4 @@
-/** The time that an invocation may take. It stands still while others take theirs. */
+/** The time limit of an invocation. The clock stops during `untimed` work. */
 export class WallClock {
   readonly #over: () => void;
   #leftMs: number;

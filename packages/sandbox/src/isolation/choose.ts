@@ -18,15 +18,15 @@ import { findPythons, findTools } from './tools.ts';
 import { DEFAULT_UIDS, type UidRange, Uids } from './uids.ts';
 import { bwrapWall, unshareWall } from './walls.ts';
 
-/** On a busy machine, of whose processor a child gets what others leave. */
+/** Long, since a child gets little CPU time on a busy machine. */
 const PROBE_MS = 30_000;
 const COMPLAINT_MAX = 500;
 
-/** What makes the filter possible. */
+/** How to make the filter available. */
 export const FILTER_HINT =
   'Install bubblewrap (bwrap), or a python3 with ctypes, or a util-linux whose setpriv has --seccomp-filter.';
 
-/** No way to isolate pack code on this machine; the message says what the operator can do. */
+/** Pack code cannot be isolated on this machine; the message says what the operator can do. */
 export class SandboxUnavailable extends Error {
   readonly problem: string;
   readonly next =
@@ -41,7 +41,7 @@ export class SandboxUnavailable extends Error {
   }
 }
 
-/** Private memory beside what the pack may have, for growth that is not its own. */
+/** Private memory in addition to the limit of the pack, for growth that the pack does not cause. */
 const HEADROOM_BYTES = 64 * 1024 * 1024;
 
 const bounded = (launcher: Launcher, idleBytes: number): Launcher => ({
@@ -53,12 +53,12 @@ const bounded = (launcher: Launcher, idleBytes: number): Launcher => ({
     }),
 });
 
-/** By wall and program: what was seen to work in this process is not started again for another sandbox. */
+/** By wall and program: a combination that worked in this process is not probed again for another sandbox. */
 const idleBytesOf = new Map<string, number>();
 
 /**
- * Starts a real child without a pack. When it answers, all of its runner is there, and how much memory that takes is
- * measured. Answers a launcher that bounds the memory of what it starts, or what does not work.
+ * Starts a real child without a pack. When it answers, its whole runner is loaded, and its memory is measured.
+ * Returns a launcher that limits the memory of its processes, or the reason why it does not work.
  */
 async function probe(wall: Wall, view: View): Promise<Launcher | string> {
   const launcher = wall.launcherOf(view);
@@ -86,7 +86,7 @@ async function probe(wall: Wall, view: View): Promise<Launcher | string> {
   return promise;
 }
 
-/** Node's permission model alone: a fence against accidents, not a wall. Only when the operator asks for it. */
+/** Only Node's permission model: it prevents accidents, not attacks. Used only when the operator requests it. */
 const PERMISSION_ONLY: Launcher = {
   kind: 'permission-only',
   command: ({ folder, flags }) => ({
@@ -97,7 +97,7 @@ const PERMISSION_ONLY: Launcher = {
   }),
 };
 
-/** A wall, and what starts Node behind it. */
+/** A wall, and the launcher that starts Node behind it. */
 export interface Isolation extends Launcher, Wall {}
 
 /** `os` is the better of the two that works. */
@@ -105,7 +105,7 @@ export type IsolationChoice = 'os' | Isolation['kind'];
 
 type Build = (materials: Materials) => Wall;
 
-/** Root mounts before it changes its uid, so with `unshare` packs may lie in folders that only root can enter. */
+/** Root mounts before it changes its uid, so with `unshare` packs may be in folders that only root can enter. */
 function candidates(wanted: IsolationChoice): readonly Build[] {
   if (wanted === 'bwrap') return [bwrapWall];
   if (wanted === 'unshare') return [unshareWall];
@@ -147,7 +147,7 @@ export async function gatherMaterials(workDir: string, range: UidRange): Promise
   return { workDir, tools: await findTools(), filter: writeFilter(workDir), takeUid };
 }
 
-/** The first that works and filters system calls, else the first that works. */
+/** The first isolation that works and filters system calls, else the first that works. */
 export async function chooseIsolation(options: IsolationOptions): Promise<Isolation> {
   const { isolation: wanted, workDir, uids = DEFAULT_UIDS } = options;
   if (wanted === 'permission-only')
@@ -172,7 +172,7 @@ export type PythonFound =
   | { readonly kind: 'found'; readonly version: string; readonly launcher: Launcher }
   | { readonly kind: 'missing'; readonly reason: string };
 
-/** A Python that was seen to start behind this wall. Its code counts as native, so it needs the filter. */
+/** A Python that was verified to start behind this wall. Its code counts as native, so it needs the filter. */
 export async function choosePython(isolation: Wall, mayBeUnfiltered = false): Promise<PythonFound> {
   if (isolation.kind === 'permission-only')
     return { kind: 'missing', reason: 'Python packs need an OS sandbox' };

@@ -2,25 +2,25 @@ import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Python, Tool, Tools } from './tools.ts';
 
-/** What every kind of isolation has to start: one interpreter, its runner and one pack. */
+/** The process that each kind of isolation starts: one interpreter, its runner and one pack. */
 export interface Launch {
   readonly folder: string;
-  /** Of Node. */
+  /** Flags of Node. */
   readonly flags: readonly string[];
-  /** The most that it may have in private memory; no limit while an idle one is measured. */
+  /** The limit of its private memory; none while an idle process is measured. */
   readonly dataBytes?: number;
 }
 
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
-  /** Where the child finds the pack. */
+  /** The path of the pack as the child sees it. */
   readonly folder: string;
-  /** A file that the child has open for reading, behind its pipes. */
+  /** A file that the child has open for reading, on the descriptor after its pipes. */
   readonly attached?: string;
   /** The uid that was taken for the child. */
   readonly uid?: number;
-  /** Once, when nothing of the child runs any more. */
+  /** Called once, when no process of the child runs any more. */
   release(): void;
 }
 
@@ -37,19 +37,19 @@ export interface Wall {
   launcherOf(view: View): Launcher;
 }
 
-/** What walls are built from. */
+/** The inputs for building walls. */
 export interface Materials {
   readonly workDir: string;
   readonly tools: Tools;
   /** The file of the filter; `undefined` on a machine whose system calls are not known. */
   readonly filter: string | undefined;
-  /** A uid for one child, where the host can give one away. */
+  /** Takes a uid for one child, if the host can assign one. */
   takeUid(): Pick<Command, 'uid' | 'release'>;
 }
 
 /**
- * All that the launchers see of the environment; pack code sees none of it. One thread of the pool of Node waits for
- * input all the time, the other one compresses and hashes.
+ * The whole environment of launchers; pack code sees none of it. One thread of Node's pool always waits for
+ * input, the other one compresses and hashes.
  */
 export const LAUNCH_ENVIRONMENT = {
   PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
@@ -67,7 +67,7 @@ export const becomeUser = (uid: number): readonly string[] => [
   '--clear-groups',
 ];
 
-/** Where things lie in the child's own view of the file system. */
+/** Paths in the child's view of the file system. */
 export const INSIDE = {
   node: '/node',
   python: '/python/bin/python3',
@@ -80,7 +80,7 @@ export const INSIDE = {
 
 let libraries: readonly string[] | undefined;
 
-/** The shared libraries of this very Node, which the child's Node is too. A report takes 30 ms. */
+/** The shared libraries of this Node, which the child also runs. A report takes 30 ms. */
 const sharedLibraries = (): readonly string[] => (libraries ??= librariesInReport());
 
 function librariesInReport(): readonly string[] {
@@ -91,20 +91,20 @@ function librariesInReport(): readonly string[] {
   return objects.filter((file): file is string => typeof file === 'string' && file.startsWith('/'));
 }
 
-/** Everything of the machine that a child sees, read-only, as pairs of outside and inside. */
+/** Everything of the machine that a child sees, read-only, as pairs of outside and inside paths. */
 export interface View {
   readonly kind: 'node' | 'python';
   readonly files: readonly (readonly [string, string])[];
   readonly folders: readonly (readonly [string, string])[];
-  /** Covered by an empty folder. */
+  /** Folders that an empty folder covers. */
   readonly hidden: readonly string[];
-  /** Processes and threads that it may have. */
+  /** The maximum number of processes and threads. */
   readonly processesMax: number;
-  /** What is run there. */
+  /** The command that runs in the view. */
   command(flags: readonly string[]): readonly string[];
 }
 
-/** The view with a program in it. */
+/** Adds a program to the view. */
 export function withTool(view: View, inside: string, { executable, sharedLibraries }: Tool): View {
   const present = new Set(view.files.map(([, file]) => file));
   const linked = sharedLibraries.filter((file) => !present.has(file)).map((file) => [file, file] as const);
@@ -118,7 +118,7 @@ export function withPrlimit(view: View, { prlimit }: Tools): View {
 
 const DESCRIPTORS_MAX = 64;
 
-/** Runs what follows with limits; in the user view of the child, whose processes alone are counted. */
+/** Runs the following command with limits, in the user namespace of the child, where only its own processes count. */
 export const limited = ({ processesMax }: View, dataBytes: number | undefined): readonly string[] => [
   INSIDE.prlimit,
   '--core=0',
@@ -135,15 +135,15 @@ export const nodeView = (): View => ({
   files: [[NODE, INSIDE.node], ...sharedLibraries().map((file) => [file, file] as const)],
   folders: [RUNNER],
   hidden: [],
-  // About eight are needed; with four, Node waits for ever for the rest.
+  // About eight are needed; with four, Node waits forever for the rest.
   processesMax: 32,
   command: (flags) => [INSIDE.node, ...nodeArguments(INSIDE, flags)],
 });
 
-/** Isolated from environment and user, without what is installed, writing no bytecode. */
+/** Isolated from the environment and the user, without installed packages, and without writing bytecode. */
 const PYTHON_ARGUMENTS = ['-I', '-S', '-B', '-X', 'utf8', `${INSIDE.runner}/python/main.py`];
 
-/** Python finds its library beside itself, whatever the machine calls the folder. */
+/** Python finds its library next to its executable, whatever the folder is called on the machine. */
 export function pythonView({ executable, library, installed, sharedLibraries }: Python): View {
   const libraryInside = path.join('/python', path.basename(path.dirname(library)), path.basename(library));
   return {
@@ -156,7 +156,7 @@ export function pythonView({ executable, library, installed, sharedLibraries }: 
   };
 }
 
-/** A root host starts packs as another user, which must be able to read their files. */
+/** A root host starts packs as another user, so that user must be able to read their files. */
 export function openFolder(folder: string): void {
   if (!isRoot()) return;
   const open = (file: string, bits: number): void => {
@@ -171,7 +171,7 @@ export function openFolder(folder: string): void {
   }
 }
 
-/** The inner layer. Never `--allow-net`, `--allow-child-process`, `--allow-worker`, `--allow-addons`, `--allow-wasi`. */
+/** The inner layer. Never allows the network, child processes, workers, addons or WASI. */
 export function nodeArguments(paths: { runner: string; pack: string }, flags: readonly string[]): string[] {
   return [
     '--permission',
@@ -184,7 +184,7 @@ export function nodeArguments(paths: { runner: string; pack: string }, flags: re
     '--no-addons',
     '--no-warnings',
     '--disable-sigusr1',
-    // Freezing the intrinsics fills the young heap several times over at its first size.
+    // At its default initial size, freezing the intrinsics fills the young heap several times.
     '--min-semi-space-size=16',
     '--single-threaded-gc',
     ...flags,

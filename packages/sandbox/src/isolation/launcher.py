@@ -1,6 +1,6 @@
-"""Starts a pack's interpreter in its view, limited and filtered: what util-linux before 2.42 cannot do.
+"""Starts a pack's interpreter in its view, limited and filtered, which util-linux before 2.42 cannot do.
 
-Runs outside of the view, as the last trusted step; the mounts are made, and the root folder is the current one.
+Runs outside the view, as the last trusted step. The mounts exist, and the root folder is the current one.
 Arguments: file of the filter, uid or `-`, bytes of data or `-`, number of processes, then the program.
 """
 
@@ -40,7 +40,7 @@ def write(file, text):
 
 
 def forget_host():
-    """Its name, and the keys of its session. Best effort: the filter refuses keys altogether."""
+    """Hides the name of the host and the keys of its session. Best effort: the filter refuses keys altogether."""
     libc.sethostname(b'pack', 4)
     number = KEYCTL.get(os.uname().machine)
     if number is not None:
@@ -51,7 +51,7 @@ def become(uid):
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
-    # A process that changed its uid may not write its own maps otherwise.
+    # Otherwise a process that changed its uid may not write its own maps.
     prctl(PR_SET_DUMPABLE, 1)
 
 
@@ -66,7 +66,7 @@ def become_nobody_in_root():
 
 
 def limit(data, processes):
-    """In the user view of the child, whose processes alone are counted."""
+    """Sets limits in the user namespace of the child, where only its own processes count."""
     bounds = {'CORE': 0, 'FSIZE': 0, 'NOFILE': DESCRIPTORS_MAX, 'NPROC': int(processes)}
     if data != '-':
         bounds['DATA'] = int(data)

@@ -1,10 +1,10 @@
-/** Processes of this machine by their pid, read and treated from outside. */
+/** Inspects and controls processes of this machine from outside, by pid. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** Packs give way to the host. */
+/** Packs run at a lower priority than the host. */
 const NICENESS = 5;
-/** The kernel ends packs before it ends the host. */
+/** The kernel kills packs before the host when memory runs out. */
 const OOM_SCORE = 500;
 const PAGE_BYTES = 4096;
 
@@ -17,13 +17,13 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** The last of a chain of single children: the launchers in front of an interpreter wait for it. */
+/** The last process in a chain of single children: launchers wait for the interpreter that they started. */
 export function innermost(pid: number): number {
   const [child, second] = childrenOf(pid);
   return child !== undefined && second === undefined ? innermost(child) : pid;
 }
 
-/** The innermost first, so that no orphan is left to another process. */
+/** The innermost first, so that no orphan is reparented to another process. */
 const descendants = (pid: number): readonly number[] =>
   childrenOf(pid).flatMap((child) => [...descendants(child), child]);
 
@@ -37,8 +37,8 @@ export function killTree(pid: number): void {
 }
 
 /**
- * Best effort, for the first process of a session before it starts others. Where the kernel groups sessions, it is
- * the group that has to give way.
+ * Lowers the priority of the first process of a session before it starts others; best effort. Where the kernel
+ * groups sessions, the priority of the group counts.
  */
 export function giveWay(pid: number): void {
   try {
@@ -50,7 +50,7 @@ export function giveWay(pid: number): void {
   }
 }
 
-/** `resident`: of the whole process. `data`: private memory, as `RLIMIT_DATA` counts it, and the stack. */
+/** `resident`: memory of the whole process. `data`: private memory, as `RLIMIT_DATA` counts it, and the stack. */
 export function memoryOf(pid: number): { readonly resident: number; readonly data: number } | undefined {
   try {
     const pages = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);

@@ -1,9 +1,10 @@
 /**
- * Which system calls a pack process may make. Whatever is not listed does not exist for it (ENOSYS): keys, SysV and
- * POSIX queues, io_uring, userfaultfd, sockets of any family, signals to others, tracing, mounts, new namespaces.
+ * The system calls that a pack process may make. All others fail with ENOSYS: keys, SysV and POSIX queues,
+ * io_uring, userfaultfd, sockets of any family, signals to others, tracing, mounts, new namespaces.
  *
- * I1 A call is allowed by its name here, or refused; nothing is refused by name.
- * I2 No call makes a second process or memory that neither `RLIMIT_DATA` nor the resident size counts.
+ * I1 This is an allowlist: a call that is not named here is refused.
+ * I2 No allowed call creates a second process, or memory that neither `RLIMIT_DATA` nor the resident size
+ *    counts.
  */
 /** One instruction of the kernel's filter language; jumps count the instructions that follow. */
 type Step = readonly [code: number, operand: number, whenTrue?: number, whenFalse?: number];
@@ -16,7 +17,7 @@ const RETURN = 0x06;
 const STEP_BYTES = 8;
 const JUMP_MAX = 255;
 
-/** Offsets in what the kernel says of a call: its number, the machine, eight bytes for each argument. */
+/** Offsets in the kernel's description of a call: its number, the machine, eight bytes for each argument. */
 const CALL_NUMBER = 0;
 const MACHINE = 4;
 const argument = (index: number): number => 16 + 8 * index;
@@ -25,7 +26,7 @@ const upperHalfOf = (offset: number): number => offset + 4;
 const load = (offset: number): Steps => [[LOAD_WORD, offset]];
 const verdict = (value: number): Steps => [[RETURN, value]];
 
-/** `then`, which ends in a verdict, follows if the question is answered so; else it is skipped. */
+/** Runs `then`, which ends in a verdict, if the comparison has the wanted result; else skips it. */
 function question(code: number, operand: number, then: Steps, isWhenFalse = false): Steps {
   if (then.length > JUMP_MAX) throw new RangeError(`A jump over ${then.length} steps is too long.`);
   const [whenTrue, whenFalse] = isWhenFalse ? [then.length, 0] : [0, then.length];
@@ -36,7 +37,7 @@ const whenEqual = (value: number, then: Steps): Steps => question(JUMP_EQUAL, va
 const unlessEqual = (value: number, then: Steps): Steps => question(JUMP_EQUAL, value, then, true);
 const whenAnyBit = (bits: number, then: Steps): Steps => question(JUMP_ANY_BIT, bits, then);
 
-/** As the kernel reads it; both machines that are served are little-endian. */
+/** Encodes the steps for the kernel; both supported machines are little-endian. */
 function assemble(steps: Steps): Buffer {
   const bytes = Buffer.alloc(steps.length * STEP_BYTES);
   for (const [index, [code, operand, whenTrue = 0, whenFalse = 0]] of steps.entries()) {
@@ -59,7 +60,7 @@ type Numbers = Readonly<Record<string, number>>;
 const tableOf = (text: string): Numbers =>
   Object.fromEntries([...text.matchAll(/(\w+):(\d+)/g)].map(([, name, number]) => [name, Number(number)]));
 
-/** Calls that are allowed whatever their arguments. Waiting for children is what the init of bwrap does. */
+/** Calls that are allowed with any arguments. The init process of bwrap needs to wait for children. */
 const ALLOWED: Readonly<Record<string, Numbers>> = {
   x64: tableOf(`
     read:0 write:1 open:2 close:3 stat:4 fstat:5 lstat:6 poll:7 lseek:8 mprotect:10 munmap:11 brk:12
@@ -94,7 +95,7 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   `),
 };
 
-/** Calls that are judged by an argument. */
+/** Calls that are allowed or refused depending on an argument. */
 const JUDGED: Readonly<Record<string, Numbers>> = {
   x64: { mmap: 9, ioctl: 16, clone: 56, fcntl: 72, prctl: 157, prlimit64: 302 },
   arm64: { fcntl: 25, ioctl: 29, prctl: 167, clone: 220, mmap: 222, prlimit64: 261 },
@@ -112,15 +113,18 @@ const oneOf = (values: readonly number[]): Steps => [
 const CLONE_THREAD = 0x10000;
 const CLONE_NAMESPACES = 0x7e020000;
 const MAP_SHARED = 0x1;
-/** Duplicates and flags; neither leases and owners, which signal, nor the size of pipes. */
+/** Duplicating descriptors, and flags. Not leases and owners, which send signals, nor pipe sizes. */
 const FCNTL = [0, 1, 2, 3, 4, 1030];
-/** Close-on-exec, non-blocking, bytes waiting; is it a terminal. */
+/** Close-on-exec, non-blocking, bytes available, terminal checks. */
 const IOCTL = [0x5401, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451];
 /** Names of threads and of mappings. */
 const PRCTL = [15, 16, 0x53564d41];
 
 const JUDGEMENTS: Readonly<Record<string, Steps>> = {
-  /** Threads alone. `clone3`, whose arguments no filter can read, does not exist; the C library then takes this one. */
+  /**
+   * Only threads. `clone3` fails with ENOSYS, since no filter can read its arguments; the C library then uses
+   * `clone`.
+   */
   clone: [
     ...load(argument(0)),
     ...whenAnyBit(CLONE_NAMESPACES, refuse),
@@ -129,10 +133,10 @@ const JUDGEMENTS: Readonly<Record<string, Steps>> = {
   ],
   fcntl: [...load(argument(1)), ...oneOf(FCNTL)],
   ioctl: [...load(argument(1)), ...oneOf(IOCTL)],
-  /** Shared pages stay when nothing maps them any more, so that nothing counts them. */
+  /** Refuses shared pages: they stay allocated when nothing maps them any more, and then nothing counts them. */
   mmap: [...load(argument(3)), ...whenAnyBit(MAP_SHARED, refuse), ...allow],
   prctl: [...load(argument(0)), ...oneOf(PRCTL)],
-  /** Its own limits, which it can only lower. */
+  /** Only for its own limits, which it can only lower. */
   prlimit64: [
     ...load(argument(0)),
     ...unlessEqual(0, refuse),
@@ -142,7 +146,7 @@ const JUDGEMENTS: Readonly<Record<string, Steps>> = {
   ],
 };
 
-/** The filter for a machine as `process.arch` names it; `undefined` for one whose calls are not known here. */
+/** The filter for a machine as `process.arch` names it; `undefined` for an unsupported machine. */
 export function seccompFilter(arch: string): Buffer | undefined {
   const [machine, allowed, judged] = [MACHINES[arch], ALLOWED[arch], JUDGED[arch]];
   if (machine === undefined || !allowed || !judged) return undefined;

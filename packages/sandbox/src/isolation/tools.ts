@@ -1,4 +1,4 @@
-/** Programs of this machine that launchers use, found once. */
+/** Finds, once, the programs of this machine that launchers use. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isObject } from '../result.ts';
@@ -8,22 +8,22 @@ const PROBE_MS = 10_000;
 const PROBE_BYTES_MAX = 256 * 1024;
 const OLDEST_PYTHON = [3, 10] as const;
 
-/** A program that is bound into the view of a child, with what it is linked to. */
+/** A program that is bound into the view of a child, with its shared libraries. */
 export interface Tool {
   readonly executable: string;
   readonly sharedLibraries: readonly string[];
 }
 
 export interface Tools {
-  /** Of util-linux: sets limits inside of the view. */
+  /** From util-linux: sets limits inside the view. */
   readonly prlimit: Tool | undefined;
-  /** Of util-linux, where it can apply a filter. */
+  /** From util-linux, if it can apply a filter. */
   readonly filteringSetpriv: Tool | undefined;
-  /** A Python that can start others filtered: one with `ctypes`. */
+  /** A Python with `ctypes`, which can start other programs with a filter. */
   readonly filteringPython: string | undefined;
 }
 
-/** What a program prints; nothing if it cannot be run. */
+/** The output of a program; empty if it cannot be run. */
 async function outputOf(
   file: string,
   args: readonly string[],
@@ -56,12 +56,12 @@ export interface Python {
   readonly executable: string;
   /** The standard library. */
   readonly library: string;
-  /** Folders inside it with what was installed on this machine; hidden from packs. */
+  /** Folders inside it with packages installed on this machine; hidden from packs. */
   readonly installed: readonly string[];
   readonly sharedLibraries: readonly string[];
 }
 
-/** Only extension modules that compute: what they link to is bound, so `ctypes` and `ssl` do not even load. */
+/** Only extension modules that compute: only their libraries are bound, so `ctypes` and `ssl` do not load. */
 const PYTHON_SCRIPT = `
 import glob, json, os, subprocess, sys
 library = os.path.dirname(os.__file__)
@@ -80,7 +80,7 @@ print(json.dumps({
 const strings = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 
-/** 3.10 or later, with all that its process needs to be bound into the sandbox. */
+/** Python 3.10 or later, with everything that must be bound into the sandbox for it. */
 async function findPython(name: string): Promise<Python | undefined> {
   const found: unknown = JSON.parse((await outputOf(name, ['-I', '-S', '-c', PYTHON_SCRIPT])) || 'null');
   if (!isObject(found) || !Array.isArray(found.version)) return undefined;
@@ -101,9 +101,9 @@ const SYSTEM_PYTHON = '/usr/bin/python3';
 const foundPythons = new Map<string, Promise<Python | undefined>>();
 
 /**
- * The `python3` of the operator's own path, which may be a version manager's (packs never see that path), and the
- * system's: the uid of a pack can enter its folder even if the other is in a home folder. One is looked at only where
- * those before it do not serve.
+ * First the `python3` of the operator's own path, which may belong to a version manager (packs never see that
+ * path). Then the one of the system: the uid of a pack can enter its folder even if the other one is in a home
+ * folder. Each is examined only if those before it do not work.
  */
 export async function* findPythons(): AsyncGenerator<Python> {
   const seen = new Set<string>();
@@ -121,7 +121,7 @@ import ctypes, os, sys
 print(os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable))
 `;
 
-/** The system's first: a version manager takes 0.1 s to find its own. */
+/** The system Python first: a version manager takes 0.1 s to find its own. */
 async function findFilteringPython(): Promise<string | undefined> {
   for (const name of [SYSTEM_PYTHON, 'python3']) {
     const executable = (await outputOf(name, ['-I', '-S', '-c', FILTERING_SCRIPT])).trim();

@@ -1,7 +1,7 @@
 /**
- * A uid of its own for each pack process of a host that is root.
+ * Gives each pack process its own uid when the host runs as root.
  *
- * I1 One uid never serves two living processes, of this host or another on the machine.
+ * I1 No two living processes share a uid, whether of this host or another one on the machine.
  */
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ export interface UidRange {
   readonly last: number;
 }
 
-/** Reserved by convention: systemd gives them to services for as long as they run. */
+/** Reserved by convention: systemd assigns them to services while they run. */
 export const DEFAULT_UIDS: UidRange = { first: 61_184, last: 65_519 };
 
-/** Of all sandboxes in this process. */
+/** The uids in use by all sandboxes in this process. */
 const taken = new Set<number>();
 
-/** A rootless container has few uids: `inside outside count` in each line. */
+/** A rootless container has few uids. Each line of the map is `inside outside count`. */
 const rangesIn = (map: string): readonly UidRange[] =>
   [...map.matchAll(/^\s*(\d+)\s+\d+\s+(\d+)/gm)].map(([, inside, count]) => ({
     first: Number(inside),
@@ -27,7 +27,7 @@ const rangesIn = (map: string): readonly UidRange[] =>
 const exists = (id: number, ranges: readonly UidRange[]): boolean =>
   ranges.some(({ first, last }) => id >= first && id <= last);
 
-/** From its status: the folder of a process that has just changed its uid belongs to root. */
+/** Read from its status: the `/proc` folder of a process that has just changed its uid belongs to root. */
 function uidOf(pid: string): number | undefined {
   try {
     const [, uid] = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -52,11 +52,11 @@ export class Uids {
       throw new Error(
         `none of the uids ${first} to ${last} exists here (see /proc/self/uid_map); name others in GANTRY_SANDBOX_UIDS`,
       );
-    // Other hosts on this machine begin elsewhere.
+    // Start at a random uid, so that hosts on the same machine rarely collide.
     this.#next = randomInt(this.#uids.length);
   }
 
-  /** Throws when every one is in use. */
+  /** Throws when all uids are in use. */
   take(): number {
     for (const _ of this.#uids) {
       const uid = this.#uids[this.#next++ % this.#uids.length] ?? 0;
@@ -67,7 +67,7 @@ export class Uids {
     throw new Error('Every uid for pack processes is in use. Widen GANTRY_SANDBOX_UIDS.');
   }
 
-  /** Nothing runs with it any more. */
+  /** Call when no process uses this uid any more. */
   release(uid: number): void {
     taken.delete(uid);
   }

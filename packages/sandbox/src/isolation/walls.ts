@@ -1,4 +1,4 @@
-/** The two ways to isolate a process by means of the system: bubblewrap, and util-linux alone. */
+/** Two ways to isolate a process with the operating system: bubblewrap, and util-linux alone. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -15,16 +15,16 @@ import {
 } from './launch.ts';
 
 const BWRAP_VIEWS = ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'];
-/** Its own process is the first of the pid view: a pack that is the first itself can outlive the host. */
+/** bwrap itself is the first process of the pid namespace: a pack that is the first itself can outlive the host. */
 const BWRAP_RULES = ['--unshare-cgroup-try', '--die-with-parent', '--hostname', 'pack'];
 const NOBODY = ['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'];
-/** Behind the pipes of the child. */
+/** The first descriptor after the pipes of the child. */
 const FILTER_DESCRIPTOR = '6';
 
 /**
- * Bubblewrap: new user, pid, network, mount, ipc and uts views over an empty root; dies with the host.
- * It keeps the uid of the process that starts it, so a root host changes it first, and the folders of packs have to
- * lie where others can enter; `unshare` does not need that.
+ * Bubblewrap: new user, pid, network, mount, ipc and uts namespaces over an empty root; dies with the host. It
+ * keeps the uid of the process that starts it, so a root host changes its uid first, and other users must be
+ * able to enter the folders of packs. `unshare` does not require that.
  */
 export const bwrapWall = ({ filter, tools, takeUid }: Materials): Wall => ({
   kind: 'bwrap',
@@ -55,7 +55,7 @@ export const bwrapWall = ({ filter, tools, takeUid }: Materials): Wall => ({
   },
 });
 
-/** What follows the command keeps the shell from becoming it. */
+/** The `exit` after the command keeps the shell from replacing itself with the command. */
 const SCRIPT = `
 set -e
 ulimit -c 0
@@ -74,7 +74,7 @@ const VIEWS = ['--mount', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill-
 const MOVE_IN = ['--user', '--map-user=65534', '--map-group=65534', '--root=.', '--wd=/'];
 const LAUNCHER = path.join(import.meta.dirname, 'launcher.py');
 
-/** How the last steps are taken: into the view, limited and, where that is possible, filtered. */
+/** How a process enters the view, with limits and, where possible, the filter. */
 type Entrance =
   | { readonly kind: 'python'; readonly python: string; readonly filter: string }
   | { readonly kind: 'util-linux'; readonly isFiltered: boolean };
@@ -105,7 +105,7 @@ function enter(entrance: Entrance, view: View, uid: number | undefined, dataByte
   return entrance.isFiltered ? [...moved, INSIDE.setpriv, ...filtered] : moved;
 }
 
-/** A field of fstab: white space and backslashes are octal there. */
+/** Escapes a field of fstab: white space and backslashes are octal there. */
 const field = (text: string): string =>
   text.replace(/[\s\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 
@@ -129,17 +129,18 @@ function prepareRoot(folder: string, { files, folders, hidden }: View): { root: 
 }
 
 /**
- * Unshare: the same views with util-linux alone. A root folder of empty mount points is prepared once; each child binds
- * Node, its libraries, the runner and its pack into it, in a mount view of its own, and moves in.
+ * Unshare: the same namespaces with util-linux alone. A root folder of empty mount points is prepared once.
+ * Each child binds Node, its libraries, the runner and its pack into it, in its own mount namespace, and enters
+ * it.
  *
- * When the host is root it mounts as root and gives up its uid; else it is root of a user view of its own.
- * Either way a second user view leaves Node as nobody without capabilities, and since it is in a chroot the kernel
- * refuses it further user views.
+ * When the host is root, it mounts as root and then changes its uid; else it is root of its own user namespace.
+ * In both cases a second user namespace runs Node as the user nobody without capabilities. Since Node is in a
+ * chroot, the kernel refuses it further user namespaces.
  *
- * I1 The shell that mounts stays the first process of the pid view: when it goes, by the death of the host or by a
- *    kill, the kernel ends all that is in the view, whatever a pack did to its own process.
- * I2 The filter comes last, since it refuses the steps before it: by the Python launcher from outside of the view, or
- *    by the `setpriv` of a newer util-linux inside of it.
+ * I1 The shell that mounts stays the first process of the pid namespace: when it ends, because the host died or
+ *    it was killed, the kernel ends all processes in that namespace, whatever a pack did to its own process.
+ * I2 The filter is applied last, since it refuses the steps before it: by the Python launcher outside the view,
+ *    or by the `setpriv` of a newer util-linux inside it.
  */
 export function unshareWall(materials: Materials): Wall {
   const entrance = entranceOf(materials);

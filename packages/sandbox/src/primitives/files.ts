@@ -1,6 +1,6 @@
 /**
- * `fs.read` and `fs.write`: one folder for a pack in a workspace, touched by the host alone. Every path is
- * resolved inside it and no link is followed, so there is nothing to race with.
+ * `fs.read` and `fs.write`: one folder per pack and workspace, accessed only by the host. Every path is
+ * resolved inside it and no link is followed, so there are no races.
  */
 import { constants } from 'node:fs';
 import { access, copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -11,19 +11,25 @@ import { ErrorForPack, isObject } from '../result.ts';
 import { type Change, ENTRIES_MAX, inTurn, tooLarge } from './folder-quota.ts';
 
 export const FILE_BYTES_MAX = 8 * 1024 * 1024;
-/** Contents that are read and that their children have not taken yet; 8 MiB each of 2,000 calls would be 16 GiB. */
+/**
+ * The maximum size of contents that were read but not yet received by their children. 2,000 calls of 8 MiB each
+ * would take 16 GiB.
+ */
 const READ_BYTES_MAX = 128 * 1024 * 1024;
 const reads = limiter({ max: READ_BYTES_MAX, perTenantMax: READ_BYTES_MAX / 2 });
-/** Longer ones no system takes; each step of a path is looked at. */
+/** No system accepts longer paths, and each component of a path is checked. */
 const PATH_MAX = 4096;
 
-/** The pack named something outside of its folder. */
+/** The pack named a path outside its folder. */
 export class OutsideFolder extends Error {}
 
-/** `undefined` for what is not there. Of a link, the link itself. */
+/** `undefined` for a missing file. Returns links themselves, not their targets. */
 const found = (file: string) => lstat(file).catch(() => undefined);
 
-/** The absolute path of something in the folder; absolute paths of the pack start there too. */
+/**
+ * The absolute path of a file in the folder. Of absolute paths of the pack only `/`, the folder itself, is
+ * accepted.
+ */
 async function inside(root: string, given: unknown): Promise<string> {
   if (typeof given !== 'string' || given.includes('\0'))
     throw new OutsideFolder('Only plain paths are supported.');
@@ -60,7 +66,10 @@ async function readWhole(file: string, caller: FileCaller): Promise<Uint8Array> 
   }
 }
 
-/** Until the child has its answer. A call that blocks its child waits for nothing: that child takes no other answer. */
+/**
+ * Holds memory until the child has received its answer. A call that blocks its child does not wait: that child
+ * reads no other answer.
+ */
 async function holdMemory(bytes: number, { tenant, signal, isBlocking }: FileCaller): Promise<void> {
   if (isBlocking || bytes === 0) return;
   const release = await reads.acquire(tenant, { weight: bytes, signal });
@@ -113,7 +122,7 @@ async function makingFolder(file: string, options: unknown, root: string): Promi
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-/** A path that is too long for the system reaches nothing: what moved there could be neither counted nor deleted. */
+/** A path that is too long for the system is unreachable: a file moved there could be neither counted nor deleted. */
 async function renaming(file: string, target: string): Promise<Change<undefined>> {
   const isFolder = (await lstat(file)).isDirectory();
   const below = isFolder ? await readdir(file, { recursive: true }) : [];
@@ -123,10 +132,10 @@ async function renaming(file: string, target: string): Promise<Change<undefined>
   return { growth: undefined, act: async () => void (await rename(file, target)) };
 }
 
-/** The tenant, and how long the answer takes memory. */
+/** The tenant of a call, and how long its answer occupies memory. */
 export interface FileCaller {
   readonly tenant: string;
-  /** Aborted when the pack has its answer, or its invocation has ended. */
+  /** Aborted when the pack has received its answer, or its invocation has ended. */
   readonly signal: AbortSignal;
   readonly isBlocking: boolean;
 }
@@ -174,13 +183,13 @@ export function filePrimitive(method: string): 'fs.read' | 'fs.write' | undefine
   return Object.hasOwn(WRITES, method) ? 'fs.write' : undefined;
 }
 
-/** Errors of the system name host paths; the pack gets its own. */
+/** System errors contain host paths; replaces them with the path of the pack. */
 function withoutHostPath(error: unknown, given: Data | undefined): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new ErrorForPack(String(error.code), `${error.code}: ${error.syscall} '${given}'`);
 }
 
-/** `method` is one that `filePrimitive` knows. */
+/** `method` is one that `filePrimitive` accepts. */
 export async function fileOperation(
   root: string,
   method: string,

@@ -1,9 +1,9 @@
 /**
- * How much the folder of a pack may hold.
+ * The quota for the folder of a pack.
  *
- * I1 Changes of one folder take turns: no two of them pass the same check.
- * I2 What a folder holds is counted once and then kept in step. While something changes, and after what cannot be
- *    foreseen, it is not known and counted again: counting 10,000 entries for each change would be an attack.
+ * I1 Changes of one folder are serialized, so that no two of them pass the same check.
+ * I2 The size of a folder is counted once and then updated. During a change, and after a change of unknown
+ *    size, it is unknown and counted again: counting 10,000 entries for each change would allow an attack.
  */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,18 +21,18 @@ export interface FolderSize {
 }
 
 export interface Change<T> {
-  /** By how much the folder grows; `undefined` for what only takes away. */
+  /** By how much the folder grows; `undefined` for changes that only remove. */
   readonly growth: FolderSize | undefined;
   act(): Promise<T>;
 }
 
-/** The longest unused first. */
+/** In the order of last use, oldest first. */
 const held = new Map<string, FolderSize>();
 const changes = limiter({ max: Number.POSITIVE_INFINITY, perTenantMax: 1 });
 
 export const tooLarge = (message: string): ErrorForPack => new ErrorForPack('file_too_large', message);
 
-/** `prepare` sees the folder as the changes before it left it. */
+/** `prepare` sees the folder after all earlier changes. */
 export const inTurn = <T>(root: string, prepare: () => Promise<Change<T>>): Promise<T> =>
   changes.run(root, async () => perform(root, await prepare()));
 

@@ -1,4 +1,4 @@
-/** `dns` of pack code, done by the host through egress. */
+/** `dns` for pack code, performed by the host through egress. */
 import { isIP } from 'node:net';
 import { type Egress, EgressError, type EgressTerms } from '@gantry/egress';
 import type { Data } from '../invocation.ts';
@@ -6,7 +6,7 @@ import { ErrorForPack } from '../result.ts';
 
 const NAME_MAX = 253;
 
-/** Answers only addresses that `fetch` could reach. */
+/** Returns only addresses that `fetch` could reach. */
 export async function guardedLookup(
   egress: Pick<Egress, 'addresses'>,
   args: readonly Data[],

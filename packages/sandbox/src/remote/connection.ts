@@ -1,4 +1,4 @@
-/** One session with the MCP server of a remote pack. What its transport sends leaves through egress. */
+/** One session with the MCP server of a remote pack. Its transport sends requests through egress. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Egress, egressFetch, type FetchTerms } from '@gantry/egress';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -30,7 +30,7 @@ interface CallTerms extends Pick<FetchTerms, 'onBreak'> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The transport hands over no more than URL and init, so the call is found by where it was made. */
+/** The transport passes only URL and init to `fetch`, so the call is found through its async context. */
 const callTerms = new AsyncLocalStorage<CallTerms>();
 
 export interface ToolCall extends CallTerms {
@@ -47,10 +47,10 @@ export class Connection {
   readonly #transport: StreamableHTTPClientTransport;
   readonly #tools: ReadonlySet<string>;
 
-  /** Sampling, elicitation and roots are not offered: no capability is advertised, and requests for them are refused. */
+  /** Does not offer sampling, elicitation and roots: advertises no capability, and refuses such requests. */
   static async open(mcp: Mcp, url: URL, egress: RemoteEgress, tenant: string): Promise<Connection> {
     const client = new mcp.Client(CLIENT, { capabilities: {} });
-    // What goes wrong reaches the caller whose request it was.
+    // Errors reach the caller of the request that failed.
     client.onerror = () => {};
     const transport = new mcp.StreamableHTTPClientTransport(url, { fetch: mcpFetch(egress, tenant) });
     try {
@@ -87,8 +87,8 @@ export class Connection {
   }
 
   /**
-   * `request` rather than `callTool`: that one would compile schemas which the server brings. The time is kept here,
-   * since the server may answer with the very code that the library has for it.
+   * Uses `request` because `callTool` would compile schemas that the server provides. The timeout is measured
+   * here, since the server may answer with the same code that the library uses for timeouts.
    */
   async call({ tool, arguments: given, timeoutMs, signal, onProgress }: ToolCall): Promise<CallToolResult> {
     const late = new AbortController();
@@ -111,7 +111,7 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    // A server that does not get this lets the session expire.
+    // A server that does not receive this lets the session expire.
     await this.#transport.terminateSession().catch(() => {});
     await this.#client.close();
   }
@@ -133,23 +133,23 @@ async function toolNames(mcp: Mcp, client: Client): Promise<ReadonlySet<string>>
   return names;
 }
 
-/** For what belongs to no call: notifications, the end of a session. */
+/** The timeout of requests outside a call: notifications, the end of a session. */
 const ASIDE_MS = 10_000;
 
 function mcpFetch(egress: RemoteEgress, tenant: string): FetchLike {
   return async (url, init = {}) => {
-    // A stream that nothing asked for would stay open as long as the connection. To resume one is another matter.
+    // Refuse an unsolicited stream, which would stay open as long as the connection. Resuming one is allowed.
     if (init.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
       return new Response(null, { status: 405 });
     const terms = isRequest(init.body) ? callTerms.getStore() : undefined;
     const { timeoutMs = ASIDE_MS, signal = init.signal, onBreak } = terms ?? {};
     const send = egressFetch(egress, { tenant, timeoutMs, onBreak });
-    // The library would wait until the time is over for the rest of an answer that broke off.
+    // `onBreak` reports a broken answer; the library would wait for the rest of it until the timeout.
     return send(url, { ...init, ...(signal && { signal }) });
   };
 }
 
-/** A call that is given up must still be able to say so: its notification is not bound to its signal. */
+/** A notification is not bound to the signal of its call, so that an aborted call can still send its cancellation. */
 const isRequest = (body: RequestInit['body']): boolean => {
   const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
   return typeof message === 'object' && message !== null && 'id' in message && 'method' in message;

@@ -15,7 +15,7 @@ interface Entry {
 
 export interface Lease {
   readonly connection: Promise<Connection>;
-  /** This connection is not given out again; it closes with its last user. */
+  /** Stops reuse of this connection; it closes with its last user. */
   drop(): void;
   release(): void;
 }
@@ -34,7 +34,7 @@ export class Connections {
     return this.#entries.size;
   }
 
-  /** Undefined when every connection there may be is in use for something else. */
+  /** Undefined when all `connectionsMax` connections are in use for other keys. */
   take(key: string, open: () => Promise<Connection>): Lease | undefined {
     const entry = this.#entries.get(key) ?? this.#fresh(key, open);
     if (!entry) return undefined;
@@ -77,7 +77,7 @@ export class Connections {
   #close(entry: Entry): void {
     clearTimeout(entry.idleTimer);
     this.#forget(entry);
-    // One that never opened has nothing to close.
+    // A connection that never opened needs no close.
     const closed: Promise<void> = entry.connection
       .then(
         (connection) => connection.close(),

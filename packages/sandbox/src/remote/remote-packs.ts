@@ -1,8 +1,9 @@
 /**
- * Nodes of packs that run elsewhere: the host is an MCP client over streamable HTTP.
+ * Nodes of remote packs: the host is an MCP client over streamable HTTP.
  *
- * A node type is the tool of the same name, else of its last segment. Its arguments are `inputs`, `config` and
- * `context` (`runId`, `nodeId`, `attempt`); no credentials and nothing of the tenant are sent.
+ * A node type maps to the tool of the same name, else to the tool named like its last segment. Its arguments
+ * are `inputs`, `config` and `context` (`runId`, `nodeId`, `attempt`); no credentials and no tenant data are
+ * sent.
  */
 import { given } from '@gantry/protocol';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
@@ -47,7 +48,7 @@ export class RemotePacks {
     return this.#connections.size;
   }
 
-  /** Rejects only when its signal is aborted; what the pack does wrong is a result. */
+  /** Rejects only when its signal is aborted. Failures of the pack are results. */
   async invoke(invocation: RemoteInvocation): Promise<InvocationOutcome> {
     const { now } = this.#options;
     const startedAt = now();
@@ -64,7 +65,7 @@ export class RemotePacks {
     await this.#connections.stop();
   }
 
-  /** `host` is given once something was sent there. */
+  /** `host` is set once a call was sent there. */
   async #attempt(
     invocation: RemoteInvocation,
     tries: number,
@@ -88,7 +89,7 @@ export class RemotePacks {
       signal?.throwIfAborted();
       const isExpired = phase === 'calling' && isSessionGone(mcp, error, await lease.connection);
       if (phase === 'connecting' || isExpired) lease.drop();
-      // The server knows the session no more, so it did nothing: MCP asks the client to begin again.
+      // The server no longer knows the session, so it did nothing: MCP requires the client to start a new one.
       if (isExpired && tries === 0) return this.#attempt(invocation, 1);
       const reason = failureOf(mcp, error, phase, limits.wallClockMs);
       return { result: failed(reason, 'pack'), ...(phase === 'calling' && { host: url.host }) };

@@ -1,4 +1,4 @@
-/** From what a tool answers, or why it has no answer, to the result of its node. */
+/** Converts the answer of a tool, or the reason why there is none, to the result of its node. */
 import { EgressError, type EgressReason } from '@gantry/egress';
 import type { JsonObject } from '@gantry/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -40,7 +40,7 @@ function objectIn(text: string): object | undefined {
   }
 }
 
-/** A tool may say more than a text: `{error: {code, message, retryable, details}}`, as other packs have it. */
+/** A tool may return a structured error, as other packs do: `{error: {code, message, retryable, details}}`. */
 function toolError(answer: CallToolResult): NodeError {
   const said = isObject(answer.structuredContent) ? answer.structuredContent.error : undefined;
   if (isObject(said) && isShallow(said, DEPTH_MAX)) {
@@ -82,7 +82,7 @@ function unreachable({ reason, message, sent }: EgressError, phase: Phase, wallC
   return noAnswer(message);
 }
 
-/** An HTTP status in place of an MCP answer. What the server wrote beside it is not repeated. */
+/** An HTTP status instead of an MCP answer. The response body is not repeated. */
 function refused(status: number): NodeError {
   if (status === 401 || status === 403) {
     const message = `The remote pack answers ${status}: it asks for credentials, and this host sends none.`;

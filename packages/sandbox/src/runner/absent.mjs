@@ -1,7 +1,7 @@
 /**
- * Members of ctx that the host does not offer. They are absent, since packs test for them; a call of one fails with
- * `host_capability_missing`. An error is put down to a read of an absent member only
- * if it names that member, or happened at the very location of the read: packs test for members that they then do without.
+ * Members of ctx that the host does not offer. They are absent, since packs test for them; a call of one fails
+ * with `host_capability_missing`. An error is attributed to a read of an absent member only if it names that
+ * member, or happened at the exact location of the read: packs also test for members that they do not need.
  */
 import { framesOf, here, stackOf } from './frames.mjs';
 
@@ -13,10 +13,10 @@ const NOT_A_FUNCTION = /^(\S+) is not a function$/;
 const OF_UNDEFINED = /^Cannot read properties of undefined \(reading '([\w$]+)'\)$/;
 const COLUMN = /^(.*:)(\d+)$/;
 
-/** Reads of what was not there, in order. */
+/** Reads of absent members, in order. */
 export const newAbsences = () => [];
 
-/** The same object; what is read from it and is not there is remembered. `path` ends with a dot, or is empty. */
+/** The same object, recording reads of absent members. `path` ends with a dot, or is empty. */
 export const watched = (object, path, absences) =>
   new Watched(object, {
     get: function get(target, name) {
@@ -38,13 +38,13 @@ function isNamed(expression, read) {
   return said.slice(0, length).every((name, at) => name === meant[at]);
 }
 
-/** In `ctx.graph.query`, the read of `query` stands right behind that of `graph`. */
+/** In `ctx.graph.query`, the read of `query` directly follows the read of `graph`. */
 function isRightBefore(read, location) {
   const [, line, column] = COLUMN.exec(locationOf(read) ?? '') ?? [];
   return line !== undefined && location === `${line}${Number(column) + read.name.length + 1}`;
 }
 
-/** The read that an error came from, and the path that was asked for. */
+/** The read that caused an error, and the path that the pack tried to use. */
 function culprit(absences, { message, frames: [location] = [] }) {
   const expression = NOT_A_FUNCTION.exec(message)?.[1];
   if (expression !== undefined) {
@@ -58,7 +58,7 @@ function culprit(absences, { message, frames: [location] = [] }) {
   return read && { read, asked: `${pathOf(read)}.${member}` };
 }
 
-/** So many letters they have in common, from the beginning or because one is part of the other. */
+/** The number of common letters, from the beginning or because one contains the other. */
 function likeness(one, other) {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()];
   if (a.includes(b) || b.includes(a)) return Math.min(a.length, b.length);
@@ -67,7 +67,7 @@ function likeness(one, other) {
   return length;
 }
 
-/** What is there instead, what is spelled alike first. */
+/** The members that exist, similar names first. */
 function alternatives({ owner, path, name }) {
   const names = Object.keys(owner).sort();
   const alike = names.toSorted((a, b) => likeness(b, name) - likeness(a, name));
@@ -75,7 +75,7 @@ function alternatives({ owner, path, name }) {
   return `${`ctx.${path}`.slice(0, -1)} has ${alike.slice(0, LISTED_MAX).join(', ')}${more}`;
 }
 
-/** An error without a code of its own that came from calling what is absent. */
+/** Adds the missing capability to an error without a code that was caused by an absent member. */
 export function withAbsence(absences, error) {
   if (error.code !== undefined) return error;
   const found = culprit(absences, error);

@@ -1,11 +1,14 @@
-/** What pack code gets when it asks for a built-in: the real one, one of ours, a refusal or the end. */
+/**
+ * The result of importing a built-in module in pack code: the real module, our own, a refusal, or the end of
+ * the process.
+ */
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { fs, fsPromises } from './files.mjs';
 import { dnsCallbacks, dnsPromises } from './network.mjs';
 import { denied, isGranted, use, violate } from './scope.mjs';
 
-/** Taken before the pack can touch `process`. Most packs need few of them, and loading all takes 20 ms. */
+/** Read before the pack can change `process`. Most packs need few built-ins, and loading all of them takes 20 ms. */
 const { getBuiltinModule } = process;
 
 const REAL = new Set(
@@ -14,7 +17,7 @@ const REAL = new Set(
   ),
 );
 
-/** Hashing and randomness are used undeclared by published packs; the rest needs the grant. */
+/** Published packs use hashing and randomness without declaring them; the rest needs the grant. */
 const CRYPTO_ALWAYS = new Set(
   'createHash createHmac hash getHashes randomUUID randomBytes randomInt randomFillSync timingSafeEqual'.split(
     ' ',
@@ -31,7 +34,10 @@ const escapeKinds = new Map(
   Object.entries(ESCAPES).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind])),
 );
 
-/** Shared objects must not carry a patch from one run to the next. Only methods: emitters own data fields. */
+/**
+ * Shared objects must not carry a patch from one run to the next. Locks only methods, since emitters have data
+ * fields.
+ */
 function lockMethods(target) {
   for (const key of Reflect.ownKeys(target)) {
     const descriptor = Object.getOwnPropertyDescriptor(target, key);
@@ -58,7 +64,7 @@ function webCryptoFacade() {
   return Object.freeze({ getRandomValues, randomUUID, subtle: Object.freeze(subtle) });
 }
 
-/** Every name is there, so that a static import links; what is not granted refuses when it is called. */
+/** Every name exists, so that static imports link; members that are not granted refuse when called. */
 function cryptoFacade() {
   const crypto = getBuiltinModule('crypto');
   const facade = { constants: crypto.constants, webcrypto: webCrypto(), subtle: webCrypto().subtle };
@@ -68,7 +74,7 @@ function cryptoFacade() {
   return Object.freeze(facade);
 }
 
-/** Made when first asked for. */
+/** Created on first use. */
 function once(make) {
   let made;
   return () => (made ??= make());
@@ -87,16 +93,16 @@ export function addBuiltins(modules) {
   for (const [name, module] of Object.entries(modules)) ours[name] = () => Object.freeze(module);
 }
 
-/** What pack code reaches without asking for a module is locked before it runs; the rest when it is asked for. */
+/** Locks objects that pack code reaches without an import. Other modules are locked when they are imported. */
 export function lockBuiltins() {
-  // It would hand out `AsyncResource`, which belongs to a module that is refused.
+  // It gives access to `AsyncResource`, which belongs to a refused module.
   delete EventEmitter.EventEmitterAsyncResource;
   for (const target of [Buffer, Buffer.prototype, EventEmitter, EventEmitter.prototype]) lockMethods(target);
   for (const name of ['buffer', 'events', 'util', 'url', 'path']) real[name]();
   for (const module of [dnsCallbacks, dnsPromises, ...Object.values(granted)]) Object.freeze(module);
 }
 
-/** The module object for a name with or without `node:`; throws what the pack deserves. */
+/** The module object for a name with or without `node:`; throws if the module is refused. */
 export function builtin(specifier) {
   const name = specifier.replace(/^node:/, '');
   if (Object.hasOwn(real, name)) return real[name]();

@@ -1,4 +1,7 @@
-/** The child's end: frames in on one descriptor, out on the next, answers to blocking calls on the third. */
+/**
+ * The child's end of the channel: frames arrive on one descriptor, leave on the next, and answers to blocking
+ * calls arrive on the third.
+ */
 import { read, readSync, writeSync } from 'node:fs';
 import { stackOf } from './frames.mjs';
 import { largestArgument, whyArguments, whyUnsendable } from './unsendable.mjs';
@@ -8,13 +11,13 @@ const INPUT = 3;
 const OUTPUT = 4;
 const ANSWERS = 5;
 const CHUNK_BYTES = 256 * 1024;
-/** Mirrors what the host allows to be under way; see `credit.ts`. */
+/** Mirrors the limit of the host; see `credit.ts`. */
 const CREDIT_BYTES = 8 * 1024 * 1024;
 
 const exit = process.exit.bind(process);
 const later = queueMicrotask;
 const answers = new Decoder();
-/** Frames without credit, in the order of their numbers. */
+/** Frames that wait for credit, in the order of their numbers. */
 let waiting = [];
 let owed = 0;
 let outbox = [];
@@ -29,7 +32,7 @@ function write(piece) {
   }
 }
 
-/** With what was posted before it. Small pieces leave together; a large one is not copied for that. */
+/** Writes everything posted so far, then `last`. Small pieces are joined into one write; a large one is not copied. */
 function writeAll(last = []) {
   const pieces = [...outbox, ...last];
   outbox = [];
@@ -46,7 +49,7 @@ function writeAll(last = []) {
   write(small.length === 1 ? small[0] : join(small));
 }
 
-/** Calls that are made together leave together, after what the pack does in this turn; large ones at once. */
+/** Calls of one turn are written together, after the pack code of that turn; large ones at once. */
 function post(pieces) {
   if (outbox.length === 0) later(() => writeAll());
   outboxBytes += sizeOf(pieces);
@@ -55,15 +58,15 @@ function post(pieces) {
 }
 
 /**
- * Sends at once, after all that was said before. For what the host always takes: results, logs, refusals. A result is
- * the last of its invocation: what still waits for credit is never sent.
+ * Sends at once, after all earlier messages. For messages that the host always accepts: results, logs,
+ * refusals. A result is the last message of its invocation: frames that still wait for credit are dropped.
  */
 export function send(message) {
   if (message.type === 'result') waiting = waiting.filter(({ id }) => id !== message.id);
   writeAll(message.type === 'log' ? encodeNote(message) : encode(message));
 }
 
-/** What is numbered in order leaves in order: a frame that waits is not overtaken. Resolves when it has left. */
+/** Numbered frames are sent in order: none overtakes a waiting one. Resolves when the frame was sent. */
 function withCredit({ id }, pieces, leave) {
   const cost = costOfPieces(pieces);
   if (owed < CREDIT_BYTES && waiting.length === 0) {
@@ -77,7 +80,7 @@ function withCredit({ id }, pieces, leave) {
   });
 }
 
-/** As many as wait and `may` go. */
+/** Sends waiting frames while `may()` is true. */
 function leaveWhile(may) {
   let gone = 0;
   for (; gone < waiting.length && may(); gone++) {
@@ -97,7 +100,7 @@ function reasonOf(error) {
   }
 }
 
-/** Instead of a call or event that no frame can carry: uses its number, and the host fails it. */
+/** Replaces a call or event that no frame can carry. It uses the same number, and the host fails it. */
 const unsent = (head, reason, isTooLarge) => encode({ type: 'unsent', ...head, reason, isTooLarge });
 
 function callFrame(head, args) {
@@ -109,10 +112,10 @@ function callFrame(head, args) {
   }
 }
 
-/** A call whose answer comes later. Sends when the host has room; resolves when sent. */
+/** A call whose answer comes later. Sends when the host has capacity; resolves when sent. */
 export const postCall = (head, args) => withCredit(head, callFrame({ mode: 'async', ...head }, args), post);
 
-/** Resolves when sent. Throws what cannot be sent. */
+/** Resolves when sent. Throws if the event cannot be sent. */
 export function emitEvent(head, value) {
   let frame;
   let fault;
@@ -132,8 +135,8 @@ export function giveCredit(bytes) {
 }
 
 /**
- * Calls and blocks the whole process until the host has answered. What waits goes before it without credit, as its
- * number is lower; the host allows that once.
+ * Calls and blocks the whole process until the host has answered. Waiting frames are sent before it without
+ * credit, as their numbers are lower; the host allows that once.
  */
 export function callAndBlock(head, args) {
   leaveWhile(() => true);
@@ -147,7 +150,7 @@ export function callAndBlock(head, args) {
   }
 }
 
-/** Hands every frame to `receive`; the end of the input is the end of the process. */
+/** Passes every frame to `receive`; the process exits at the end of the input. */
 export function listen(receive) {
   const decoder = new Decoder();
   const chunk = new Uint8Array(CHUNK_BYTES);
@@ -160,14 +163,14 @@ export function listen(receive) {
   next();
 }
 
-/** By the errors that they failed with. */
+/** The methods of failed calls, by their errors. */
 const methods = new WeakMap();
 
-/** Which call an error came from. */
+/** The method of the call that an error came from. */
 export const methodOf = (error) =>
   typeof error === 'object' && error !== null ? methods.get(error) : undefined;
 
-/** What the host refused, as an error with the stack of the call. */
+/** An error answer of the host as an error with the stack of the call. */
 export function failure(error, { method, leftOut, site }) {
   const wrapped = new Error(`${error.message}${leftOut}`);
   if (site) wrapped.stack = `${wrapped}\n${stackOf(site).split('\n').slice(1).join('\n')}`;

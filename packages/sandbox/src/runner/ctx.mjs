@@ -1,4 +1,4 @@
-/** The object that a node is called with: plain, with own members that need no `this`. */
+/** The object that is passed to a node: plain, with own members that need no `this`. */
 
 import { watched } from './absent.mjs';
 import { emitEvent } from './channel.mjs';
@@ -19,7 +19,7 @@ const variablesOf = (invocation) => ({
   },
 });
 
-/** What the host sends before its answer, in order, as something to iterate over. */
+/** The events that the host sends before its answer, in order, as an async iterable. */
 function stream(invocation, path, args) {
   const queue = [];
   let wake = () => {};
@@ -76,7 +76,7 @@ function addMember(ctx, path, member, absences) {
   owner[last] = Object.hasOwn(owner, last) ? Object.assign(member, owner[last]) : member;
 }
 
-/** Need not be awaited: an event that cannot be kept is dropped, and the log of the node says so. */
+/** Need not be awaited: an event that cannot be stored is dropped, and the log of the node reports it. */
 function emit(invocation, value) {
   if (invocation.closed) return Promise.resolve();
   needStack();

@@ -1,8 +1,8 @@
 /**
- * Bytes in JSON: a value points to them by `$bytes`, and names that look so are escaped.
+ * Bytes in JSON: a value refers to them by `$bytes`, and names of that form are escaped.
  *
- * And how much work JSON makes, seen from its bytes before it is read: JSON of 16 MiB may be one text, or five million
- * lists that hold up the loop for seconds. Both sides use this file, so that they agree.
+ * Also estimates the work of parsing JSON from its bytes: JSON of 16 MiB may be one text, or five million lists
+ * that block the event loop for seconds. Host and child both use this file, so that they agree.
  */
 
 const ESCAPED = /^\$+bytes$/;
@@ -15,10 +15,10 @@ const viewOf = (value) =>
     ? new Uint8Array(value)
     : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 
-/** What JSON would turn into an empty object. */
+/** Values that JSON would turn into an empty object. */
 const COLLECTIONS = Object.entries({ Map, Set, WeakMap, WeakSet, RegExp });
 
-/** What is wrong with a value that JSON would change without a word; undefined when nothing is. */
+/** The problem with a value that JSON would change silently; undefined when there is none. */
 export function unsayable(value) {
   if (typeof value === 'number')
     return Number.isFinite(value)
@@ -31,8 +31,8 @@ export function unsayable(value) {
 }
 
 /**
- * Whether JSON says it as it is: no bytes, no name to escape, nothing that speaks for itself. A copy for those that
- * have any takes as long as the JSON.
+ * Whether JSON represents the value exactly: no bytes, no name to escape, no `toJSON`. Copying other values
+ * takes as long as the JSON.
  */
 export function isPlain(value, depth) {
   if (typeof value === 'number') return Number.isFinite(value);
@@ -57,7 +57,7 @@ function lowerObject(value, bytes, depth) {
   return lowered;
 }
 
-/** What JSON would make of a value, with bytes put aside. Throws for what JSON would change. */
+/** The value as JSON would represent it, with bytes extracted. Throws for values that JSON would change. */
 export function lower(value, bytes, depth) {
   const problem = unsayable(value);
   if (problem) throw new TypeError(`A value ${problem}`);
@@ -85,7 +85,7 @@ export function lower(value, bytes, depth) {
   return value.map((item) => lower(item, bytes, depth + 1) ?? null);
 }
 
-/** In place where names stay as they are: objects of many members are slow to build. */
+/** In place if no name changes: objects with many members are slow to build. */
 function raiseObject(value, bytes) {
   const keys = Object.keys(value);
   const raised = keys.some(isRaised) ? {} : value;
@@ -110,19 +110,19 @@ export function raise(value, bytes) {
   return found;
 }
 
-/** Whether any name may have to be raised; one may be spelled with escapes. */
+/** Whether any name may have to be unescaped; a name may itself be written with escapes. */
 export const mayRaise = (text) =>
   text.includes('$bytes"') || text.includes('__proto__"') || text.includes('\\u');
 
 /**
- * Each element counts once, each member of an object as often as its name takes longer to read and to compare.
- * Measured: 0.4 microseconds for an element, 4 for a member; vectors are many elements.
+ * Each element counts once. Each member of an object counts ten times, since its name takes longer to read and
+ * to compare. Measured: 0.4 microseconds for an element, 4 for a member. Vectors have many elements.
  */
 export const VALUES_MAX = 1_000_000;
 const MEMBER_VALUES = 10;
-/** Of the objects and lists in each other. */
+/** The maximum nesting of objects and lists. */
 export const DEPTH_MAX = 200;
-/** The list around every head, and the value in it. */
+/** The levels around each value: the list around every head, and the value in it. */
 const DEPTH_AROUND = 2;
 
 const QUOTE = 34;
@@ -134,7 +134,10 @@ const LIST_CLOSES = 93;
 const OBJECT_OPENS = 123;
 const OBJECT_CLOSES = 125;
 
-/** By byte. Measured: a look at this table instead of seven comparisons: 2 ns for a byte of a number, not 10. */
+/**
+ * By byte. Measured: a lookup in this table instead of seven comparisons takes 2 ns for a byte of a number, not
+ * 10.
+ */
 const isQuiet = new Uint8Array(256).fill(1);
 for (const byte of [QUOTE, COMMA, COLON, LIST_OPENS, LIST_CLOSES, OBJECT_OPENS, OBJECT_CLOSES])
   isQuiet[byte] = 0;
@@ -147,8 +150,8 @@ function endOfText(json, start) {
 }
 
 /**
- * How many values there are and how deep they lie; goes on no further than one of them allows. What is no JSON has
- * some number too.
+ * Counts the values and checks their depth; stops as soon as one of the limits is exceeded. Invalid JSON gives
+ * an arbitrary count.
  */
 export function measure(json) {
   let values = 0;
@@ -157,7 +160,7 @@ export function measure(json) {
   const { length } = json;
   for (let at = 0; at < length; at++) {
     const byte = json[at];
-    // Most bytes are of numbers and say nothing
+    // Most bytes belong to numbers and do not count
     if (isQuiet[byte] === 1) continue;
     if (byte === QUOTE) at = endOfText(json, at + 1);
     else if (byte === COMMA) values++;

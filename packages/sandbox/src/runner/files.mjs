@@ -1,4 +1,4 @@
-/** `node:fs` by path only: no descriptors, links or watchers. The host owns the folder and does the work. */
+/** `node:fs` by path only: no descriptors, links or watchers. The host owns the folder and performs the operations. */
 import { Buffer } from 'node:buffer';
 import { call, callSync, current, denied, isGranted } from './scope.mjs';
 

@@ -1,4 +1,4 @@
-/** Where in the pack something happened: the lines of a stack that lie in its folder, relative to it. */
+/** Locations in the pack: the lines of a stack that are in its folder, relative to it. */
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -34,14 +34,14 @@ export function framesOf(stack) {
     .slice(0, FRAMES_MAX);
 }
 
-/** Where `callee` was called. Its stack is made when it is read: taking it costs little. */
+/** Where `callee` was called. The stack is formatted when it is read, so capturing it is cheap. */
 export function here(callee) {
   const site = {};
   captureStackTrace(site, callee);
   return site;
 }
 
-/** Pack code may have a say in how stacks look. */
+/** Pack code can influence how stacks are formatted. */
 export function stackOf(site) {
   try {
     return typeof site.stack === 'string' ? site.stack : '';
@@ -50,13 +50,13 @@ export function stackOf(site) {
   }
 }
 
-/** Steps of 200 bytes or so; a microsecond in all, where one large step takes ten. */
+/** Steps of about 200 bytes; a microsecond in total, where one large step takes ten. */
 const take = (steps, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) =>
   steps === 0 ? 0 : take(steps - 1, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) + 1;
 
 /**
- * A full stack throws wherever it is met. What is counted and then sent must not be cut in two by that, so this throws
- * `RangeError` where the pack has left less than the runner takes to the pipe, before anything
- * has happened.
+ * A stack overflow can throw anywhere. It must not occur between counting a message and sending it. So this
+ * throws `RangeError`, before anything has happened, if the pack has left less stack than the runner needs to
+ * reach the pipe.
  */
 export const needStack = () => take(160, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);

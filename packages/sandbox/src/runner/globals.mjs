@@ -1,4 +1,4 @@
-/** Replaces what the global object would let pack code reach; the rest of it is plain JavaScript. */
+/** Replaces the globals that would give pack code access to the host; the others are plain JavaScript. */
 
 import { performance } from 'node:perf_hooks';
 import { format } from 'node:util';
@@ -21,11 +21,11 @@ const PROCESS_ESCAPES =
   );
 const LOG_TEXT_MAX = 8 * 1024;
 
-/** What the host itself is set up with: no pack has any use for it. */
+/** Configuration of the host itself; packs have no use for it. */
 const OF_THE_HOST = 'GANTRY_';
 const Guarded = Proxy;
 
-/** Each granted name is read through the host, which so sees that it was used. */
+/** Each granted name is read through the host, so that the host sees its use. */
 function environment(names) {
   const env = {};
   for (const name of names) {
@@ -68,7 +68,7 @@ const line =
 
 const LOGS_MAX = 1000;
 
-/** Bounded per invocation; what is beyond is dropped, not queued. */
+/** Bounded per invocation; further entries are dropped, not queued. */
 export function log(invocation, level, message, data) {
   if (invocation.closed || invocation.logs >= LOGS_MAX) return;
   needStack();
@@ -98,7 +98,7 @@ const performanceFacade = Object.freeze({
   measure: () => {},
 });
 
-/** What the runner itself uses by name after the pack has loaded; their prototypes are frozen (`intrinsics.mjs`). */
+/** Globals that the runner uses by name after the pack has loaded; their prototypes are frozen (`intrinsics.mjs`). */
 const OURS =
   'AbortController Array ArrayBuffer BigInt DataView Error JSON Map Math Number Object Promise RangeError Reflect Set String Symbol TextDecoder TextEncoder TypeError Uint8Array WebAssembly clearTimeout setTimeout structuredClone'.split(
     ' ',
@@ -115,7 +115,7 @@ function replace(name, descriptor) {
   Object.defineProperty(globalThis, name, { ...descriptor, configurable: false, enumerable: false });
 }
 
-/** After this, nothing on the global object leads out. */
+/** After this, the global object gives no access to the host. */
 export function replaceGlobals(envNames) {
   const console = consoleFacade();
   const process = processFacade(envNames);

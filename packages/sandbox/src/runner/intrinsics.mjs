@@ -1,6 +1,6 @@
 /**
- * Freezes what the language itself brings, so that pack code cannot change what the runner calls. Node's own
- * `--frozen-intrinsics` does the same in 25 ms of each start; this takes 7.
+ * Freezes the intrinsics of the language, so that pack code cannot change functions that the runner calls.
+ * Node's own `--frozen-intrinsics` does the same in 25 ms of each start; this takes 7.
  */
 const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf } = Object;
 const { ownKeys } = Reflect;
@@ -10,7 +10,7 @@ const NAMES =
     ' ',
   );
 
-/** Reached by syntax, not by a name. */
+/** Values whose prototypes are reachable by syntax only, not by a name. */
 const unnamed = [
   async () => {},
   function* () {},
@@ -24,7 +24,7 @@ const unnamed = [
   [].values().map((value) => value),
 ];
 
-/** Programs assign to members of such objects that they inherit: `error.name = 'X'`, `chunks.push = load`. */
+/** Programs assign to inherited members of such objects: `error.name = 'X'`, `chunks.push = load`. */
 const ASSIGNED =
   'Array Date Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError Function Map Object Promise RegExp Set String Uint8Array'.split(
     ' ',
@@ -32,7 +32,7 @@ const ASSIGNED =
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
-/** A frozen member that objects which inherit it may still replace by one of their own. */
+/** Freezes a member, but lets objects that inherit it define their own. */
 function keepAssignable(owner, name, { value, enumerable }) {
   const get = () => value;
   function set(own) {

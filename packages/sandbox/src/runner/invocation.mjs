@@ -1,10 +1,10 @@
 /**
- * One call of a node, from its beginning to its end.
+ * One invocation of a node, from beginning to end.
  *
- * I1 It ends once, and nothing leaves on its behalf after that.
- * I2 What it has returned is not its end while it has calls under way: a forgotten `await` must lose nothing. A
- *    node that throws or suspends ends at once: it did not do its work, or runs again.
- * I3 What fails without being awaited fails the node; after its end, the operator's log says so, once.
+ * I1 It ends once, and nothing is sent for it after that.
+ * I2 A node that has returned does not end while it has calls in progress: a forgotten `await` must lose
+ *    nothing. A node that throws or suspends ends at once: it did not do its work, or runs again.
+ * I3 A rejection that is not awaited fails the node; after its end, it is logged for the operator, once.
  */
 
 import { newAbsences, withAbsence } from './absent.mjs';
@@ -16,7 +16,7 @@ import { describe, withoutDetails } from './thrown.mjs';
 import { largestIn, whyUnsendable } from './unsendable.mjs';
 import { TooLarge } from './wire.mjs';
 
-/** Promises have gone on by then, and those that failed unheard are known. */
+/** By then promise callbacks have run, and unhandled rejections are known. */
 const afterThisTurn = setImmediate;
 const after = setTimeout;
 const never = clearTimeout;
@@ -46,7 +46,7 @@ export function openInvocation({ id, ctx, variables, answers, surfaces }) {
   };
 }
 
-/** A bare object is the outputs, as the host reads it. */
+/** A bare object is the outputs, as on the host. */
 function resultIn(end) {
   if (end.kind === 'suspended') return [end.request, 'request'];
   const { value } = end;
@@ -67,7 +67,7 @@ function whyUnsent(end, variables, error) {
   }
 }
 
-/** Instead of an end that no frame can carry. */
+/** Replaces an end that no frame can carry. */
 function sendable(end, variables, error) {
   if (end.kind === 'thrown') return { kind: 'thrown', error: withoutDetails(end.error) };
   const message = `The result cannot be sent: ${whyUnsent(end, variables, error)}`;
@@ -135,7 +135,7 @@ export function reportLate(invocation, thrown) {
   send({ type: 'late', id: invocation.id, error: withoutDetails(describe(thrown)) });
 }
 
-/** The first time the run stops here for good; when it is run again, the stored answer is returned. */
+/** The first time, this ends the invocation. When the node runs again, the stored answer is returned. */
 export function suspend(invocation, request) {
   needStack();
   const ordinal = invocation.suspensions++;

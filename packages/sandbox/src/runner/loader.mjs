@@ -1,4 +1,4 @@
-/** Loads the pack's own files and nothing else; every import, static or dynamic, passes `resolve`. */
+/** Loads only the pack's own files; every import, static or dynamic, passes `locate` or `builtin`. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { builtinModules, registerHooks } from 'node:module';
 import { dirname, extname, resolve as resolvePath } from 'node:path';
@@ -17,7 +17,7 @@ export function prepareLoader(folder) {
   root = realpathSync(folder);
 }
 
-/** Code made from strings, should V8 ever ask the default loader for it, finds nothing. */
+/** Refuses all imports of the default loader, in case V8 uses it for code created from strings. */
 export function closeDefaultLoader() {
   registerHooks({
     resolve(specifier) {

@@ -1,4 +1,4 @@
-/** The process that pack code lives in. Started by the host; frames say what to load and run. */
+/** The process that runs pack code. Started by the host; frames say what to load and run. */
 import { lockBuiltins } from './builtins.mjs';
 import { failure, giveCredit, listen, send } from './channel.mjs';
 import { makeCtx } from './ctx.mjs';
@@ -18,12 +18,12 @@ import { current, invocations, runAs, setGrants } from './scope.mjs';
 import { describe } from './thrown.mjs';
 
 const exit = process.exit.bind(process);
-/** The flag that brings it is ours; pack code does not see it. */
+/** Enabled by a flag of the host; hidden from pack code. */
 const { gc: collectGarbage } = globalThis;
 globalThis.gc = undefined;
 const onProcess = process.on.bind(process);
 
-/** The pack's functions by type id, however it exports them. */
+/** The pack's functions by type id, in any of the supported export forms. */
 function nodesOf(namespace) {
   const nodes = Object.create(null);
   const offer = (table, toCall) => {
@@ -39,7 +39,7 @@ function nodesOf(namespace) {
   return nodes;
 }
 
-/** Only what runs WASM loads its part of the runner, and before the way to it is closed. */
+/** Loads the WASM part of the runner only for WASM packs, and before imports are closed. */
 const loaderOf = async (language) =>
   language === 'wasm' ? (await import('./wasm.mjs')).loadWasm : loadModule;
 
@@ -118,12 +118,12 @@ const receivers = {
   ping: ({ token }) => send({ type: 'pong', token }),
 };
 
-/** Fails the invocation it belongs to, not the process. */
+/** Fails the invocation that it belongs to, not the process. */
 onProcess('unhandledRejection', (reason) => {
   const invocation = current();
   if (invocation) settleUnheard(invocation, reason);
 });
-/** What was left behind by a node that has ended is no reason to end its neighbours. */
+/** A failure left behind by a node that has ended must not end other invocations in the process. */
 onProcess('uncaughtException', (thrown) => {
   const invocation = current();
   if (invocation?.closed) return reportLate(invocation, thrown);

@@ -1,10 +1,10 @@
-/** `fetch` and `dns` as pack code knows them; the host does the work and guards it. */
+/** `fetch` and `dns` for pack code; the host performs and guards the requests. */
 import { here } from './frames.mjs';
 import { call, current, denied, isGranted, underWay } from './scope.mjs';
 
 const NO_BODY_STATUS = new Set([101, 103, 204, 205, 304]);
 
-/** `{ status, headers, body }` from the host as the `Response` that packs expect. */
+/** Converts `{ status, headers, body }` from the host to the `Response` that packs expect. */
 function toResponse(answer) {
   const body = NO_BODY_STATUS.has(answer.status) ? null : answer.body;
   const response = new Response(body, { status: answer.status, headers: new Headers(answer.headers) });
@@ -13,7 +13,7 @@ function toResponse(answer) {
   return response;
 }
 
-/** The arguments of `fetch`. The text of a URL is left as it is: the host judges it as it was given. */
+/** The arguments of `fetch`. The text of a URL is not normalized: the host checks it as it was given. */
 function requestOf(input, init) {
   if (input instanceof Request) return [input.url, new Request(input, init)];
   return [`${input}`, new Request('https://unused.invalid/', init)];
@@ -24,12 +24,12 @@ async function toData(url, request, credential) {
   const { method, redirect } = request;
   const init = { method, headers: Object.fromEntries(request.headers), redirect };
   if (body !== undefined) init.body = body;
-  // Beside what `Request` knows
+  // Not part of `Request`
   if (credential !== undefined) init.credential = { ref: `${credential?.ref}` };
   return [url, init];
 }
 
-/** Rejects as soon as the signal of the caller says so; the host goes on, and records what comes of it. */
+/** Rejects as soon as the signal of the caller is aborted; the host continues, and records the outcome. */
 function unlessAborted(signal, answer) {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -38,7 +38,7 @@ function unlessAborted(signal, answer) {
   });
 }
 
-/** A call with the arguments of `fetch`, which take a moment to read. */
+/** A call with the arguments of `fetch`, whose body is read asynchronously. */
 export async function callForResponse(invocation, method, input, init) {
   const site = here(callForResponse);
   const [url, request] = requestOf(input, init);

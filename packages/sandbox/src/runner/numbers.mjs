@@ -1,12 +1,13 @@
 /**
- * Vectors as bytes of 32 bits for each number, as they are stored. As JSON they take most of the time of a call, and
- * while the host reads it nothing else of the tenant is read. `packed-numbers.ts` of the surfaces is the other side.
+ * Packs vectors as bytes, 32 bits for each number, as they are stored. As JSON they take most of the time of a
+ * call, and while the host reads it, it reads nothing else of the tenant. `packed-numbers.ts` of the surfaces
+ * is the counterpart.
  */
 const NAMES = ['embedding', 'vector'];
 const { isArray } = Array;
 const { isFinite: isFiniteNumber } = Number;
 
-/** What is no list of numbers stays as it is: the schema of the method says what is wrong with it. */
+/** Other lists stay unchanged: the schema of the method reports what is wrong with them. */
 function packed(list) {
   const numbers = new Float32Array(list.length);
   for (let at = 0; at < numbers.length; at++) {
@@ -26,6 +27,6 @@ function packMembers(value, packList) {
   return copy;
 }
 
-/** Of the argument itself, and of the objects in its lists. */
+/** Packs vectors of the argument itself, and of the objects in its lists. */
 export const packNumbers = (argument) =>
   packMembers(argument, (list) => list.map((item) => packMembers(item, (inner) => inner)));

@@ -1,4 +1,4 @@
-/** Which invocation is running, and the three answers to what pack code reaches for: use, deny, stop. */
+/** The running invocation, and the three responses to an access by pack code: use, deny, stop. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { callAndBlock, failure, postCall, send } from './channel.mjs';
 import { here, needStack } from './frames.mjs';
@@ -18,7 +18,7 @@ export function setGrants(ids) {
 
 export const isGranted = (primitive) => grants.has(primitive);
 
-/** Async context can be lost in odd corners; with a single invocation there is no doubt. */
+/** Async context can get lost. If only one invocation runs, it is that one. */
 export function current() {
   const running = getStore();
   if (running !== undefined) return running;
@@ -29,7 +29,7 @@ const currentId = () => current()?.id ?? null;
 
 const refusal = (message, code, details) => Object.assign(new Error(message), { code, details });
 
-/** Refuses; the pack may catch it and do without. */
+/** Refuses; the pack may catch the error and continue. */
 export const denied = (capability) =>
   refusal(`The pack was not granted ${capability}.`, 'sandbox_capability_denied', {
     requestedCapability: capability,
@@ -50,7 +50,7 @@ export function callSync(invocation, method, args) {
   throw failure(answer.error, { method, leftOut: leftOut(args) });
 }
 
-/** Asks once per invocation for a primitive that lives in this process, so that the host sees its use. */
+/** Requests a primitive that is implemented in this process, once per invocation, so that the host sees its use. */
 export function use(primitive) {
   if (!grants.has(primitive)) throw denied(primitive);
   const invocation = current();
@@ -59,7 +59,7 @@ export function use(primitive) {
   invocation?.used.add(primitive);
 }
 
-/** Counts until it is over: a node that has returned ends only then. */
+/** Counts `work` as in progress until it ends: a node that has returned ends only then. */
 export async function underWay(invocation, work) {
   if (invocation === undefined) return work();
   invocation.underWay += 1;
@@ -89,7 +89,10 @@ export function call(invocation, method, args, site = here(call)) {
   return underWay(invocation, () => ask(invocation, method, args, { site }));
 }
 
-/** A call whose `onEvent` gets what the host sends before its answer. It may have no end, so the node does not wait for it. */
+/**
+ * A call whose `onEvent` receives the events that the host sends before its answer. The node does not wait for
+ * it, since it may never end.
+ */
 export function listenTo(invocation, method, args, onEvent) {
   needStack();
   return ask(invocation, method, args, { onEvent, site: here(listenTo) });

@@ -1,17 +1,17 @@
-/** Whatever pack code threw, as data. */
+/** Converts values thrown by pack code to data. */
 import { framesOf } from './frames.mjs';
 
-/** As much as the host keeps. */
+/** The limit of the host. */
 const MESSAGE_MAX = 4096;
 
-/** What the engine says where the system gives it no more memory. */
+/** Messages of the engine when the system refuses more memory. */
 const NO_MEMORY =
   /^Array buffer allocation failed|^WebAssembly\.Memory.*(Unable to grow|could not allocate)/i;
 
 const codeOf = ({ code, message }) =>
   code === undefined && NO_MEMORY.test(message) ? 'sandbox_memory_exceeded' : code;
 
-/** Reads only own or inherited data of it; a getter that throws is not our problem. */
+/** Reads properties of the thrown value; if a getter throws, a fixed message is used. */
 export function describe(thrown) {
   try {
     if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null)
@@ -30,7 +30,7 @@ export function describe(thrown) {
   }
 }
 
-/** Without what may be no data. */
+/** Omits members that may not be data. */
 export const withoutDetails = ({ message, code, retryable, frames }) => ({
   message,
   code: typeof code === 'string' ? code : undefined,

@@ -1,4 +1,4 @@
-/** What is wrong with a value that no frame can carry, for its author. Looked for only when a value could not be sent. */
+/** Explains to its author why a value cannot be sent. Used only after a send has failed. */
 import { DEPTH_MAX, unsayable } from './data.mjs';
 
 const LOOKS_MAX = 1_000_000;
@@ -13,7 +13,7 @@ function under(path, owner, key) {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** Of the arguments of a call; members of a lone one are named alone: `put({ key, value })` has `value`. */
+/** The path of an argument. Members of a single argument are named without it: `put({ key, value })` has `value`. */
 const argumentPath = (args, index) => (args.length === 1 ? '' : `argument ${index + 1}`);
 const shown = (path) => (path === '' ? 'the argument' : path.slice(0, PATH_LENGTH_MAX));
 
@@ -43,7 +43,7 @@ function firstFault(value, path, ancestors, looks) {
   return undefined;
 }
 
-/** About how many bytes it takes. */
+/** The approximate size in bytes. */
 function weigh(value, looks) {
   if (typeof value === 'string') return value.length;
   if (!isTree(value)) return value?.byteLength ?? 8;
@@ -55,7 +55,7 @@ function weigh(value, looks) {
   return weight;
 }
 
-/** The path of the member that holds most of it. */
+/** The path of the member that holds most of the value. */
 function heaviest(value, path) {
   if (!isTree(value) || Array.isArray(value)) return path;
   const half = weigh(value, { left: LOOKS_MAX }) / 2;
@@ -71,7 +71,7 @@ function attempt(look) {
   }
 }
 
-/** `undefined` when nothing is found. A text without its stop. */
+/** `undefined` when no problem is found. */
 export const whyUnsendable = (value, path) => attempt(() => firstFault(value, path, [], { left: LOOKS_MAX }));
 
 export const whyArguments = (args) =>
@@ -83,7 +83,7 @@ export const whyArguments = (args) =>
     return undefined;
   });
 
-/** The path of what makes a value too large; an empty path is the value itself. */
+/** The path of the part that makes a value too large; an empty path is the value itself. */
 export const largestIn = (value, path) => attempt(() => heaviest(value, path)) ?? path;
 
 export function largestArgument(args) {
@@ -93,7 +93,7 @@ export function largestArgument(args) {
   return shown(largestIn(args[index], argumentPath(args, index)));
 }
 
-/** JSON leaves functions out. An error about a missing member should say so. */
+/** JSON omits functions. This lets an error about a missing member mention that. */
 export function leftOut(args) {
   const found = attempt(() =>
     args.flatMap((value, index) => {

@@ -25,7 +25,7 @@ const NONE = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Both conventions for a pair of pointer and length. */
+/** Reads both conventions for a pair of pointer and length. */
 const unpack = (pair) =>
   Array.isArray(pair)
     ? pair.map((part) => part >>> 0)
@@ -54,7 +54,7 @@ function guestOf(instance, packed) {
   return { exports, text: (pointer, length) => decoder.decode(copy(pointer, length)), put, take, give };
 }
 
-/** Same bytes whenever the same attempt runs again. */
+/** Gives the same bytes whenever the same attempt runs again. */
 function seededRandom({ runId, nodeId, attempt }) {
   let counter = 0;
   return (length) => {
@@ -79,7 +79,7 @@ function statusOf(work) {
   }
 }
 
-/** What a module may import, over the invocation it runs for. `guest` is filled in after instantiation. */
+/** The imports of a module, bound to its invocation. `guest` is filled in after instantiation. */
 function importsFor(invocation, guest) {
   const random = seededRandom(invocation.given);
   const interrupt = (pointer, length) => {
@@ -112,7 +112,7 @@ function importsFor(invocation, guest) {
   };
 }
 
-/** A guest whose imports refuse: to read names and counts when the pack is loaded. */
+/** For a guest whose imports refuse: used to read names and counts when the pack is loaded. */
 const NO_INVOCATION = {
   given: {},
   answers: {},
@@ -134,7 +134,7 @@ async function start(module, packed, invocation) {
   return Object.assign(guest, guestOf(instance, packed));
 }
 
-/** A module that returns i64 speaks in packed pairs; the import side follows the export side. */
+/** A module that returns i64 uses packed pairs; imports follow the convention of the exports. */
 function isPacked(guest) {
   return !Array.isArray(guest.exports.openwop_pack_name());
 }
@@ -148,7 +148,7 @@ const canGrow = (memory, pages) => {
   }
 };
 
-/** V8 reports a failed allocation like any other trap: assumed where the memory has grown and cannot double. */
+/** V8 reports a failed allocation like any other trap. It is assumed if the memory has grown and cannot double. */
 function memoryError(guest, initialBytes, pagesMax) {
   const { memory } = guest.exports;
   const observed = memory.buffer.byteLength;
@@ -183,7 +183,7 @@ function execute(guest, index, invocation, pagesMax) {
   }
 }
 
-/** A suspension that is returned rather than imported: answered ones run again with the answer as input. */
+/** Handles a suspension that is returned instead of imported: if it was answered, the answer is the output. */
 function settled(outcome, invocation) {
   if (outcome?.status !== 'interrupted') return outcome;
   const { answered, value } = suspend(invocation, outcome.interrupt);

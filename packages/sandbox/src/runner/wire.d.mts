@@ -5,23 +5,26 @@ export function measure(json: Uint8Array): { readonly values: number; readonly i
 export const HEAD_BYTES_MAX: number;
 export const BYTES_MAX: number;
 export const FRAME_BYTES_MAX: number;
-/** Of a whole log entry or event. */
+/** The limit of a whole log entry or event. */
 export const NOTE_BYTES_MAX: number;
 export class TooLarge extends RangeError {}
-/** One frame in pieces that are not copied. Throws `TooLarge`, or when the value is too deep or no data. */
+/**
+ * One frame in pieces that are not copied. Throws `TooLarge`, or another error when the value is too deep or
+ * not data.
+ */
 export function encode(message: unknown): Uint8Array[] & { values: number };
 export function sizeOf(pieces: readonly Uint8Array[]): number;
-/** What a frame takes of the credit of its sender. */
+/** The part of its sender's credit that a frame uses. */
 export function costOfPieces(pieces: readonly Uint8Array[] & { readonly values: number }): number;
 export interface Frame {
   readonly message: unknown;
   readonly size: number;
-  /** What it takes of the credit of its sender. */
+  /** The part of its sender's credit that it uses. */
   readonly cost: number;
 }
 export class Decoder {
-  /** Of the frame that has begun; 0 between frames. */
+  /** The size of the current frame; 0 between frames. */
   get size(): number;
-  /** Every whole frame that this chunk completes; throws on a bad one. */
+  /** All frames that this chunk completes; throws on an invalid one. */
   push(chunk: Uint8Array): Frame[];
 }

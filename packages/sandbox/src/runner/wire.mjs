@@ -14,18 +14,18 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const toBytes = encoder.encode.bind(encoder);
 const toText = decoder.decode.bind(decoder);
 
-/** Of the JSON: reading it holds up the loop of the host, so it stays small. */
+/** The limit of the JSON. It is small because parsing blocks the event loop of the host. */
 export const HEAD_BYTES_MAX = 16 * 1024 * 1024;
-/** Of all bytes behind it, which are only moved: one file or object of 32 MiB and something beside it. */
+/** The limit of all bytes after the JSON, which are only copied: one file or object of 32 MiB and some more. */
 export const BYTES_MAX = 33 * 1024 * 1024;
 export const FRAME_BYTES_MAX = HEAD_BYTES_MAX + BYTES_MAX;
-/** Of a whole log entry or event: as much as is kept of one, and the frame around it. */
+/** The limit of a whole log entry or event: the part of it that is stored, and the frame around it. */
 export const NOTE_BYTES_MAX = 65 * 1024;
-/** Each takes memory of its own, even when it is empty. */
+/** The maximum number of byte arrays. Each has its own allocation, even when it is empty. */
 const PARTS_MAX = 65_536;
 const LENGTHS_BYTES = 8;
 const LARGE_TEXT_BYTES = 64 * 1024;
-/** About what a value takes in memory, however short it is written. */
+/** About the memory of a value, however short its text is. */
 const VALUE_COST = 8;
 const FRAME_COST_MIN = 1024;
 /** A value that no frame can carry. */
@@ -44,7 +44,7 @@ function checkSizes(head, lengths) {
     throw new TooLarge(`It holds ${lengths.length} byte arrays; at most ${PARTS_MAX} fit.`);
 }
 
-/** After the sizes: it looks at every byte. */
+/** Called after the size check, since it reads every byte. */
 function checkValues(text) {
   const { values, isTooDeep } = measure(text);
   if (isTooDeep) throw new RangeError('The value is nested too deeply.');
@@ -56,9 +56,9 @@ function checkValues(text) {
 }
 
 /**
- * One frame in pieces, to be written in order: its lengths with the JSON, then the bytes as they lie in the message.
- * They are not copied, so they must not change before they are written. Throws `TooLarge`, or what is wrong with a
- * value that is too deep or no data.
+ * One frame in pieces, to be written in order: its lengths with the JSON, then the byte arrays of the message.
+ * They are not copied, so they must not change before they are written. Throws `TooLarge`, or another error if
+ * a value is too deep or not data.
  */
 export function encode(message) {
   const bytes = [];
@@ -68,12 +68,12 @@ export function encode(message) {
   checkSizes(text.byteLength, lengths);
   const values = checkValues(text);
   const pieces = [...headOf(text, text.byteLength + sumOf(lengths)), ...bytes];
-  // Counting again would take as long as writing
+  // Kept, since counting again would take as long as writing
   pieces.values = values;
   return pieces;
 }
 
-/** A large text is a piece of its own, so that it is not copied. */
+/** A large text is a separate piece, so that it is not copied. */
 function headOf(text, size) {
   const isLarge = text.byteLength > LARGE_TEXT_BYTES;
   const head = new Uint8Array(isLarge ? LENGTHS_BYTES : LENGTHS_BYTES + text.byteLength);
@@ -87,12 +87,12 @@ function headOf(text, size) {
 
 export const sizeOf = (pieces) => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** Of a frame with its lengths: what it takes of the credit of its sender. */
+/** The part of its sender's credit that a frame uses. `size` includes the lengths. */
 const costOf = (size, values) => Math.max(size, values * VALUE_COST, FRAME_COST_MIN);
 
 export const costOfPieces = (pieces) => costOf(sizeOf(pieces), pieces.values);
 
-/** A log entry or an event. */
+/** Encodes a log entry or an event. */
 export function encodeNote(message) {
   let size = 'more';
   try {
@@ -105,7 +105,7 @@ export function encodeNote(message) {
   throw new TooLarge(`A log entry or event can have at most ${NOTE_BYTES_MAX} bytes; this one has ${size}.`);
 }
 
-/** Pieces as one; what they were made of may change afterwards. */
+/** Copies pieces into one; their sources may change afterwards. */
 export function join(pieces) {
   const joined = new Uint8Array(sizeOf(pieces));
   let offset = 0;
@@ -124,11 +124,11 @@ function checkLengths(lengths, bytes) {
 }
 
 /**
- * Collects chunks into frames. `push` gives `{ message, size, cost }` for each whole one and throws on a bad one. Every
- * part is collected in memory of its own and nothing of a chunk is kept, so a part shares memory with no other.
+ * Assembles chunks into frames. `push` returns `{ message, size, cost }` for each complete frame and throws on
+ * an invalid one. Every part has its own buffer and no chunk is kept, so parts never share memory.
  */
 export class Decoder {
-  /** What is being filled: the lengths, the JSON or one part. */
+  /** The buffer that is being filled: the lengths, the JSON or one part. */
   #buffer = new Uint8Array(LENGTHS_BYTES);
   #filled = 0;
   #size = 0;
@@ -136,11 +136,11 @@ export class Decoder {
   #values = 0;
   #mayRaise = false;
   #head;
-  /** Of the parts; `undefined` before the JSON is there. */
+  /** The lengths of the parts; `undefined` before the JSON was read. */
   #lengths;
   #parts = [];
 
-  /** Of the frame that has begun; 0 between frames. */
+  /** The size of the current frame; 0 between frames. */
   get size() {
     return this.#size;
   }
@@ -157,7 +157,7 @@ export class Decoder {
     }
   }
 
-  /** Takes what was filled, and says whether it was the last of its frame. */
+  /** Handles the filled buffer, and returns whether it completes the frame. */
   #isWhole() {
     if (this.#size === 0) {
       this.#begin(new DataView(this.#buffer.buffer));
@@ -170,7 +170,7 @@ export class Decoder {
     return false;
   }
 
-  /** Before anything of the frame is collected. */
+  /** Checks the lengths before any part of the frame is collected. */
   #begin(view) {
     const size = view.getUint32(0);
     const textLength = view.getUint32(4);

@@ -1,6 +1,7 @@
-"""The child's end: frames in on one descriptor, out on the next, answers to blocking calls on the third.
+"""The child's end of the channel: frames arrive on one descriptor, leave on the next, and answers to blocking
+calls arrive on the third.
 
-One invocation runs at a time, so a call sends its frame and then reads until its answer is there.
+One invocation runs at a time, so a call sends its frame and then reads until its answer arrives.
 """
 
 from collections import deque
@@ -8,7 +9,7 @@ from collections import deque
 from wire import Reader, TooLarge, encode, encode_note, write
 
 INPUT, OUTPUT, ANSWERS = 3, 4, 5
-# Mirrors what the host allows to be under way; see credit.ts.
+# Mirrors the limit of the host; see credit.ts.
 CREDIT_BYTES = 8 * 1024 * 1024
 
 _input = Reader(INPUT)
@@ -18,7 +19,7 @@ _owed = 0
 
 
 class HostError(Exception):
-    """What the host refused or could not do, with its code."""
+    """An error answer of the host, with its code."""
 
     def __init__(self, error):
         super().__init__(error.get('message', 'The host could not do that.'))
@@ -29,7 +30,7 @@ class HostError(Exception):
 
 
 def send(message):
-    """Sends at once. For what the host always takes: results, logs, refusals."""
+    """Sends at once. For messages that the host always accepts: results, logs, refusals."""
     write(OUTPUT, encode_note(message) if message['type'] == 'log' else encode(message))
 
 
@@ -50,7 +51,7 @@ def _read():
 
 
 def _unsent(head, error):
-    """Instead of a call or event that no frame can carry: uses its number, and the host fails it."""
+    """Replaces a call or event that no frame can carry. It uses the same number, and the host fails it."""
     return encode({**head, 'type': 'unsent', 'reason': str(error), 'isTooLarge': isinstance(error, TooLarge)})
 
 
@@ -64,7 +65,7 @@ def _call_frame(head, args):
 
 
 def _send_with_credit(frame):
-    """Waits until the host has room. Calls and emitted events cost credit."""
+    """Waits until the host has capacity. Calls and emitted events cost credit."""
     global _owed
     while _owed >= CREDIT_BYTES:
         _read()
@@ -73,12 +74,12 @@ def _send_with_credit(frame):
 
 
 def send_call(head, args):
-    """A call whose answer comes with the other messages."""
+    """A call whose answer arrives with the other messages."""
     _send_with_credit(_call_frame({**head, 'mode': 'async'}, args))
 
 
 def emit_event(head, value):
-    """Raises what cannot be sent."""
+    """Raises an error if the event cannot be sent."""
     try:
         frame = encode_note({**head, 'type': 'emit', 'value': value})
     except (TypeError, ValueError, RecursionError) as error:
@@ -88,7 +89,7 @@ def emit_event(head, value):
 
 
 def ask(message):
-    """A call whose answer comes on the blocking pipe; also while the module loads."""
+    """A call whose answer arrives on the blocking pipe; also used while the module loads."""
     send({**message, 'type': 'call', 'mode': 'sync'})
     answer = _answers.read()
     if answer['ok']:

@@ -1,4 +1,4 @@
-"""The object that a node is called with. Members have their protocol name and its snake_case form."""
+"""The object that is passed to a node. Members have their protocol name and its snake_case form."""
 
 import copy
 import re
@@ -12,7 +12,7 @@ LISTED_MAX = 12
 
 
 class Suspended(BaseException):
-    """Leaves the node; caught or not, the invocation is suspended."""
+    """Exits the node. The invocation is suspended even if the node catches it."""
 
 
 def camel(name):
@@ -20,7 +20,7 @@ def camel(name):
 
 
 class Absent(AttributeError):
-    """What the host lacks: `hasattr` says no, and using it untested fails with `host_capability_missing`."""
+    """A member that the host lacks: `hasattr` is false, and using it untested fails with `host_capability_missing`."""
 
     def __init__(self, owner, name, members):
         path = f'{owner}{name}'
@@ -34,7 +34,7 @@ class Absent(AttributeError):
 
 
 class Members:
-    """Attributes from a table; what the host lacks is absent. A function may have members too."""
+    """Attributes from a table; others raise `Absent`. A function may have members too."""
 
     def __init__(self, members, call=None, path=''):
         self.__dict__.update(members)
@@ -74,7 +74,7 @@ class Invocation:
         return self._calls - 1
 
     def call(self, method, args, on_event=None):
-        """Sends a call and receives until its answer has come."""
+        """Sends a call and receives messages until its answer arrives."""
         number = self._begin(method, args, on_event)
         while number not in self._answered:
             self._hear()
@@ -117,7 +117,7 @@ class Invocation:
             send({'type': 'ack', 'id': self.id, 'call': message['call']})
 
     def log(self, level, text, data=None):
-        """Bounded per invocation; what is beyond is dropped, not queued."""
+        """Bounded per invocation; further entries are dropped, not queued."""
         if self._logs >= LOGS_MAX:
             return
         self._logs += 1
@@ -137,7 +137,7 @@ class Invocation:
         self.variables[str(name)] = self.written[str(name)] = copy.deepcopy(value)
 
     def suspend(self, request=None):
-        """The first time the run stops here; when it is run again, the stored answer is returned."""
+        """The first time, this ends the invocation. When the node runs again, the stored answer is returned."""
         request = request or {}
         ordinal, self._suspensions = self._suspensions, self._suspensions + 1
         node_id = self.given['nodeId']
@@ -165,7 +165,7 @@ def _member(invocation, path, kind):
     return lambda *args: invocation.call(path, args)
 
 
-# Primitives are members of ctx, since a pack has no sockets and files of its own. Path: method, what it needs.
+# Primitives are members of ctx, since a pack has no sockets or files. Maps each path to its method and grant.
 PRIMITIVES = {'fetch': ('net.fetch', 'net.outbound'), 'lookup': ('net.dns', 'net.dns')}
 for _name in ('readFile', 'readdir', 'stat', 'access'):
     PRIMITIVES[f'file.{_name}'] = (f'file.{_name}', 'fs.read')

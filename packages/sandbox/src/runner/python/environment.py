@@ -1,4 +1,4 @@
-"""What a pack sees of the process around it: granted variables, and output that becomes its log."""
+"""The environment of a pack: granted variables, and output that becomes its log."""
 
 import io
 import os
@@ -10,7 +10,7 @@ from scope import current
 
 
 class Environment(Mapping):
-    """Each granted name is read through the host, which so sees that it was used."""
+    """Each granted name is read through the host, so that the host sees its use."""
 
     def __init__(self, names):
         self._names = tuple(names)
@@ -34,7 +34,7 @@ class Environment(Mapping):
 
 
 class LogStream(io.TextIOBase):
-    """Lines that are printed are logged."""
+    """Logs printed lines."""
 
     def __init__(self, level):
         self._level = level
@@ -54,7 +54,7 @@ class LogStream(io.TextIOBase):
 
 
 def furnish(names):
-    # Clearing also removes them from the process; packs see none of the launcher's variables.
+    # Clearing also removes them from the process, so packs see no variables of the launcher.
     os.environ.clear()
     os.environ = Environment(names)
     os.getenv = os.environ.get

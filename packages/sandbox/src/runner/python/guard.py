@@ -1,4 +1,6 @@
-"""The inner layer: what Python itself reports of a pack that reaches for the world. The wall is the system's."""
+"""The inner layer: reports forbidden access that Python's audit events show. The operating system enforces
+isolation.
+"""
 
 import os
 import re
@@ -11,7 +13,7 @@ PROCESS = 'host-process-escape'
 NETWORK = 'network-escape'
 FILES = 'host-fs-escape'
 
-# Beginnings of audit events; a dot or a dollar sign ends a name.
+# Prefixes of audit events; a dot or a dollar sign ends a name.
 _ESCAPES = (
     (NETWORK, r'socket\.'),
     (PROCESS, r'(ctypes|subprocess|pty|resource)\.|signal\.pthread_kill'),
@@ -30,7 +32,7 @@ _fspath = os.fspath
 
 
 def violate(escape_kind, what):
-    """Reports it to the host, which ends this process."""
+    """Reports the violation to the host, which ends this process."""
     send({'type': 'violation', 'id': current_id(), 'escapeKind': escape_kind, 'what': what})
     error = PermissionError(f'The sandbox does not allow {what}.')
     error.code = 'sandbox_escape_attempt'
@@ -78,5 +80,5 @@ class Guard:
 
 
 def close(folder):
-    """After this, nothing but the standard library and the pack can be read, and nothing started."""
+    """After this, only the standard library and the pack can be read, and nothing can be started."""
     sys.addaudithook(Guard((os.path.dirname(os.__file__), folder)))

@@ -19,7 +19,7 @@ def _names_in(archive):
 
 
 def _located(file):
-    """Where to import from, and which names."""
+    """The path to import from, and the module names."""
     if file.endswith(('.whl', '.zip')):
         return file, _names_in(file)
     folder, name = os.path.split(file)

@@ -1,4 +1,4 @@
-"""The process that Python packs live in. Started by the host; frames say what to load and run."""
+"""The process that runs Python packs. Started by the host; frames say what to load and run."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from scope import enter  # noqa: E402
 from wire import fault_path  # noqa: E402
 
 sys.path.remove(HERE)
-# Their names belong to the pack, which may have a `loader` of its own.
+# Frees these names for the pack, which may have its own `loader`.
 for _name in ('channel', 'ctx', 'environment', 'guard', 'loader', 'scope', 'wire'):
     del sys.modules[_name]
 
@@ -25,7 +25,7 @@ FRAMES_MAX = 5
 
 
 def frames_of(error, folder):
-    """Where in the pack it was raised, innermost first: `nodes.py:12`."""
+    """The locations in the pack where it was raised, innermost first: `nodes.py:12`."""
     trace = error.__traceback__
     locations = []
     while trace is not None:
@@ -38,7 +38,7 @@ def frames_of(error, folder):
 
 
 def describe(error, folder=''):
-    """What an exception says of itself."""
+    """Converts an exception to data."""
     if isinstance(error, MemoryError):
         return {'message': 'The pack exceeded its memory limit.', 'code': 'sandbox_memory_exceeded'}
     if isinstance(error, SystemExit):

@@ -1,6 +1,6 @@
-"""The invocation that is running; none while the module loads."""
+"""The running invocation; None while the module loads."""
 
-# More than the runner takes from a call of the pack to the pipe.
+# More than the runner needs between a call of the pack and the pipe.
 FRAMES_NEEDED = 60
 
 _current = None
@@ -20,6 +20,6 @@ def enter(invocation):
 
 
 def need_stack(frames=FRAMES_NEEDED):
-    """Raises `RecursionError` where the pack has left no room, before anything is counted or sent."""
+    """Raises `RecursionError` if the pack has left too little stack, before anything is counted or sent."""
     if frames > 0:
         need_stack(frames - 1)

@@ -23,7 +23,7 @@ CHUNK_BYTES = 256 * 1024
 
 
 def lower(value, parts, depth=0):
-    """What JSON would make of a value, with bytes put aside."""
+    """The value as JSON would represent it, with bytes extracted."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -52,7 +52,7 @@ def lower(value, parts, depth=0):
 
 
 def fault_path(value, path='', depth=0):
-    """Where the first value lies that cannot be sent; empty when none is found, or what is wrong is the depth."""
+    """The path of the first value that cannot be sent; empty when none is found, or when the problem is the depth."""
     if depth > DEPTH_MAX:
         return ''
     is_list = isinstance(value, (list, tuple))
@@ -80,7 +80,7 @@ class TooLarge(ValueError):
 
 
 def count(value):
-    """As data.mjs does: each element counts once, each member of an object ten times."""
+    """Counts as data.mjs does: each element once, each member of an object ten times."""
     if isinstance(value, list):
         return max(len(value), 1) + sum(count(item) for item in value)
     if isinstance(value, dict):
@@ -89,7 +89,7 @@ def count(value):
 
 
 class Frame(list):
-    """Pieces to be written in order, and what they take of the credit."""
+    """Pieces to be written in order, and their cost in credit."""
 
     def __init__(self, pieces, values):
         super().__init__(pieces)
@@ -98,7 +98,7 @@ class Frame(list):
 
 
 def encode(message):
-    """Raises when the value is too deep, too large or no data."""
+    """Raises an error if the value is too deep, too large or not data."""
     parts = []
     head = lower(message, parts)
     lengths = [len(part) for part in parts]
@@ -119,7 +119,7 @@ def encode(message):
 
 
 def encode_note(message):
-    """A log entry or an event."""
+    """Encodes a log entry or an event."""
     size = 'more'
     try:
         frame = encode(message)
@@ -132,10 +132,11 @@ def encode_note(message):
 
 
 class Reader:
-    """Whole frames from a descriptor. The end of the input is the end of the process."""
+    """Reads whole frames from a descriptor. The process exits at the end of the input."""
 
     def __init__(self, descriptor):
-        # Opened at import: the guard refuses it later. Without a pipe, only whether Python starts is checked.
+        # Opened at import, since the guard refuses it later. Without a pipe, the process only checks that
+        # Python starts.
         try:
             self._file = open(descriptor, 'rb', buffering=CHUNK_BYTES, closefd=False)
         except OSError:
@@ -154,7 +155,7 @@ class Reader:
 
 
 def write(descriptor, pieces):
-    """Small pieces leave together; a large one is not copied for that."""
+    """Joins small pieces into one write; a large one is not copied."""
     small = []
     for piece in pieces:
         small.append(piece)
