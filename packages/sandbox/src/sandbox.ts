@@ -44,7 +44,7 @@ export interface SandboxOptions {
   readonly isolation: IsolationChoice;
   /** Used only by the sandbox: holds the children's root and the folders of packs with file grants. */
   readonly workDir: string;
-  /** Given to pack processes where the host is root. */
+  /** Uids for pack processes when the host runs as root. */
   readonly uids?: UidRange;
   /** Runs Python packs even where their system calls cannot be filtered. */
   readonly allowUnfilteredPython?: boolean;
@@ -314,7 +314,7 @@ const endOf = (end: JobEnd, { isDead }: PackProcess): Ended =>
 const notBegun = (error: NodeError, { repeatable }: Invocation): Ended =>
   settled(failed(repeatable ? error : withoutOrigin(error), 'pack'));
 
-/** Python runs one invocation at a time, since a pack may start no threads. */
+/** A Python process runs one invocation at a time, since packs cannot start threads. */
 const useOf = ({ repeatable, code }: Invocation): Use =>
   repeatable && code.language !== 'python' ? 'shared' : 'exclusive';
 

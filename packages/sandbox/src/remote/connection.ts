@@ -11,7 +11,7 @@ const PAGES_MAX = 20;
 const TOOLS_MAX = 1_000;
 const CLIENT = { name: 'gantry', version: '1' };
 
-/** The MCP library, loaded with the first call: a host without remote packs pays nothing for it. */
+/** The MCP library, loaded on the first call: a host without remote packs does not load it. */
 export async function loadMcp() {
   const [client, transport, types] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),

@@ -1,4 +1,4 @@
-/** Open sessions: one per key, a bounded number in all, closed when idle. */
+/** Open sessions: one per key, limited in number, closed when idle. */
 import type { Connection } from './connection.ts';
 
 export interface ConnectionsOptions {

@@ -130,7 +130,7 @@ async function reportProgress(
 const isSessionGone = (mcp: Mcp, error: unknown, { hasSession }: Connection): boolean =>
   error instanceof mcp.StreamableHTTPError && error.code === 404 && hasSession;
 
-/** The connection is shared, and stays open when one caller gives up. */
+/** The connection is shared, and stays open when one caller aborts. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new Promise<T>((resolve, reject) => {
