@@ -1,4 +1,4 @@
-/** Agents pinned to nodes: whose identity a run bears while it works on them. */
+/** Agents pinned to nodes: the run has their identity while it works on these nodes. */
 import { AgentRef, type JsonObject, misfit } from '@gantry/protocol';
 import type { Compilation } from './compilation.ts';
 import { textAt } from './payload.ts';
@@ -24,7 +24,7 @@ export function checkAgentPins(compilation: Compilation): void {
 export const pinOf = ({ definition }: PlanNode): JsonObject | undefined =>
   definition.agent as JsonObject | undefined;
 
-/** Says so when the work passes to another agent than the last. */
+/** Emits an event when the work passes to a different agent. */
 export function handOver(step: Step, node: PlanNode): void {
   const pin = pinOf(node);
   const before = step.run.agent;

@@ -1,8 +1,8 @@
 /**
- * Folding events into a run. Needs no plan: whatever the fold must know stands in the event.
+ * Folds events into a run. Needs no plan: an event contains everything that the fold needs.
  *
- * I1  Never throws: an event that is unknown or malformed only counts the sequence.
- * I2  `decide` folds its own events through `foldInto`, so what it returns is what the log says.
+ * I1 Never throws: an unknown or malformed event only advances the sequence.
+ * I2 `decide` folds its own events through `foldInto`, so the run that it returns matches the log.
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import { foldBudget, foldUsage } from './budget/budget.ts';
@@ -15,7 +15,7 @@ import { takeDecision } from './orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
 import type { EdgeVerdicts, Kept, NodeState, Run } from './run.ts';
 
-/** A run that one `decide` or `fold` owns. Its fields are replaced; what they hold is shared and never changed. */
+/** A run that one `decide` or `fold` owns. Its fields are replaced; their values are shared and never changed. */
 export type Draft = { -readonly [Key in keyof Run]: Run[Key] };
 
 export const draftOf = (run: Run): Draft => ({ ...run });
@@ -28,7 +28,7 @@ export function fold(run: Run, events: readonly RunEvent[]): Run {
   return draft;
 }
 
-/** Events that a failed run can be traced back to: the last one before `run.failed` is the reason. */
+/** Events that can make a run fail: the last one before `run.failed` is the cause. */
 const CAUSES = new Set(['node.failed', 'cap.breached', 'workflow.loopback-limit']);
 
 export function foldInto(run: Draft, event: RunEvent): Draft {
@@ -41,7 +41,7 @@ export function foldInto(run: Draft, event: RunEvent): Draft {
   return run;
 }
 
-/** Most events are of nodes and of the run itself: they are distinguished without cutting text. */
+/** Most events are of nodes and of the run itself: these are checked first, without slicing strings. */
 function foldPart(run: Draft, event: RunEvent, payload: JsonObject): void {
   const { type } = event;
   if (type.startsWith('node.')) foldNode(run, event, payload);
@@ -133,7 +133,7 @@ function end(run: Draft, status: 'completed' | 'failed' | 'cancelled', at: numbe
   run.endedAt = at;
 }
 
-/** Time limits of nodes stand still while a run is paused; delays and retries keep their due time. */
+/** Time limits of nodes stop while a run is paused; delays and retries keep their due time. */
 function resume(run: Draft, at: number): void {
   run.status = 'running';
   const pausedMs = Math.max(0, at - (run.pausedAt ?? at));
@@ -153,7 +153,7 @@ function shiftTimeouts(run: Draft, ms: number): void {
 function changeVariable(run: Draft, event: RunEvent, payload: JsonObject): void {
   const name = payload.name;
   const next = isObject(event.sealed) && 'next' in event.sealed ? event.sealed.next : payload.next;
-  // Replaced, not changed: inputs and outputs of nodes may hold the object.
+  // Replaced, not mutated: inputs and outputs of nodes may share the object.
   if (typeof name === 'string' && next !== undefined) run.variables = { ...run.variables, [name]: next };
 }
 
@@ -165,7 +165,7 @@ function foldNode(run: Draft, event: RunEvent, payload: JsonObject): void {
   keepWaitingClock(run, event);
 }
 
-/** The author's time limit stands still while some node waits for an answer. */
+/** The author's time limit stops while a node waits for an answer. */
 function keepWaitingClock(run: Draft, event: RunEvent): void {
   if (event.type === 'node.suspended') {
     run.waitingSince ??= event.at;
@@ -315,16 +315,16 @@ function withConditions<State extends { readonly conditions?: EdgeVerdicts }>(
 }
 
 /**
- * The last event that a fork shares with its source was folded. From here on a branch lives in its own time:
- * what passed between that event and the fork counts against none of its limits. A replay lives in the time
- * of its source.
+ * Called when the last event that a fork shares with its source was folded. From here on a branch has its own
+ * time: the time between that event and the fork counts against none of its limits. A replay uses the time of
+ * its source.
  */
 function foldForkPoint(run: Draft, at: number): void {
   loosenChildren(run);
   if (run.facts.fork?.mode !== 'branch') return;
   const gapMs = Math.max(0, run.facts.createdAt - at);
   shiftInterrupts(run, gapMs);
-  // A paused run takes account of the gap when it is resumed.
+  // A paused run accounts for the gap when it is resumed.
   if (run.pausedAt !== undefined) return;
   run.pausedMs += gapMs;
   if (run.waitingSince !== undefined) run.waitingSince += gapMs;

@@ -10,11 +10,11 @@ export type EffectOutcome =
   | { readonly ok: true; readonly outputs: JsonObject; readonly variables?: JsonObject }
   | { readonly ok: false; readonly error: RunError; readonly retryable: boolean };
 
-/** How work that left the process came back. */
+/** How work outside the process ended. */
 export type Outcome = Ending & {
-  /** What it emitted while the run was paused: it takes effect together with the ending. */
+  /** Events that it emitted while the run was paused: they take effect together with the ending. */
   readonly untold?: readonly EmittedEvent[];
-  /** What it follows from, when that is not an event of this run: all events of the ending say so. */
+  /** The cause, when it is not an event of this run. It is set on all events of the ending. */
   readonly cause?: Cause;
 };
 
@@ -22,28 +22,28 @@ export type Cause = Pick<EmittedEvent, 'causationId' | 'contentTrust'>;
 
 type Ending =
   | EffectOutcome
-  /** Pack code asks something, and is called again with the answer. */
+  /** Pack code opens an interrupt, and is called again with the answer. */
   | { readonly suspend: PackSuspension }
-  /** Pack code calls a workflow, and is called again with how the child ended. */
+  /** Pack code calls a workflow, and is called again with the outcome of the child. */
   | { readonly call: WorkflowCall }
-  /** Nothing is left to spend: the run ends, or someone is asked. */
+  /** The budget is exhausted: the run ends, or requests an approval. */
   | { readonly exhausted: Exhaustion }
-  /** Pack code ends the whole run, whatever edges would handle its failure. */
+  /** Pack code ends the whole run, even if edges would handle its failure. */
   | { readonly terminate: RunError };
 
 export type DrainPolicy = 'immediate' | 'drain-current-node';
 
-/** Time arrives as `now`, in milliseconds since the epoch. */
+/** The current time is passed as `now`, in milliseconds since the epoch. */
 export type Command =
   | { readonly type: 'start'; readonly now: number }
-  /** Runs what is ready, at most about `maxEvents` events of it. */
+  /** Runs ready nodes, up to about `maxEvents` events. */
   | { readonly type: 'advance'; readonly now: number; readonly maxEvents: number }
-  /** Something due: a delay, a retry, a time limit. Then advances. */
+  /** Handles what is due: a delay, a retry, a time limit. Then advances. */
   | {
       readonly type: 'wake';
       readonly now: number;
       readonly maxEvents: number;
-      /** Ends what is under way and starts nothing: the run is about to pause. */
+      /** Only ends running nodes and starts nothing: the run is about to pause. */
       readonly onlyEnds?: true;
     }
   | {
@@ -54,7 +54,7 @@ export type Command =
       readonly visit: number;
       readonly outcome: Outcome;
     }
-  /** What work under way emitted; committed before its settlement. */
+  /** Events that running work emitted; committed before its settlement. */
   | {
       readonly type: 'emit';
       readonly now: number;
@@ -63,12 +63,12 @@ export type Command =
       readonly visit: number;
       readonly events: readonly EmittedEvent[];
     }
-  /** Someone answers an open interrupt of a node. */
+  /** Answers an open interrupt of a node. */
   | {
       readonly type: 'resolve';
       readonly now: number;
       readonly nodeId: string;
-      /** Given when the answer is meant for this interrupt and no later one of the node. */
+      /** Set when the answer is for this interrupt only, and not for a later one of the node. */
       readonly interruptId?: string;
       readonly resumeValue: Json;
       readonly by: Resolver;
@@ -109,7 +109,7 @@ export type Command =
       readonly by: string;
       readonly edited?: EditedArtifact;
     }
-  /** Code outside the process asks which version of a change this run follows. */
+  /** Code outside the process requests the version of a change that this run follows. */
   | {
       readonly type: 'pinVersion';
       readonly now: number;
@@ -122,7 +122,7 @@ export type Command =
       readonly now: number;
       readonly reason?: string;
       readonly by?: string;
-      /** Only when the cancellation comes down from the parent. */
+      /** Set only when the parent was cancelled. */
       readonly parentRunId?: string;
     }
   | {

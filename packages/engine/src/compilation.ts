@@ -32,7 +32,7 @@ export interface DefinitionIssue {
 
 export type DefinitionWarning = Pick<DefinitionIssue, 'path' | 'message'>;
 
-/** A definition that cannot run, with all that is wrong with it. */
+/** A definition that cannot run, with all of its issues. */
 export class DefinitionError extends Error {
   readonly issues: readonly DefinitionIssue[];
 
@@ -43,16 +43,19 @@ export class DefinitionError extends Error {
   }
 }
 
-/** Issues that look for the node that was meant: among thousands of both it would take seconds. */
+/**
+ * The maximum number of issues that suggest a node id: with thousands of issues and nodes the search would take
+ * seconds.
+ */
 const EXPLAINED_MAX = 100;
 
 const CONDITION_TYPES = ['equals', 'notEquals', 'contains', 'regex', 'truthy', 'falsy'];
 
-/** Bounds on what compiling one definition may cost in total. */
+/** Limits on the total cost of compiling one definition. */
 const EXPRESSION_CHARS_MAX = 262_144;
 const REGEXES_MAX = 100;
 
-/** What a definition relies on and does not contain. */
+/** The dependencies of a definition that it does not contain. */
 export interface Brought {
   readonly compileSchema: CompileSchema;
   readonly sha256?: Sha256;
@@ -62,14 +65,14 @@ export interface Brought {
 
 const NONE = (): undefined => undefined;
 
-/** One definition being compiled: collects what is wrong, compiles each distinct text once. */
+/** The compilation of one definition: collects issues, and compiles each distinct text once. */
 export class Compilation {
   readonly definition: WorkflowDefinition;
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   readonly nodes: ReadonlyMap<string, WorkflowNode>;
-  /** Filled before anything reads from them. */
+  /** Filled before they are read. */
   readonly channels = new Map<string, PlanChannel>();
-  /** What its author probably did not mean, although it can run. */
+  /** Probable mistakes of the author that do not prevent a run. */
   readonly warnings: DefinitionWarning[] = [];
   readonly #issues: DefinitionIssue[] = [];
   readonly #expressions = new Map<string, Expression>();
@@ -95,7 +98,7 @@ export class Compilation {
     this.#issues.push({ path, message, ...rest });
   }
 
-  /** Whether there is such a node; else that is an issue. */
+  /** Whether there is such a node; reports an issue if not. */
   checkNodeId(path: string, nodeId: string): boolean {
     if (this.nodes.has(nodeId)) return true;
     const slip = this.#issues.length < EXPLAINED_MAX ? meant(nodeId, [...this.nodes.keys()]) : '';
@@ -111,7 +114,7 @@ export class Compilation {
     if (this.#issues.length > 0) throw new DefinitionError(this.#issues);
   }
 
-  /** What packs bring never stands in for what the host has itself, unless it yields. */
+  /** Types of packs never replace built-in types, unless the built-in type yields. */
   typeOf(typeId: string): NodeType | undefined {
     const builtIn = NODE_TYPES.get(typeId);
     if (builtIn && !builtIn.yields) return builtIn;
@@ -152,7 +155,7 @@ export class Compilation {
     return expression;
   }
 
-  /** A condition on an edge, or on a node that judges its inputs (`roots` says what its expression sees). */
+  /** A condition of an edge, or of a node that evaluates its inputs (`roots` are the names its expression can use). */
   condition(path: string, spec: EdgeCondition, roots: readonly string[] = EDGE_ROOTS): Condition | undefined {
     const type = spec.type ?? (spec.expression === undefined ? 'truthy' : 'expression');
     if (type === 'expression') {

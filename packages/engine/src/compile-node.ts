@@ -58,7 +58,7 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
   };
 }
 
-/** What preparing a node finds out beside how it runs. */
+/** What preparing a node finds in addition to its behaviour. */
 interface Findings {
   readonly sensitiveOutputs: Set<string>;
   readonly channelReads: Set<string>;

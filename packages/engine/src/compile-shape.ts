@@ -9,7 +9,7 @@ import { NODE_TYPES } from './nodes/index.ts';
 const NODES_MAX = 2_000;
 const EDGES_MAX = 10_000;
 
-/** What must be right before the graph can be looked at. */
+/** Checks that must pass before the graph can be analysed. */
 export function checkShape(compilation: Compilation, canHash: boolean): void {
   const { definition } = compilation;
   if (definition.nodes.length > NODES_MAX)
@@ -59,17 +59,17 @@ function checkTypes(compilation: Compilation): void {
   });
 }
 
-/** What fixtures ask of `core.identity` beside passing inputs on. */
+/** Options of `core.identity` that fixtures use in addition to passing inputs on. */
 const IDENTITY_HOOKS: Readonly<Record<string, string>> = {
   memoryAction: 'memory.supported',
   emitDuplicateMessageId: 'channels',
 };
 
-/** Hooks are for conformance workflows alone. */
+/** Hooks are only for conformance workflows. */
 const isServedHook = (key: string, workflowId: string): boolean =>
   key === 'emitDuplicateMessageId' && workflowId.startsWith('conformance-');
 
-/** Constructs that mean something on other hosts are refused, never ignored. */
+/** Constructs that have a meaning on other hosts are refused, never ignored. */
 function checkConstructs(compilation: Compilation): void {
   const { definition } = compilation;
   const refuse = (path: string, what: string, requiredCapability: string, nodeId?: string): void =>

@@ -16,9 +16,9 @@ import type { CompileSchema } from './schema.ts';
 export interface CompileOptions {
   /** Needed by workflows that mask by hashing or attest the outputs of children. */
   readonly sha256?: Sha256;
-  /** Needed by workflows that bring schemas of their own. */
+  /** Needed by workflows that contain schemas. */
   readonly compileSchema?: CompileSchema;
-  /** Node types beside the host's own. */
+  /** Node types in addition to the host's own. */
   readonly packTypes?: PackTypes;
   /** Types of artifacts that packs register. */
   readonly artifactTypes?: ArtifactTypes;
@@ -31,7 +31,7 @@ type BuildingNode = Building<Omit<PlanNode, Lists>> & { [Key in Lists]: PlanEdge
 type Lists = 'incoming' | 'outgoing' | 'loopbacksIn' | 'loopbacksOut' | 'conditional';
 type BuildingEdge = Building<Omit<PlanEdge, 'exits'>> & { exits: Loop[] };
 
-/** Makes a definition ready to run. Throws `DefinitionError` with everything that is wrong with it. */
+/** Compiles a definition. Throws `DefinitionError` with all of its issues. */
 export function compile(definition: WorkflowDefinition, options: CompileOptions = {}): Plan {
   const { compileSchema = NO_SCHEMAS } = options;
   const compilation = new Compilation(definition, { ...options, compileSchema });
@@ -46,7 +46,7 @@ export function compile(definition: WorkflowDefinition, options: CompileOptions 
     checkEdge(compilation, path, edge, condition);
     return condition;
   });
-  // The graph needs a shape without faults; until here all of them are found
+  // The graph needs a valid definition; all issues up to here are reported together
   compilation.throwIfWrong();
   const index = new Map(definition.nodes.map((node, position) => [node.id, position]));
   const graph = analyse(

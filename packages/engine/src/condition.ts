@@ -11,7 +11,7 @@ import type { EdgeVerdicts, Run } from './run.ts';
 /** A constant of a definition is never larger than this. */
 const SIZE_MAX = 16 * 1_048_576;
 
-/** An edge's condition, ready to be judged. `path` leads into the source's result. */
+/** A compiled condition of an edge. `path` leads into the result of the source. */
 export type Condition =
   | { readonly type: 'expression'; readonly expression: Expression }
   | { readonly type: 'equals' | 'notEquals' | 'contains'; readonly path: Path; readonly right: Json }
@@ -39,7 +39,7 @@ export function holdsFor(condition: PathCondition, root: JsonObject, meter: Mete
   }
 }
 
-/** Comparing stops at the first difference, so it never costs more than the size of what is asked for. */
+/** Comparing stops at the first difference, so it never costs more than the size of `right`. */
 function isEqual(value: Json | undefined, right: Json, meter: Meter): boolean {
   pay({ meter }, 1 + (jsonSize(right, SIZE_MAX) >> 2));
   return deepEqual(value, right);
@@ -58,7 +58,7 @@ function matches(value: Json | undefined, regex: Regex, meter: Meter): boolean {
   return regex.test(value);
 }
 
-/** `output.x` also finds `outputs.x`: authors write either, and the protocol does not choose. */
+/** `output.x` also finds `outputs.x`: authors write both, and the protocol allows both. */
 function resolvePath(root: JsonObject, path: Path): Json | undefined {
   const found = walk(root, path, 0);
   if (found !== undefined || path[0] !== 'output') return found;
@@ -76,7 +76,7 @@ function walk(start: Json | undefined, path: Path, from: number): Json | undefin
   return value;
 }
 
-/** How a node settled, as far as its edges are concerned. */
+/** How a node settled, as its edges see it. */
 export type Settlement =
   | { readonly status: 'completed'; readonly outputs: JsonObject }
   | { readonly status: 'failed'; readonly error: RunError };
@@ -86,7 +86,7 @@ export interface Verdicts {
   readonly error?: RunError;
 }
 
-/** Judged once, when the node settles: a variable that changes later does not change which way was taken. */
+/** Evaluated once, when the node settles: later changes of variables do not change which edges were taken. */
 export function judgeEdges(plan: Plan, node: PlanNode, run: Run, settlement: Settlement): Verdicts {
   if (node.conditional.length === 0) return {};
   const root = resultOf(settlement);
@@ -117,7 +117,7 @@ function holds(plan: Plan, edge: PlanEdge, run: Run, root: JsonObject, meter: Me
   throw new ExpressionError('A condition must be true or false.');
 }
 
-/** What a condition sees of its source. */
+/** The result of the source, as a condition sees it. */
 function resultOf(settlement: Settlement): JsonObject {
   const { status } = settlement;
   if (status === 'failed') return { status, outputs: {}, output: {}, error: settlement.error };

@@ -1,9 +1,12 @@
 import type { WorkflowDefinition } from '@gantry/protocol';
 
-/** What a seam of the public suite registers under an id of the suite's choice. */
+/** Marks workflows that the test interface of the public suite registers under an id of its choice. */
 export const CONFORMANCE_MARK = 'x-conformance';
 
-/** Only such workflows may play agents and echo secrets: their id says so, or the seam that registered them. */
+/**
+ * Only conformance workflows may simulate agents and echo secrets. Their id shows it, or the mark of the test
+ * interface.
+ */
 export const isConformance = ({ id, metadata }: Pick<WorkflowDefinition, 'id' | 'metadata'>): boolean =>
   /^(conformance|openwop-smoke)-/.test(id) ||
   (metadata as Readonly<Record<string, unknown>>)[CONFORMANCE_MARK] === true;

@@ -24,16 +24,16 @@ export interface Decision {
   readonly events: RunEvent[];
   /** The run with the events folded in. */
   readonly run: Run;
-  /** What is to be stored in the commit of the events. */
+  /** Artifacts to store in the commit of the events. */
   readonly artifacts?: readonly MadeArtifact[];
   /**
-   * Why the command was refused, where there is more to say than that it did not apply. A refusal may come
-   * with events, which are to be committed all the same: it is on record, or the run's time was over.
+   * Why the command was refused, if there is more to report than that it did not apply. A refusal may come with
+   * events, which must still be committed: the refusal is recorded, or the run exceeded its time limit.
    */
   readonly refusal?: Refusal;
 }
 
-/** What a command makes of a run. One that does not apply gives no events; the run given is never changed. */
+/** Applies a command to a run. A command that does not apply gives no events. The given run is never changed. */
 export function decide(plan: Plan, run: Run, command: Command): Decision {
   const step = openStep(plan, run, command.now);
   if (!enforceDeadline(step)) ACTS[command.type](step, command as never);

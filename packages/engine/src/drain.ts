@@ -7,8 +7,7 @@ import type { Step } from './step.ts';
 
 /**
  * Decides nodes until nothing can be decided or about `maxEvents` events are made, then ends the run if all
- * are settled. One pass in drain order is enough for what only points onwards; ways out of loops may need
- * another.
+ * nodes are settled. One pass in drain order is enough for forward edges; exits of loops may need another.
  */
 export function drain(step: Step, maxEvents: number): void {
   const going = () => step.run.status === 'running' && step.events.length < maxEvents;
@@ -22,7 +21,7 @@ export function drain(step: Step, maxEvents: number): void {
   }
 }
 
-/** A followed loop sends the pass back to the loop's head, so the budget also ends loops that spin in place. */
+/** A followed loop restarts the pass at the loop's head, so `maxEvents` also limits loops that never end. */
 function pass(step: Step, maxEvents: number): void {
   const { order } = step.plan;
   for (let i = 0; i < order.length; i++) {
@@ -44,7 +43,7 @@ function decideNode(step: Step, node: PlanNode): void {
   else runNode(step, node);
 }
 
-/** Nothing moves any more: the run is at its end. That a node is still undecided only a bug can bring about. */
+/** No node can proceed: the run ends. Undecided nodes at this point are a bug. */
 function settleRun(step: Step): void {
   const undecided = step.plan.order.filter((node) => step.run.nodes.get(node.id) === undefined);
   if (undecided.length === 0) {

@@ -9,15 +9,15 @@ import { isTaken } from './readiness.ts';
 import type { NodeState, Run } from './run.ts';
 import { inTime } from './time-text.ts';
 
-/** A run in plain words: what it waits for or why it ended, and what can be done about it. */
+/** A description of a run for people: what it waits for or why it ended, and the possible actions. */
 export interface Explanation {
   readonly status: RunStatus;
   readonly summary: string;
-  /** Since when it has been so, in milliseconds since the epoch. */
+  /** When this state began, in milliseconds since the epoch. */
   readonly since?: number;
   readonly waitingFor: readonly Wait[];
   readonly cause?: { readonly sequence?: number; readonly nodeId?: string; readonly error: RunError };
-  /** Of a completed run: where it stopped although edges lead on. */
+  /** For a completed run: where it stopped although there are outgoing edges. */
   readonly notes?: readonly string[];
   readonly actions: readonly Action[];
 }
@@ -61,7 +61,7 @@ export function explain(plan: Plan, run: Run, now: number): Explanation {
 
 const NOTES_MAX = 10;
 
-/** A branch that ends here on purpose looks the same: it is reported, and is no fault. */
+/** A branch that ends here on purpose looks the same, so this is reported and is not an error. */
 const deadEnds = (plan: Plan, run: Run): string[] =>
   plan.order
     .filter((node) => {
@@ -163,20 +163,20 @@ function actionsOf(plan: Plan, run: Run): Action[] {
   return run.status === 'running' ? [...resolveActions(run), pause, cancel, read] : [cancel, read];
 }
 
-/** What to add for other inputs. */
+/** The hint about options for other inputs. */
 function changesOf({ variables }: Plan): string {
   const names = [...variables.keys()].slice(0, NOTES_MAX).join(', ');
   return names === '' ? '' : `; add --input NAME=VALUE for other inputs: ${names}`;
 }
 
-/** A node that failed may go on in a new run, under the definition that is current then. */
+/** A failed node may continue in a new run, under the definition that is current then. */
 function repairActions({ status, facts, failedNodeId }: Run): Action[] {
   if (status !== 'failed' || failedNodeId === undefined) return [];
   const text = `Continue in a new run from ${failedNodeId}, with the current version of ${facts.workflowId}: register a corrected version or remove the cause first.`;
   return [post('repair', `/v1/host/gantry/runs/${facts.runId}:repair`, text)];
 }
 
-/** A connection that has to be authorized again: the error says how. */
+/** A connection that must be authorized again: the error says how. */
 function reconnectActions({ error }: Run): Action[] {
   if (error?.code !== 'connector_auth_expired') return [];
   const text = `${error.message} Then start the run again.`;

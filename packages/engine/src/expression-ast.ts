@@ -1,4 +1,4 @@
-/** What an expression is made of, as the library parses it. */
+/** The syntax tree of an expression, as the library parses it. */
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 
 export type { ASTNode } from '@marcbachmann/cel-js';
@@ -19,12 +19,15 @@ export function parse(text: string): ASTNode {
 
 export type Path = readonly string[];
 
-/** The paths that an expression reads by name, such as `['nodes', 'a', 'outputs', 'total']`, each with its beginnings. */
+/**
+ * The paths that an expression reads by name, such as `['nodes', 'a', 'outputs', 'total']`, each with its
+ * prefixes.
+ */
 export function readsIn(ast: ASTNode): readonly Path[] {
   const reads: Path[] = [];
   const bound = new Set<string>();
   visit(ast, (node) => {
-    // `items.map(item, ...)` binds a name of its own
+    // `items.map(item, ...)` binds a local name
     if (node.op === 'rcall' && node.args[2].length > 1 && node.args[2][0]?.op === 'id')
       bound.add(node.args[2][0].args);
     const path = pathOf(node);
@@ -33,7 +36,7 @@ export function readsIn(ast: ASTNode): readonly Path[] {
   return reads.filter(([root = '']) => !bound.has(root));
 }
 
-/** Undefined where it does not begin with a name, or a key is computed. */
+/** Undefined if it does not begin with a name, or if a key is computed. */
 function pathOf(ast: ASTNode): Path | undefined {
   if (ast.op === 'id') return [ast.args];
   if (ast.op !== '.' && ast.op !== '[]') return;

@@ -1,10 +1,10 @@
-/** What the expression language can do to values. Every entry pays for what it touches. */
+/** The operators and functions of the expression language. Each one charges for the data it accesses. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { includesText, indexOfText, isObject, own } from './json.ts';
 
-/** The one error that evaluation throws. Its message never holds data of the run. */
+/** The only error that evaluation throws. Its message never contains data of the run. */
 export class ExpressionError extends Error {
-  /** Ends the evaluation for good, wherever it happens. */
+  /** Always ends the evaluation; the language cannot ignore it. */
   readonly final: boolean;
 
   constructor(message: string, final = false) {
@@ -14,7 +14,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** What may still be spent. One meter serves everything that is evaluated for one node at one time. */
+/** The remaining budget of steps. One meter is shared by everything that is evaluated for one node at one time. */
 export interface Meter {
   stepsLeft: number;
 }
@@ -37,10 +37,10 @@ export function pay({ meter }: { readonly meter: Meter }, steps: number): void {
   if (meter.stepsLeft < 0) throw new ExpressionError('The expression exceeds the limit of steps.', true);
 }
 
-/** A step is worth about ten nanoseconds; so are sixteen characters moved or compared. */
+/** A step stands for about ten nanoseconds, or for sixteen characters that are copied or compared. */
 const payText = (frame: Frame, length: number): void => pay(frame, 1 + (length >> 4));
 
-/** Listing the keys of a large object takes some 170 ns for each. */
+/** Listing the keys of a large object takes about 170 ns per key. */
 export const payKeys = (frame: Frame, count: number): void => pay(frame, 1 + 12 * count);
 
 export function truth(frame: Frame, value: Json): boolean {
@@ -54,7 +54,7 @@ const text = (value: Json | undefined): string =>
 const finite = (value: number): number =>
   Number.isFinite(value) ? value : fail('The result is not a number.');
 
-/** Pays as it goes, so that comparing never costs more than was paid. */
+/** Charges during the comparison, so that it never costs more than was charged. */
 function equal(frame: Frame, left: Json, right: Json, depth = 0): boolean {
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
     payText(frame, typeof left === 'string' && typeof right === 'string' ? left.length : 0);
@@ -187,7 +187,7 @@ export const FUNCTIONS: ReadonlyMap<string, Native> = new Map<string, Native>([
   ['bool', toBoolean],
 ]);
 
-/** Letters A to Z only, as the name says. */
+/** Only letters A to Z, as the names `lowerAscii` and `upperAscii` say. */
 function recase(frame: Frame, value: Json, first: number, shift: number): string {
   const string = text(value);
   pay(frame, 1 + string.length);
@@ -225,7 +225,7 @@ function join(frame: Frame, value: Json, separator: string): string {
   return value.join(separator);
 }
 
-/** Long parts are searched for with an algorithm of our own, about four times as slow as the built-in one. */
+/** The search for long parts uses our own algorithm, about four times as slow as the built-in one. */
 function lookup(frame: Frame, value: Json, part: Json | undefined): [string, string] {
   const pair: [string, string] = [text(value), text(part)];
   payText(frame, (pair[0].length + pair[1].length) * (pair[1].length < 8 ? 1 : 4));
@@ -260,7 +260,7 @@ export const COMPREHEND: Record<string, (frame: Frame, items: readonly Json[], e
   exists: (frame, items, each) => quantify(frame, items, each, true),
 };
 
-/** As in CEL, an item that fails does not count when another one decides. */
+/** As in CEL, an item that fails is ignored when another one decides. */
 function quantify(frame: Frame, items: readonly Json[], each: Each, decisive: boolean): boolean {
   let failure: unknown;
   for (const item of items) {
@@ -276,15 +276,15 @@ function quantify(frame: Frame, items: readonly Json[], each: Each, decisive: bo
 }
 
 /**
- * Lets an error pass where the language says so; never the one that ends the evaluation. Making an error
- * costs several microseconds.
+ * Ignores an error where the language specifies it, except the one that always ends the evaluation. Charged,
+ * since creating an error costs several microseconds.
  */
 export function forgive(frame: Frame, error: unknown): void {
   if (!(error instanceof ExpressionError) || error.final) throw error;
   pay(frame, 400);
 }
 
-/** What was written, also where that is null; before the first write what the channel begins with. */
+/** The written value, even if it is null; before the first write, the initial value. */
 export function channelValue({ roots }: Frame, name: string, initial: Json | undefined): Json {
   const written = own(roots.channels as JsonObject, name);
   return written === undefined ? (initial ?? fail(`The channel ${name} is empty.`)) : written;

@@ -1,10 +1,11 @@
 /**
- * The expression language: CEL's syntax and operators over JSON. The library parses; this file and
+ * The expression language: CEL's syntax and operators over JSON. The library only parses. This file and
  * `expression-functions.ts` evaluate, because the library's evaluator has no step limit, runs `matches` on
- * JavaScript's backtracking engine and keeps integers apart from JSON's numbers.
+ * JavaScript's backtracking engine and separates integers from JSON numbers.
  *
- * I1  Only own JSON data is reachable. I2  Every step is paid for, natives by the size of what they touch.
- * I3  The result is JSON, and bounded.
+ * I1 Only own JSON data is reachable. I2 Every step is charged, native functions by the size of the data they
+ *    access.
+ * I3 The result is JSON of bounded size.
  */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { type ASTNode, type Path, parse, readsIn } from './expression-ast.ts';
@@ -51,10 +52,10 @@ export interface Expression {
   evaluate(roots: JsonObject, meter?: Meter): Json;
 }
 
-/** What channels hold before their first write, by name. */
+/** The initial values of channels, by name. */
 type Channels = ReadonlyMap<string, { readonly initial?: Json }>;
 
-/** Throws an `Error` whose message says what is wrong with the text. */
+/** Throws an `Error` whose message explains the problem with the text. */
 export function compileExpression(
   text: string,
   allowedRoots: readonly string[],
@@ -85,7 +86,7 @@ class Compiler {
   readonly roots = new Set<string>();
   readonly nodeIds = new Set<string>();
   readonly channelNames = new Set<string>();
-  /** Whether it can make values larger than those it reads. */
+  /** Whether it can create values larger than those it reads. */
   builds = false;
   readonly #allowed: readonly string[];
   readonly #toRegex: (pattern: string) => Regex;
@@ -159,7 +160,7 @@ class Compiler {
     return (frame) => frame.roots[name] ?? null;
   }
 
-  /** What is read of these two is known before it is read: only that is put before an expression. */
+  /** The keys that are read of these two are known at compile time: only those are put into the scope. */
   #keyedRoot(ast: ASTNode): 'nodes' | 'channels' | undefined {
     if (ast.op !== 'id' || (ast.args !== 'nodes' && ast.args !== 'channels')) return;
     return this.#locals.includes(ast.args) ? undefined : ast.args;
@@ -211,7 +212,7 @@ class Compiler {
     return (frame) => implementation(frame, argument(frame), []);
   }
 
-  /** `has(a.b.c)`: whether the whole path is there. */
+  /** `has(a.b.c)`: whether the whole path exists. */
   #has(args: readonly ASTNode[], depth: number): Evaluate {
     const [path] = args;
     if (args.length !== 1 || path?.op !== '.') throw new Error('has() takes a path such as has(a.b)');
@@ -289,7 +290,7 @@ class Compiler {
     return (frame) => (truth(frame, condition(frame)) ? yes(frame) : no(frame));
   }
 
-  /** As in CEL, an error on one side does not count when the other side decides. */
+  /** As in CEL, an error on one side is ignored when the other side decides. */
   #logic(decisive: boolean, args: readonly [ASTNode, ASTNode], depth: number): Evaluate {
     const left = this.compile(args[0], depth);
     const right = this.compile(args[1], depth);

@@ -1,4 +1,4 @@
-/** The shape of a workflow: which edges close loops, how deep each node lies, what a loop contains. */
+/** The shape of a workflow: back-edges, the depth of each node, and the nodes of each loop. */
 
 export interface GraphEdge {
   readonly source: number;
@@ -11,9 +11,9 @@ export interface GraphLoop {
 }
 
 export interface Graph {
-  /** For each edge, whether it leads back to where a walk came from. */
+  /** For each edge, whether it is a back-edge of the depth-first walk. */
   readonly isBack: readonly boolean[];
-  /** For each node, the length of the longest way to it. */
+  /** For each node, the length of the longest path to it. */
   readonly depth: readonly number[];
   readonly loops: readonly GraphLoop[];
 }
@@ -36,7 +36,7 @@ function indexBy(count: number, edges: readonly GraphEdge[], key: (edge: GraphEd
   return lists;
 }
 
-/** Walks depth first from the roots in listed order, then from whatever was not reached, first listed first. */
+/** Walks depth first from the roots in listed order, then from unreached nodes in listed order. */
 function findBackEdges(count: number, edges: readonly GraphEdge[], outgoing: number[][]): boolean[] {
   const isBack = edges.map(() => false);
   const isRoot = Array.from({ length: count }, () => true);
@@ -93,8 +93,8 @@ function depths(
 }
 
 /**
- * A loop is its head and every node that lies on a way from the head back to it. All back-edges into one
- * head make one loop; a loop inside it is part of it.
+ * A loop is its head and every node on a path from the head back to it. All back-edges to one head form one
+ * loop; an inner loop is part of it.
  */
 function findLoops(
   count: number,

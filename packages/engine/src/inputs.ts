@@ -11,7 +11,7 @@ export type ResolvedInputs =
   | { readonly ok: true; readonly inputs: JsonObject }
   | { readonly ok: false; readonly error: RunError };
 
-/** What taken edges bring, then what the node's own ports say. */
+/** The values of taken edges, then those of the node's own ports. */
 export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInputs {
   const denied = readRefusal(plan, node, run);
   if (denied) return { ok: false, error: denied };
@@ -30,8 +30,9 @@ export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInp
 }
 
 /**
- * A pack node that nothing is mapped to gets the inputs of the run that its schema names, or all when it has none. Those
- * that the author set in `config` stay, since packs read both, and sensitive ones are for the author to hand over.
+ * A pack node without mapped inputs gets the inputs of the run that its schema names, or all if it has no
+ * schema. Inputs that the author set in `config` are left out, since packs read both. Sensitive inputs must be
+ * mapped by the author.
  */
 function unmappedInputs(plan: Plan, { definition, pack }: PlanNode, { facts }: Run): JsonObject {
   const named = pack?.inputSchema?.properties;
@@ -110,8 +111,8 @@ export function evaluate(
 }
 
 /**
- * The inputs that count. Those from outside that no variable declares are kept with the run's facts and go
- * nowhere else; those of a child are its parent's choice.
+ * The effective inputs. External inputs that no variable declares are only kept with the run's facts. The
+ * inputs of a child are chosen by its parent.
  */
 export function seededInputs(plan: Plan, { inputs, parent }: RunFacts): JsonObject {
   if (parent) return inputs;
@@ -128,7 +129,7 @@ export interface InputIssue {
   readonly message: string;
 }
 
-/** What is wrong with the inputs that a run is to be created with. */
+/** Checks the inputs that a run is to be created with. */
 export function checkInputs(plan: Plan, inputs: JsonObject): InputIssue[] {
   const issues: InputIssue[] = [];
   for (const variable of plan.variables.values()) {
@@ -146,7 +147,7 @@ export function checkInputs(plan: Plan, inputs: JsonObject): InputIssue[] {
   return issues;
 }
 
-/** The declared type is binding; `format` is advice and never checked. */
+/** The declared type is enforced; `format` is never checked. */
 export function hasType(value: Json, type: WorkflowVariable['type']): boolean {
   if (type === 'array') return Array.isArray(value);
   return type === 'object' ? isObject(value) : typeof value === type;

@@ -1,26 +1,26 @@
 import { isObject, type Json, type JsonObject, type RunError } from '@gantry/protocol';
 
-/** Deeper data than this is never compared or measured: recursion stays far from the stack's end. */
+/** Data nested deeper than this is never compared or measured, so that recursion cannot overflow the stack. */
 const DEPTH_MAX = 400;
 
-/** What a schema already found to be JSON; TypeBox can only call it `unknown`. */
+/** For a value that a schema has already validated as JSON; its TypeBox type is `unknown`. */
 export const asJson = (value: unknown): Json => value as Json;
 
 export { isObject };
 
-/** Own property or nothing: data may hold any key, also `constructor`. */
+/** The own property, or undefined: data may contain any key, even `constructor`. */
 export const own = (value: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(value, key) ? value[key] : undefined;
 
-/** Names that plain objects already answer to; ids and ports must not use them. */
+/** Whether plain objects already have this name; ids and ports must not use such names. */
 export const isReservedName = (name: string): boolean => name in Object.prototype;
 
-/** Copies data key by key. `__proto__` in data would set the prototype, so it stays behind. */
+/** Copies data key by key, except `__proto__`, which would set the prototype. */
 export function copyInto(target: JsonObject, source: JsonObject): void {
   for (const key of Object.keys(source)) if (key !== '__proto__') target[key] = source[key]!;
 }
 
-/** `isSame`: when texts that differ are equal all the same. */
+/** `isSame` decides whether two strings count as equal. */
 export function deepEqual(
   left: Json | undefined,
   right: Json | undefined,
@@ -43,8 +43,8 @@ export function deepEqual(
 }
 
 /**
- * About how many characters `value` takes as JSON; stops counting past `max`. A value can name one big
- * string many times, so its size in memory says nothing about its size on disk.
+ * The approximate length of `value` as JSON; stops counting past `max`. A value can contain the same large
+ * string many times, so its size in memory does not tell its size on disk.
  */
 export function jsonSize(value: Json | undefined, max: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 2;
@@ -63,7 +63,7 @@ export function jsonSize(value: Json | undefined, max: number, depth = 0): numbe
   return size;
 }
 
-/** More than this is not written into one event: a few lines of definition can name a value ever so often. */
+/** The maximum size of an event: a short definition can repeat a value many times. */
 const PAYLOAD_MAX = 16 * 1_048_576;
 
 export const isTooLarge = (values: JsonObject): boolean => jsonSize(values, PAYLOAD_MAX) > PAYLOAD_MAX;
@@ -73,14 +73,14 @@ export const tooLarge = (what: string): RunError => ({
   message: `${what} are larger than 16 MiB.`,
 });
 
-/** Whether `text` contains `part`, in linear time whatever the two are. */
+/** Whether `text` contains `part`, in linear time for any input. */
 export function includesText(text: string, part: string): boolean {
   return indexOfText(text, part, 0) !== -1;
 }
 
 /**
- * V8's own search is quadratic at worst (a megabyte of `a` searched for half a megabyte of `a` with one
- * `b` in front takes minutes), so past a harmless product this is Knuth, Morris and Pratt's.
+ * V8's own search is quadratic at worst (a megabyte of `a` searched for half a megabyte of `a` with one `b` in
+ * front takes minutes), so larger searches use the Knuth-Morris-Pratt algorithm.
  */
 export function indexOfText(text: string, part: string, from: number): number {
   if (part.length > text.length - from) return -1;

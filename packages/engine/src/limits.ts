@@ -15,25 +15,25 @@ function runDurationMax(plan: Plan, run: Run): number {
   return atMost(atMost(limits.maxRunDurationMs, plan.timeoutMs), configurable.runTimeoutMs);
 }
 
-/** When the run's time is over, provided that it is not paused before. */
+/** When the run's time limit expires, if it is not paused before. */
 export function deadlineOf(plan: Plan, run: Run): number {
   if (run.startedAt === undefined) return Number.POSITIVE_INFINITY;
   return run.startedAt + run.pausedMs + Math.min(hardLimit(run), authorsLimit(plan, run));
 }
 
-/** What the host and the caller allow runs on while the run waits for an answer. */
+/** The limits of the host and the caller include the time in which the run waits for an answer. */
 function hardLimit(run: Run): number {
   const { configurable, limits } = run.facts;
   return atMost(limits.maxRunDurationMs, configurable.runTimeoutMs);
 }
 
-/** The author's limit counts work only: a person may take their time. */
+/** The author's limit counts only work, not the time in which the run waits for a person. */
 function authorsLimit(plan: Plan, run: Run): number {
   if (plan.timeoutMs === undefined || run.waitingSince !== undefined) return Number.POSITIVE_INFINITY;
   return plan.timeoutMs + run.waitedMs;
 }
 
-/** Ends a run whose time is over. Answers whether it did. */
+/** Ends a run whose time limit has expired. Returns whether it did. */
 export function enforceDeadline(step: Step): boolean {
   const { plan, run } = step;
   if (run.status !== 'running' || step.now < deadlineOf(plan, run)) return false;
@@ -48,7 +48,7 @@ export function enforceDeadline(step: Step): boolean {
   return true;
 }
 
-/** Ends a run that would start one node too many. Answers whether it did. */
+/** Ends a run that would exceed its node limit. Returns whether it did. */
 export function enforceNodeExecutions(step: Step, nodeId: string): boolean {
   const limit = nodeExecutionsMax(step.run);
   if (step.run.nodeExecutions < limit) return false;

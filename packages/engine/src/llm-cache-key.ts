@@ -1,6 +1,6 @@
 /**
- * Which requests to a model ask for the same thing: recipe v2 of the semantic request. What can change the
- * answer counts; how the request travels does not.
+ * The cache key of a request to a model: recipe v2 of the semantic request. It includes what can change the
+ * answer, and not the transport.
  */
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { isObject } from './json.ts';
@@ -8,7 +8,7 @@ import type { Sha256 } from './mask.ts';
 
 const RECIPE = 'openwop-semantic-request-v2';
 
-/** Fields of the recipe beside messages and tools. */
+/** Fields of the recipe in addition to messages and tools. */
 const COUNTED = [
   'temperature',
   'topP',
@@ -20,7 +20,7 @@ const COUNTED = [
   'safetySettings',
 ] as const;
 
-/** Transport, sender and purpose of a request: they do not change what the model answers. */
+/** Transport, sender and purpose of a request: these do not affect the answer of the model. */
 const TRANSPORT = new Set([
   'timeout',
   'timeoutMs',
@@ -101,7 +101,7 @@ function byName(tools: readonly Json[]): Json[] {
   });
 }
 
-/** An option that the recipe does not know still counts: two answers under one key would be worse than a miss. */
+/** An option that the recipe does not know still counts: two answers under one key are worse than a cache miss. */
 function optionsOf(request: JsonObject, provider: string): JsonObject {
   const options: JsonObject = isObject(request.providerOptions) ? { ...request.providerOptions } : {};
   for (const [name, value] of Object.entries(request)) {

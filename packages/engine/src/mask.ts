@@ -1,10 +1,10 @@
 import type { Json, JsonObject, MaskingMode } from '@gantry/protocol';
 import type { Plan, PlanNode } from './plan.ts';
 
-/** Hex digest of a text. Passed in, so that the core stays free of platform modules. */
+/** The hex digest of a text. Injected, so that the core does not depend on platform modules. */
 export type Sha256 = (text: string) => string;
 
-/** What readers see in place of a sensitive value; undefined leaves it out. */
+/** The replacement of a sensitive value for readers; undefined omits it. */
 export type Mask = (value: Json) => Json | undefined;
 
 export function createMask(mode: MaskingMode, sha256: Sha256 | undefined): Mask {
@@ -20,7 +20,7 @@ export function createMask(mode: MaskingMode, sha256: Sha256 | undefined): Mask 
   }
 }
 
-/** The values as readers may see them. Gives back the same object when nothing in it is sensitive. */
+/** The values with sensitive ones masked. Returns the same object when none is sensitive. */
 function maskObject(values: JsonObject, isSensitive: (key: string) => boolean, mask: Mask): JsonObject {
   let masked: JsonObject | undefined;
   for (const key in values) {

@@ -1,4 +1,4 @@
-/** The life of one node: it starts, then completes, fails, waits, or is skipped. */
+/** The lifecycle of one node: it starts, then completes, fails, waits, or is skipped. */
 import type { JsonObject, RunError } from '@gantry/protocol';
 import { handOver, pinOf } from './agent-pin.ts';
 import { artifactMisfit, tellArtifacts } from './artifacts/artifact.ts';
@@ -134,7 +134,7 @@ function emitCompleted(
   emitNode(step, node.id, 'node.completed', payload, shown === outputs ? undefined : { outputs });
 }
 
-/** Retries while attempts are left; else the failure is final, and the run's too unless an edge handles it. */
+/** Retries while attempts are left. Else the node fails, and the run too unless an edge handles the failure. */
 export function failNode(step: Step, node: PlanNode, error: RunError, retryable: boolean): void {
   const state = step.run.nodes.get(node.id);
   const attempt = state?.status === 'running' ? state.attempt : 0;
@@ -156,12 +156,12 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
   emitNode(step, node.id, 'node.failed', payload);
   const settled = step.run.nodes.get(node.id)!;
   if (node.outgoing.some((edge) => edge.handlesFailure && isTaken(edge, settled))) return;
-  // The host has started it several times, whatever its own retries are
+  // The host has started it several times, independent of its own retries
   if (attempt > 0 || error.code === 'invocation_poisoned') deadLetter(step, node, error.code, attempt + 1);
   failRun(step, error, node.id);
 }
 
-/** Ends the run with the node: no edge handles it. The mark lets a replay end the same way. */
+/** Ends the run with the node; no edge handles the failure. The mark lets a replay end the same way. */
 export function terminateNode(step: Step, node: PlanNode, error: RunError): void {
   const state = step.run.nodes.get(node.id);
   const attempts = (state?.status === 'running' ? state.attempt : 0) + 1;
@@ -169,7 +169,7 @@ export function terminateNode(step: Step, node: PlanNode, error: RunError): void
   failRun(step, error, node.id);
 }
 
-/** The reason is the code alone: messages may hold what the node worked on. */
+/** The reason is only the code, since messages may contain data of the node. */
 function deadLetter(step: Step, node: PlanNode, reason: string, attempts: number): void {
   emit(step, 'run.dead_lettered', { runId: step.run.facts.runId, nodeId: node.id, reason, attempts });
 }
@@ -179,7 +179,7 @@ function backoffOf(node: PlanNode, attempt: number): number {
   return Math.round(Math.min(maxBackoffMs, backoffMs * backoffFactor ** attempt));
 }
 
-/** A decision to terminate is final: what is under way ends, what has not begun never will. */
+/** A decision to terminate is final: active nodes are cancelled, and pending nodes are skipped. */
 export function terminateRun(step: Step, node: PlanNode, outputs: JsonObject): void {
   completeNode(step, node, outputs);
   if (step.run.status !== 'running') return;

@@ -1,4 +1,4 @@
-/** Decisions of a supervisor: their shape, and what a run remembers of them. */
+/** Decisions of a supervisor: their format, and the state that a run keeps of them. */
 import { given, type Json, type JsonObject } from '@gantry/protocol';
 import type { Draft } from './apply.ts';
 import { isObject } from './json.ts';
@@ -23,7 +23,7 @@ export type OrchestratorDecision =
 export interface Orchestrator {
   /** Fixed for the run. */
   readonly agentId: string;
-  /** Decisions so far; the next one is turn `iteration + 1`. */
+  /** The number of decisions so far; the next one is turn `iteration + 1`. */
   readonly iteration: number;
   /** Children dispatched so far, over all dispatch nodes. */
   readonly dispatched: number;
@@ -32,7 +32,7 @@ export interface Orchestrator {
     /** Sequence of its `runOrchestrator.decided`. */
     readonly sequence: number;
     readonly nodeId: string;
-    /** The dispatch node that carries it out: no second one does. */
+    /** The dispatch node that executes it; no other node does. */
     readonly takenBy?: string;
   };
 }
@@ -48,7 +48,7 @@ const KEYS: { readonly [Kind in OrchestratorDecision['kind']]: readonly string[]
   terminate: ['kind', 'reason', 'confidence', 'successCriteria'],
 };
 
-/** Reads a decision; answers a text when it is not valid. */
+/** Reads a decision; returns an error text when it is not valid. */
 export function decisionOf(value: Json | undefined): OrchestratorDecision | string {
   if (!isObject(value)) return 'A decision must be an object';
   const kind = value.kind;
@@ -111,14 +111,14 @@ export function foldDecision(run: Draft, nodeId: string, payload: JsonObject): v
   };
 }
 
-/** A dispatch node takes the pending decision by starting, so that no decision is carried out twice. */
+/** A dispatch node claims the pending decision when it starts, so that no decision is executed twice. */
 export function takeDecision(run: Draft, nodeId: string, typeId: Json | undefined): void {
   const latest = run.orchestrator?.latest;
   if (typeId !== 'core.dispatch' || !run.orchestrator || !latest || latest.takenBy !== undefined) return;
   run.orchestrator = { ...run.orchestrator, latest: { ...latest, takenBy: nodeId } };
 }
 
-/** What a decision to terminate says about the end of the run. */
+/** The outputs that a decision to terminate adds to the run. */
 export function terminationOf(run: Run): JsonObject {
   const decision = run.orchestrator?.latest?.decision;
   if (decision?.kind !== 'terminate') return {};

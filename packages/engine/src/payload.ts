@@ -1,4 +1,4 @@
-/** Reading events that may hold anything: what is missing or of another type has a stand-in. */
+/** Reads events of unknown content: missing values and values of another type get a default. */
 import type { Json, JsonObject, RunError } from '@gantry/protocol';
 import { isObject } from './json.ts';
 

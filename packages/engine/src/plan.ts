@@ -16,24 +16,24 @@ import type { PackNodeType } from './nodes/pack-node.ts';
 import type { Redact } from './redact.ts';
 import type { CompileSchema, SchemaCheck } from './schema.ts';
 
-/** A definition made ready to run: indexed, ordered, its conditions and expressions compiled. */
+/** A definition that is ready to run: indexed, ordered, with compiled conditions and expressions. */
 export interface Plan {
   readonly definition: WorkflowDefinition;
-  /** What its author probably did not mean. */
+  /** Probable mistakes of the author. */
   readonly warnings: readonly { readonly path: string; readonly message: string }[];
   readonly nodes: ReadonlyMap<string, PlanNode>;
-  /** All nodes in drain order: how deep a node lies, then its id. Forward edges only ever point onwards. */
+  /** All nodes in drain order: by depth, then by id. Forward edges always point to a later node. */
   readonly order: readonly PlanNode[];
-  /** Those of them that work outside the process, and those that a loop can be followed from. */
+  /** The nodes that work outside the process, and the nodes that have back-edges. */
   readonly outside: readonly PlanNode[];
   readonly looping: readonly PlanNode[];
   readonly loops: readonly Loop[];
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   readonly mask: Mask;
-  /** Takes known secrets out of everything that is decided; absent while none is known. Not part of the definition. */
+  /** Removes known secrets from all events; absent while none is known. Not part of the definition. */
   readonly redact?: Redact;
   readonly channels: ReadonlyMap<string, PlanChannel>;
-  /** For schemas that come with data rather than with the definition. */
+  /** For schemas that are part of the data, not of the definition. */
   readonly compileSchema: CompileSchema;
   readonly sha256?: Sha256;
   /** The author's time limit for a whole run. */
@@ -44,33 +44,33 @@ export interface PlanNode {
   readonly id: string;
   readonly typeId: string;
   readonly definition: WorkflowNode;
-  /** Place in drain order. */
+  /** Position in drain order. */
   readonly index: number;
   readonly disabled: boolean;
   readonly behaviour: Behaviour;
-  /** Its work leaves the process and comes back as a `settle` command. */
+  /** Its work is done outside the process and returns as a `settle` command. */
   readonly leavesProcess: boolean;
   /** The pack that its code comes from. */
   readonly pack?: PackNodeType;
-  /** What its outputs are stored as. */
+  /** The artifact that its outputs are stored as. */
   readonly artifact?: NodeArtifact;
-  /** It asks for approval of artifacts before it. */
+  /** It requests approval of artifacts of earlier nodes. */
   readonly reviews: boolean;
-  /** Its resolved inputs are part of the log: another process, or another attempt, needs the same. */
+  /** Its resolved inputs are part of the log, because another process or attempt needs the same ones. */
   readonly keepsInputs: boolean;
   readonly inputs: readonly InputPort[];
-  /** Judged over the forward edges; without any, the node is ready at the start. */
+  /** Evaluated over the forward edges. A node without any is ready at the start. */
   readonly rule: TriggerRule;
   readonly incoming: readonly PlanEdge[];
   readonly outgoing: readonly PlanEdge[];
-  /** Edges that close a loop at this node, and that close one from it. */
+  /** Back-edges to this node, and back-edges from it. */
   readonly loopbacksIn: readonly PlanEdge[];
   readonly loopbacksOut: readonly PlanEdge[];
-  /** Outgoing edges of either kind that have a condition. */
+  /** Outgoing edges of both kinds that have a condition. */
   readonly conditional: readonly PlanEdge[];
   readonly retry: RetryPolicy;
   readonly sensitiveOutputs: ReadonlySet<string>;
-  /** Channels that its expressions, and those of the edges that leave it, read. */
+  /** Channels that its expressions, and those of its outgoing edges, read. */
   readonly channelReads: ReadonlySet<string>;
 }
 
@@ -81,7 +81,7 @@ export interface PlanEdge {
   readonly sourceOutput: string;
   readonly targetInput: string;
   readonly condition?: Condition;
-  /** A failure of the source that takes this edge is dealt with by the target. */
+  /** The target handles a failure of the source that takes this edge. */
   readonly handlesFailure: boolean;
   /** The loop that this edge closes. */
   readonly loop?: Loop;
@@ -96,7 +96,7 @@ export interface Loop {
   readonly head: PlanNode;
   readonly body: readonly PlanNode[];
   readonly bodyIds: readonly string[];
-  /** Back-edges of loops inside this one: their counts start again. */
+  /** Back-edges of inner loops: their counts are reset. */
   readonly innerEdgeIds: readonly string[];
 }
 
@@ -105,9 +105,9 @@ export interface PlanChannel {
   readonly declaration: ChannelDeclaration;
   /** Where it is declared: the workflow's `channels`, or the config of the nodes that write to it. */
   readonly origin: 'declared' | 'node';
-  /** What it holds before the first write. */
+  /** The value before the first write. */
   readonly initial?: Json;
-  /** Held to every write; undefined when the channel declares no schema. */
+  /** Applied to every write; undefined when the channel declares no schema. */
   readonly check?: SchemaCheck;
 }
 

@@ -1,4 +1,4 @@
-/** What the runtime asks of a run between commands. All of it follows from the state alone. */
+/** Queries of the runtime about a run between commands. All answers follow from the state alone. */
 import type { InterruptKind, JsonObject, RunStatus, WorkflowDefinition } from '@gantry/protocol';
 import { answeredCalls } from './children/call.ts';
 import type { CalledRun } from './children/child.ts';
@@ -10,7 +10,7 @@ import { nodeConfig, type Plan } from './plan.ts';
 import { loopToFollow, readinessOf } from './readiness.ts';
 import { isActive, type NodeState, type Run } from './run.ts';
 
-/** When `wake` would next do something; undefined when nothing is ever due. */
+/** When `wake` would next have an effect; undefined when nothing is due. */
 export function wakeAt(plan: Plan, run: Run): number | undefined {
   if (run.status !== 'running') return;
   let earliest = deadlineOf(plan, run);
@@ -24,7 +24,7 @@ export function wakeAt(plan: Plan, run: Run): number | undefined {
   return Number.isFinite(earliest) ? earliest : undefined;
 }
 
-/** Whether some node is under way: neither waiting for an answer or a child, nor for its next attempt. */
+/** Whether a node is working: it waits neither for an answer or a child, nor for its next attempt. */
 export function isAtWork(run: Run): boolean {
   if (run.status !== 'running') return false;
   return run.nodes.chunks.some((chunk) =>
@@ -32,7 +32,7 @@ export function isAtWork(run: Run): boolean {
   );
 }
 
-/** Whether nothing but the end of a child makes the run go on. */
+/** Whether the run can continue only when a child ends. */
 export function waitsForChildren(plan: Plan, run: Run): boolean {
   if (run.status !== 'running' || isAtWork(run) || isReady(plan, run)) return false;
   if (childRequests(plan, run).length > 0) return false;
@@ -43,7 +43,7 @@ export function waitsForChildren(plan: Plan, run: Run): boolean {
 export function isReady(plan: Plan, run: Run): boolean {
   if (run.status !== 'running') return false;
   if (plan.looping.some((node) => loopToFollow(node, run))) return true;
-  // What is undecided lies mostly at the end of the order; the search stops when all of it was seen.
+  // Undecided nodes are mostly at the end of the order; the search stops when all were seen.
   let undecided = plan.order.length - run.nodes.size;
   for (let i = plan.order.length - 1; i >= 0 && undecided > 0; i--) {
     const node = plan.order[i]!;
@@ -54,36 +54,36 @@ export function isReady(plan: Plan, run: Run): boolean {
   return !run.nodes.chunks.some((chunk) => chunk.some(({ value }) => isActive(value)));
 }
 
-/** Work that is out of the process, or has to go there: the same for normal dispatch and after a crash. */
+/** Work that runs or must run outside the process: the same for normal dispatch and after a crash. */
 export interface Execution {
   readonly nodeId: string;
   readonly typeId: string;
   readonly attempt: number;
   readonly visit: number;
-  /** The node's calls are numbered from here, so that another visit never meets the records of this one. */
+  /** The node's calls are numbered from here, so that another visit never reuses the records of this one. */
   readonly ordinalBase: number;
   readonly inputs: JsonObject;
   readonly config: JsonObject;
   readonly timeoutAt?: number;
-  /** Of the run, in clear. */
+  /** The variables of the run, unmasked. */
   readonly variables: JsonObject;
-  /** The prompts that the workflow names for nodes which name none. */
+  /** The prompts that the workflow sets for nodes without their own. */
   readonly promptRefs?: NonNullable<WorkflowDefinition['defaults']>['promptRefs'];
-  /** What was answered to its interrupts in this visit, by their keys. */
+  /** The answers to its interrupts in this visit, by key. */
   readonly answers?: JsonObject;
-  /** Given when the code is a pack's. */
+  /** Set when the code belongs to a pack. */
   readonly pack?: PackExecution;
 }
 
 export interface PackExecution
   extends Pick<PackNodeType, 'packName' | 'packVersion' | 'integrity' | 'effect'> {
-  /** Of the run, in clear. */
+  /** The variables of the run, unmasked. */
   readonly variables: JsonObject;
-  /** What the node has asked so far in this visit, by the pack's keys. */
+  /** The answers to the node's interrupts so far in this visit, by the pack's keys. */
   readonly answers: JsonObject;
-  /** How the workflows ended that this attempt calls, in the order of its calls. */
+  /** The outcomes of the workflows that this attempt called, in the order of its calls. */
   readonly calls: readonly CalledRun[];
-  /** How often the code was stopped for an answer or a child in this visit. Never falls. */
+  /** The number of times that the code was stopped for an answer or a child in this visit. Never decreases. */
   readonly rounds: number;
 }
 
@@ -140,7 +140,7 @@ const WAITING: { readonly [Kind in InterruptKind]: RunStatus } = {
   'low-confidence': 'waiting-approval',
 };
 
-/** What readers see: a run waits once nothing else in it can move. */
+/** The status that readers see: a run is waiting once nothing else in it can proceed. */
 export function statusOf(plan: Plan, run: Run): RunStatus {
   if (run.status !== 'running') return run.status;
   const first = firstInterrupt(run);

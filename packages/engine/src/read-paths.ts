@@ -1,11 +1,17 @@
-/** Paths that conditions and mappings read, compared with what is declared: variables, and outputs of nodes whose type says which it has. */
+/**
+ * Compares the paths that conditions and mappings read with the declared variables, and with the outputs of
+ * nodes whose type declares them.
+ */
 import { didYouMean, type Json, meant, type WorkflowEdge } from '@gantry/protocol';
 import type { Compilation } from './compilation.ts';
 import type { Condition } from './condition.ts';
 import type { Path } from './expression-ast.ts';
 import { isObject } from './json.ts';
 
-/** `['variables', name]` or `['nodes', id, 'outputs', name]`; what an edge reads of its source is `checkEdgeRead`'s. */
+/**
+ * Checks `['variables', name]` and `['nodes', id, 'outputs', name]`. `checkEdgeRead` checks what an edge reads
+ * of its source.
+ */
 export function checkRead(compilation: Compilation, path: string, read: Path): void {
   const [root, first, member, name] = read;
   if (root === 'variables' && read.length === 2) checkVariable(compilation, path, first!);
@@ -38,7 +44,10 @@ export function checkEdge(
     checkEdgeRead(compilation, `${path}/condition`, { nodeId, read, isResult });
 }
 
-/** What the condition of an edge reads of its source; `isResult`: nothing else can be read there. */
+/**
+ * Checks a path that the condition of an edge reads of its source. With `isResult`, nothing else can be read
+ * there.
+ */
 function checkEdgeRead(
   compilation: Compilation,
   path: string,
@@ -51,7 +60,7 @@ function checkEdgeRead(
       `A path begins with ${RESULT.join(', ')}: ${read.join('.')} does not exist.${didYouMean(root, RESULT)}`,
     );
   if (name === undefined || (root !== 'outputs' && root !== 'output')) return;
-  // `output` is that output where there is one of this name, else all of them
+  // `output` is the output of that name if there is one, else all outputs
   if (root === 'output' && outputsOf(compilation, nodeId)?.names.includes('output')) return;
   checkOutput(compilation, path, { nodeId, name });
 }
@@ -68,7 +77,7 @@ export function checkOutput(
   else compilation.warn(path, message);
 }
 
-/** What its type declares; undefined where it says nothing of names. */
+/** The outputs that its type declares; undefined if it declares no names. */
 function outputsOf(
   compilation: Compilation,
   nodeId: string,

@@ -41,7 +41,7 @@ export const isTaken = (edge: PlanEdge, state: NodeState): boolean =>
   (state.status === 'completed' || state.status === 'failed') &&
   (edge.condition === undefined || state.conditions?.[edge.id] === true);
 
-/** The back-edge that a completed node asks to be followed; following it makes the node pending again. */
+/** The back-edge to follow from a completed node; following it makes the node pending again. */
 export function loopToFollow(node: PlanNode, run: Run): PlanEdge | undefined {
   if (node.loopbacksOut.length === 0) return;
   const state = run.nodes.get(node.id);
@@ -50,8 +50,8 @@ export function loopToFollow(node: PlanNode, run: Run): PlanEdge | undefined {
 }
 
 /**
- * An edge out of a loop that was not taken says nothing yet while the loop goes on: a later turn may still
- * take it. That never waits in a circle, since nothing in a loop comes after its ways out.
+ * An edge out of a loop that was not taken is pending while the loop continues: a later iteration may take it.
+ * This cannot deadlock, since no node of a loop depends on its exits.
  */
 function outcomeOf(edge: PlanEdge, run: Run): EdgeOutcome {
   const state = run.nodes.get(edge.source.id);

@@ -1,8 +1,8 @@
-/** Secrets are taken out of facts and events before they are folded: what is decided next sees what the log says. */
+/** Removes secrets from facts and events before they are folded, so that later decisions see the same as the log. */
 import type { Json, RunEvent } from '@gantry/protocol';
 import type { RunFacts } from './run.ts';
 
-/** Gives back the same value when there is no secret in it. */
+/** Returns the same value when it contains no secret. */
 export type Redact = <T extends Json>(value: T) => T;
 
 export function redactEvent(event: RunEvent, redact: Redact | undefined): RunEvent {
@@ -10,7 +10,7 @@ export function redactEvent(event: RunEvent, redact: Redact | undefined): RunEve
   const payload = redact(event.payload);
   const sealed = event.sealed && redact(event.sealed);
   if (payload === event.payload && sealed === event.sealed) return event;
-  // The node's name is the author's. Without it the event could not be folded, and the run would stand still.
+  // The node id is chosen by the author. Without it the event could not be folded, and the run would hang.
   const { nodeId } = event.payload;
   return {
     ...event,
@@ -19,7 +19,7 @@ export function redactEvent(event: RunEvent, redact: Redact | undefined): RunEve
   };
 }
 
-/** What callers gave. The rest are names and figures of the host. */
+/** Redacts the data of callers. The other facts are names and numbers of the host. */
 export function redactFacts<Facts extends RunFacts>(facts: Facts, redact: Redact | undefined): Facts {
   if (!redact) return facts;
   const { inputs, configurable, metadata, tags, triggerData } = facts;

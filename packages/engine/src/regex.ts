@@ -5,12 +5,12 @@ export const REGEX_LIMITS = { lengthMax: 512, programMax: 1_000, workMax: 250_00
 /** A pattern in RE2 syntax: no backreferences and no lookaround, so matching takes linear time. */
 export interface Regex {
   readonly pattern: string;
-  /** What testing a text of this length costs at most, in automaton steps. */
+  /** The maximum cost of testing a text of this length, in automaton steps. */
   work(textLength: number): number;
   test(text: string): boolean;
 }
 
-/** Throws an `Error` whose message says what is wrong with the pattern. */
+/** Throws an `Error` whose message explains the problem with the pattern. */
 export function compileRegex(pattern: string): Regex {
   if (pattern.length > REGEX_LIMITS.lengthMax)
     throw new Error(`The pattern is longer than ${REGEX_LIMITS.lengthMax} characters`);
@@ -28,7 +28,7 @@ export function compileRegex(pattern: string): Regex {
 
 const TOO_LARGE = `The pattern has too many repetitions: it needs more than ${REGEX_LIMITS.programMax} steps`;
 
-/** Counts the characters and classes that a pattern stands for once its repetitions are written out. */
+/** Counts the characters and classes of a pattern with its repetitions expanded. */
 class Estimate {
   readonly #pattern: string;
   readonly #outer: number[] = [];

@@ -31,8 +31,8 @@ export function completeRun(step: Step): void {
 }
 
 /**
- * The outputs of a run are those of the nodes that nothing follows, later ones over earlier ones, and what its
- * supervisor said in ending it; `shown` is what readers see of them.
+ * The outputs of a run are those of the nodes without outgoing edges, where later ones override earlier ones,
+ * and the termination data of its supervisor. `shown` is the masked form for readers.
  */
 export function runOutputs(plan: Plan, run: Run): { outputs: JsonObject; shown: JsonObject } {
   const outputs: JsonObject = {};

@@ -15,7 +15,7 @@ import type { Interrupt } from './interrupt/interrupt.ts';
 import type { Orchestrator } from './orchestrator.ts';
 import { Table } from './table.ts';
 
-/** What a run is created from. Fixed for its life. */
+/** The facts that a run is created from. They never change. */
 export interface RunFacts {
   readonly runId: string;
   readonly workflowId: string;
@@ -26,21 +26,21 @@ export interface RunFacts {
   readonly configurable: JsonObject;
   readonly tags: readonly string[];
   readonly metadata: JsonObject;
-  /** W3C trace context the run belongs to. */
+  /** The W3C trace context of the run. */
   readonly traceparent?: string;
-  /** Host ceilings at creation; the run's own options can only lower them. */
+  /** Limits of the host at creation; the options of the run can only lower them. */
   readonly limits: RunLimits;
   readonly parent?: ParentLink;
   readonly fork?: ForkLink;
-  /** Id of the tick or other outside event that started the run. */
+  /** Id of the tick or other external event that started the run. */
   readonly causationId?: string;
-  /** The delivery that started the run: it is in the log, and is what `run.started` follows from. */
+  /** The delivery that started the run. It is in the log, and is the cause of `run.started`. */
   readonly delivery?: TriggeringEvent;
-  /** What the trigger brought. Reaches nodes, never the log. */
+  /** Data of the trigger. Visible to nodes, but never written to the log. */
   readonly triggerData?: JsonObject;
 }
 
-/** An event of a trigger subscription, which became the run at this attempt. */
+/** An event of a trigger subscription that started the run at this attempt. */
 export interface TriggeringEvent {
   readonly subscriptionId: string;
   readonly dedupKey: string;
@@ -52,9 +52,9 @@ export interface RunLimits {
   readonly maxRunDurationMs: number;
   /** Turns of an orchestrator. */
   readonly maxLoopIterations: number;
-  /** What a run may spend at most, whatever it asks for. */
+  /** The maximum budget of a run, whatever it requests. */
   readonly budget?: Pick<BudgetPolicy, 'maxTokens' | 'maxCostUsd'>;
-  /** Budgets are reported and never stop anything. */
+  /** Budgets are only reported, and never stop a run. */
   readonly advisoryBudget?: true;
 }
 
@@ -66,37 +66,37 @@ export interface ParentLink {
   readonly workflowId: string;
   /** Type of the node that started it. */
   readonly cause: string;
-  /** How many runs stand above this one. */
+  /** The number of ancestors of this run. */
   readonly depth: number;
-  /** The topmost of them: what the family spends is counted there. */
+  /** The root ancestor: the spending of the whole family is counted there. */
   readonly rootRunId: string;
   /** Variables of this run that its end reports to the parent. */
   readonly harvest: readonly string[];
-  /** Variables that the parent mapped from something unset: they stay unset, whatever their default. */
+  /** Variables that the parent mapped from an unset value: they stay unset, and get no default. */
   readonly unset: readonly string[];
-  /** The end of this run also reports its outputs: pack code of the parent called it. */
+  /** The end of this run also reports its outputs, because pack code of the parent called it. */
   readonly reportsOutputs?: true;
 }
 
-/** The topmost run of the family. */
+/** The root run of the family. */
 export const rootRunId = ({ runId, parent }: Pick<RunFacts, 'runId' | 'parent'>): string =>
   parent?.rootRunId ?? runId;
 
-/** The run that this one was forked from; events before `fromSeq` are the source's. */
+/** The run that this one was forked from; events before `fromSeq` belong to the source. */
 export interface ForkLink {
   readonly sourceRunId: string;
   readonly fromSeq: number;
   readonly mode: 'replay' | 'branch';
 }
 
-/** Which conditions of a node's outgoing edges held when it settled: judged once, then part of the log. */
+/** Which conditions of a node's outgoing edges held when it settled. Evaluated once, then part of the log. */
 export type EdgeVerdicts = { readonly [edgeId: string]: boolean };
 
-/** What a node keeps while it waits. */
+/** The data that a node keeps while it waits. */
 export interface Kept {
   /** Resolved inputs, for work that leaves the process and for repeated attempts. */
   readonly inputs?: JsonObject;
-  /** What was answered to the interrupts of pack code, by the pack's keys. */
+  /** The answers to the interrupts of pack code, by the pack's keys. */
   readonly answers?: JsonObject;
   /** Workflows that pack code called, in the order of its calls. */
   readonly calls?: readonly CalledRun[];
@@ -146,38 +146,38 @@ export type NodeState =
   | { readonly status: 'skipped'; readonly endedAt: number; readonly reason: string }
   | { readonly status: 'cancelled'; readonly endedAt: number; readonly reason: string };
 
-/** Whether a node is under way: something will still come of it. */
+/** Whether a node is active: it has started and has not settled. */
 export const isActive = (state: NodeState | undefined): boolean =>
   state?.status === 'running' || state?.status === 'retrying' || state?.status === 'suspended';
 
 /**
- * A run, folded from its events. Data alone: `runOf(JSON.parse(JSON.stringify(run)))` is the same run.
- * `decide` and `apply` never change the run they are given; what is kept per node is in tables, of which
- * successive runs share what did not change.
+ * A run, folded from its events. It is plain data: `runOf(JSON.parse(JSON.stringify(run)))` is the same run.
+ * `decide` and `apply` never change the run they are given. State per node is in tables, and successive runs
+ * share the unchanged parts of them.
  */
 export interface Run {
   readonly facts: RunFacts;
-  /** Sequence of the next event; also how many events were folded. */
+  /** Sequence of the next event; also the number of folded events. */
   readonly nextSeq: number;
-  /** Never `waiting-*`: what a running run waits for follows from its nodes, see `statusOf`. */
+  /** Never `waiting-*`: whether a running run waits follows from its nodes, see `statusOf`. */
   readonly status: RunStatus;
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly pausedAt?: number;
-  /** Only while paused: whether work under way may finish. */
+  /** Only while paused: whether running work may finish. */
   readonly drainPolicy?: DrainPolicy;
   /** Time spent paused so far; it does not count against the run's time limit. */
   readonly pausedMs: number;
-  /** Time that some node was suspended; it does not count against the author's time limit. */
+  /** Time during which a node was suspended; it does not count against the author's time limit. */
   readonly waitedMs: number;
   readonly waitingSince?: number;
   /** Open interrupts, by node. */
   readonly interrupts: Table<Interrupt>;
-  /** The outside event that last answered each node: another delivery of it is not heard. */
+  /** The external event that last answered each node: another delivery of it is ignored. */
   readonly heard: Table<string>;
-  /** Of each node whose latest interrupt ended by its deadline: how many interrupts it had opened by then. */
+  /** For each node whose latest interrupt expired: how many interrupts it had opened by then. */
   readonly timedOut: Table<number>;
-  /** How many interrupts each node has opened: keys of later ones continue the count. */
+  /** The number of interrupts that each node has opened: keys of later ones continue the count. */
   readonly asked: Table<number>;
   /** Child runs of each node's latest visit. */
   readonly children: Table<NodeChildren>;
@@ -185,29 +185,29 @@ export interface Run {
   readonly artifacts: Table<ArtifactState>;
   readonly channels: { readonly [name: string]: ChannelState };
   readonly orchestrator?: Orchestrator;
-  /** Versions that code asked for, fixed when it first asks. */
+  /** Versions of changes, fixed when code first requests them. */
   readonly versions: { readonly [changeId: string]: number };
   readonly nodes: Table<NodeState>;
-  /** How often each node was entered: loop iterations and ordinals of repeated visits. */
+  /** The number of times that each node was entered: loop iterations and ordinals of repeated visits. */
   readonly visits: Table<number>;
-  /** How often each back-edge was followed since its loop was entered. */
+  /** The number of times that each back-edge was followed since its loop was entered. */
   readonly loopbacks: Table<number>;
   readonly nodeExecutions: number;
-  /** Clear values; what leaves the host is masked by `snapshot`. */
+  /** Unmasked values; `snapshot` masks what leaves the host. */
   readonly variables: JsonObject;
   readonly outputs?: JsonObject;
   readonly error?: RunError;
   readonly failedNodeId?: string;
   /** The parent run whose cancellation ended this one. */
   readonly cascadedFrom?: string;
-  /** Whose identity the last node with an agent pinned to it bears. */
+  /** The agent that is pinned to the last started node with a pin. */
   readonly agent?: JsonObject;
-  /** Tool calls that have not returned, by their id: the sequence of what said that they began. */
+  /** Tool calls that have not returned, by id: the sequence of the event that reported their start. */
   readonly toolCalls?: { readonly [callId: string]: number };
   readonly budget?: RunBudget;
-  /** Of the calls of models that the log tells; the model is that of the last one. */
+  /** The cost of the model calls in the log; the model is that of the last one. */
   readonly cost?: OpenwopCost;
-  /** How many the run has received. */
+  /** The number of envelopes that the run has received. */
   readonly envelopes?: number;
   /** Sequence of the last event that can make a run fail. */
   readonly causeSeq?: number;
@@ -258,7 +258,7 @@ export function runOf(json: RunJson): Run {
   return { ...json, ...(Object.fromEntries(tables) as Tables) };
 }
 
-/** A channel after its writes so far, in clear. */
+/** A channel after its writes so far, unmasked. */
 export interface ChannelState {
   readonly value: Json;
   /** The oldest schema version among the writes, and the sequence of its first write. */

@@ -2,11 +2,11 @@ import type { Json, JsonObject } from '@gantry/protocol';
 import type { Expression } from './expression.ts';
 import type { NodeState, Run } from './run.ts';
 
-/** The names an expression may start from, by where it stands. */
+/** The root names of an expression, by its location. */
 export const PORT_ROOTS = ['variables', 'inputs', 'nodes', 'channels', 'trigger'] as const;
 export const EDGE_ROOTS = ['status', 'output', 'outputs', 'error', ...PORT_ROOTS] as const;
 
-/** What the expression can see: the given names, the variables, and of nodes and channels those it reads. */
+/** The scope of the expression: the given names, the variables, and the nodes and channels that it reads. */
 export function scopeFor(expression: Expression, run: Run, local: JsonObject): JsonObject {
   const scope: JsonObject = { ...local, variables: run.variables };
   if (expression.roots.has('trigger')) scope.trigger = run.facts.triggerData ?? {};

@@ -15,7 +15,7 @@ import { firstInterrupt, statusOf } from './queries.ts';
 import { isActive, type NodeState, type Run } from './run.ts';
 import { runOutputs } from './run-end.ts';
 
-/** The run as readers may see it: sensitive values are masked. */
+/** The run as shown to readers: sensitive values are masked. */
 export function snapshot(plan: Plan, run: Run): RunSnapshot {
   const { facts } = run;
   const { tenant, workspace, principal } = facts.owner;
@@ -49,7 +49,7 @@ export function snapshot(plan: Plan, run: Run): RunSnapshot {
 
 const timeAt = (at: number | undefined): string | undefined => (at === undefined ? undefined : isoTime(at));
 
-/** The first node at work, in drain order; of a run that waits, the node that waits. */
+/** The first active node in drain order; for a waiting run, the node that waits. */
 function currentNodeId(plan: Plan, run: Run): string | undefined {
   if (run.status === 'running' && statusOf(plan, run) !== 'running') return firstInterrupt(run)?.nodeId;
   return plan.order.find((node) => isActive(run.nodes.get(node.id)))?.id;
@@ -67,7 +67,7 @@ function nodeStates(plan: Plan, run: Run): JsonObject {
   return states;
 }
 
-/** What readers see of a node, by its status. */
+/** The fields of a node that readers see, by status. */
 const SHOWN: { readonly [Status in NodeState['status']]: readonly string[] } = {
   running: ['attempt', 'startedAt', 'dueAt', 'timeoutAt'],
   suspended: ['attempt', 'startedAt', 'suspendedAt'],

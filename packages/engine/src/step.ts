@@ -6,21 +6,21 @@ import type { Plan } from './plan.ts';
 import { redactEvent } from './redact.ts';
 import type { Run } from './run.ts';
 
-/** One `decide` at work: it emits events, and each is folded at once. */
+/** The state of one `decide`: it emits events, and each is folded at once. */
 export interface Step {
   readonly plan: Plan;
   readonly run: Draft;
   readonly events: RunEvent[];
-  /** What `artifact.created` among the events is about. */
+  /** The artifacts of the `artifact.created` events. */
   readonly artifacts: MadeArtifact[];
   readonly now: number;
-  /** Of the events that are recorded now. */
+  /** The cause of the events that are being recorded. */
   cause?: Cause | undefined;
   /** Why the command was refused. */
   refusal?: Refusal;
 }
 
-/** A command that cannot be obeyed, in the words of the error catalogue. */
+/** A command that cannot be performed, with a code of the error catalogue. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -50,7 +50,7 @@ export function emitNode(
   record(step, sealed ? { ...event, sealed } : event);
 }
 
-/** An event that follows from an earlier one of this run. Answers its sequence. */
+/** Emits an event that is caused by an earlier one of this run. Returns its sequence. */
 export function emitCaused(
   step: Step,
   causeSeq: number | undefined,
@@ -73,5 +73,5 @@ export function record(step: Step, decided: RunEvent): void {
   foldInto(step.run, event);
 }
 
-/** Milliseconds since the run started; a clock that went backwards counts as none. */
+/** Milliseconds since the run started; 0 if the clock went backwards. */
 export const durationOf = (step: Step): number => Math.max(0, step.now - (step.run.startedAt ?? step.now));

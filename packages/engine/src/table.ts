@@ -1,15 +1,16 @@
 /**
- * A persistent map from node (or edge) ids to values: changing one value copies one chunk of entries, not all of
- * them, so what an event costs does not depend on how wide its workflow is.
+ * A persistent map from node (or edge) ids to values: changing one value copies one chunk of entries, not all
+ * of them, so the cost of an event does not depend on the width of its workflow.
  *
- * I1  A table never changes as far as anyone can see: `with` answers a new one, which shares the other chunks.
- * I2  Entries keep the order in which their ids came first. A removed entry keeps its slot, without a value.
- * I3  The index from ids to slots is shared by all versions of a table and only ever appended to, by the version
- *     that is the longest. A version sees slots below its own length; one that is not the longest any more copies
- *     the index before it appends. A table of few entries has none.
+ * I1 A table is immutable to its users: `with` returns a new one, which shares the other chunks.
+ * I2 Entries keep the order in which their ids were first added. A removed entry keeps its slot, without a
+ *    value.
+ * I3 The index from ids to slots is shared by all versions of a table and only ever appended to, by the version
+ *    that is the longest. A version sees slots below its own length; a version that is no longer the longest
+ *    copies the index before it appends. A table of few entries has no index.
  */
 const CHUNK_ENTRIES = 64;
-/** Looking through so many is faster than keeping an index; most runs have no more nodes. */
+/** A linear search of this many entries is faster than an index; most runs have no more nodes. */
 const UNINDEXED_MAX = 16;
 
 export interface Entry<Value> {
@@ -21,9 +22,9 @@ type Chunks<Value> = readonly (readonly Entry<Value>[])[];
 type Slots = Map<string, number>;
 
 export class Table<Value> {
-  /** For loops over everything: fewer steps than iterating, and equal chunks of two versions are the same. */
+  /** For loops over all entries: faster than iterating. Chunks that two versions share are identical objects. */
   readonly chunks: Chunks<Value>;
-  /** How many have a value. */
+  /** The number of entries with a value. */
   readonly size: number;
   readonly #slots: Slots | null;
   readonly #length: number;
@@ -70,7 +71,7 @@ export class Table<Value> {
       for (const { id, value } of chunk) if (value !== undefined) yield [id, value];
   }
 
-  /** Ids of which the value may be another one. What two versions share is not looked at. */
+  /** Ids whose value may differ. Skips chunks that both versions share. */
   changedFrom(before: Table<Value>): Set<string> {
     const ids = new Set<string>();
     for (let at = 0; at < Math.max(this.chunks.length, before.chunks.length); at++) {
@@ -84,7 +85,7 @@ export class Table<Value> {
     return ids;
   }
 
-  /** What `Table.of` takes. */
+  /** The argument of `Table.of`. */
   toJSON(): { [id: string]: Value } {
     return Object.fromEntries(this);
   }
@@ -112,7 +113,7 @@ export class Table<Value> {
   }
 }
 
-/** Null for a table that will have so few entries that it needs none. */
+/** Null for a table with too few entries to need an index. */
 function indexOf<Value>(chunks: Chunks<Value>, length: number): Slots | null {
   return length > UNINDEXED_MAX ? new Map(chunks.flat().map(({ id }, slot) => [id, slot])) : null;
 }

@@ -2,7 +2,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** How far away a time is, in words: `in 3 minutes`. */
+/** The time until `at` in words: `in 3 minutes`. */
 export function inTime(at: number, now: number): string {
   const ms = at - now;
   if (ms <= 0) return 'now';

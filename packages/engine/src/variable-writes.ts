@@ -24,7 +24,7 @@ export function refusalOf(plan: Plan, variables: VariableWrites): RunError | und
   return;
 }
 
-/** Without a node the write comes from outside the run. */
+/** Without a node, the write comes from outside the run. */
 export function changeVariables(step: Step, node: PlanNode | undefined, variables: VariableWrites): void {
   for (const name of Object.keys(variables)) changeVariable(step, node, name, variables[name]!);
 }

@@ -1,9 +1,11 @@
 /**
  * Artifacts that nodes produce.
  *
- * I1  An artifact of a registered type fits the schema of that type, or its node fails and no event is emitted.
- * I2  `artifact.created` and the content are decided together: what one decision made is committed with its events.
- * I3  A replay decides the same events and keeps no content: that of its source is the one that was made.
+ * I1 An artifact of a registered type matches the schema of that type, or its node fails and no artifact event
+ *    is emitted.
+ * I2 `artifact.created` and the content are decided together: the content is committed with the events of the
+ *    decision.
+ * I3 A replay decides the same events and stores no content, since its source has stored it.
  */
 import type { Json, JsonObject, RunError } from '@gantry/protocol';
 import { isObject, own } from '../json.ts';
@@ -14,7 +16,7 @@ import type { NodeState, Run } from '../run.ts';
 import { emitNode, type Refusal, type Step } from '../step.ts';
 import type { NodeArtifact } from './node-artifact.ts';
 
-/** The content of one version, to be stored in the commit of its event. Secrets are taken out. */
+/** The content of one version, to be stored in the commit of its event. Secrets are removed. */
 export interface MadeArtifact {
   /** Payload of `artifact.created`. */
   readonly created: JsonObject;
@@ -22,10 +24,10 @@ export interface MadeArtifact {
   readonly content: Json;
 }
 
-/** The last version that has its event. */
+/** The last version that has an event. */
 export interface ArtifactState {
   readonly version: number;
-  /** Of its node, when the event was emitted. */
+  /** The visit of its node when the event was emitted. */
   readonly visit: number;
 }
 
@@ -38,7 +40,7 @@ function contentOf({ artifact }: Producer, outputs: JsonObject): Json {
   return content === undefined ? outputs : content;
 }
 
-/** As readers may see it. */
+/** The content with sensitive values masked. */
 export function shownContent(plan: Plan, run: Run, node: PlanNode): Json | undefined {
   const state = run.nodes.get(node.id);
   if (!isProducer(node) || state?.status !== 'completed') return;
@@ -55,7 +57,10 @@ export function artifactMisfit(node: PlanNode, outputs: JsonObject): RunError | 
   return { code: 'artifact_invalid', message, details: { path, artifactType: typeId } };
 }
 
-/** What the end of a node says of artifacts: its own, or those that it has approved. `before` is its state until then. */
+/**
+ * Emits the artifact events at the end of a node: for its own artifact, or for those that it approved. `before`
+ * is its previous state.
+ */
 export function tellArtifacts(
   step: Step,
   node: PlanNode,
@@ -72,7 +77,7 @@ export function tellArtifacts(
   if (syncOn === 'completion' || (syncOn === 'approval' && wasApproved(before))) create(step, node);
 }
 
-/** Pack code may ask for the approval itself: its last one counts. */
+/** Pack code may request the approval itself: its last one counts. */
 function wasApproved(state: NodeState | undefined): boolean {
   const answers = state?.status === 'running' ? Object.values(state.answers ?? {}) : [];
   const last = answers.findLast((answer) => isObject(answer) && typeof answer.approved === 'boolean');
@@ -103,13 +108,13 @@ function create(step: Step, node: Producer, content?: Json, registeredBy?: strin
   emitNode(step, node.id, 'artifact.created', created);
 }
 
-/** Of the node's present visit: made, and without its event yet. */
+/** Whether the artifact of the node's current visit exists but has no event yet. */
 function isPending(run: Run, node: PlanNode): node is Producer {
   if (!isProducer(node) || run.nodes.get(node.id)?.status !== 'completed') return false;
   return run.artifacts.get(node.artifact.id)?.visit !== run.visits.get(node.id);
 }
 
-/** Made, and waiting for an approval or to be stored by hand. */
+/** Artifacts that wait for an approval or to be stored manually. */
 export const pendingArtifacts = (plan: Plan, run: Run) =>
   plan.order.flatMap((node) => {
     if (!isPending(run, node) || node.artifact.syncOn === 'completion') return [];
@@ -117,7 +122,7 @@ export const pendingArtifacts = (plan: Plan, run: Run) =>
     return [{ artifactId, artifactType, nodeId: node.id, syncOn }];
   });
 
-/** Artifacts upstream of a gate that wait for an approval; of the gate's type, where it names one. */
+/** Artifacts upstream of a gate that wait for an approval; only of the gate's type, if it names one. */
 export function reviewed({ run }: Step, gate: PlanNode): readonly (Producer & PlanNode)[] {
   if (!gate.reviews) return [];
   const { artifactType, config } = gate.definition;
@@ -139,7 +144,7 @@ function upstream(node: PlanNode): Set<PlanNode> {
   return found;
 }
 
-/** What an approver made of the artifact has to fit its type as well. */
+/** The edited artifact of an approver must match its type as well. */
 export function editRefusal(step: Step, gate: PlanNode, edited: Json): Refusal | undefined {
   const producers = reviewed(step, gate);
   if (producers.length > 1)
@@ -158,13 +163,13 @@ export const misfitRefusal = ({ artifact }: PlanNode, path: string, message: str
   details: { path: path || '/', artifactType: artifact?.typeId ?? '' },
 });
 
-/** An edited version of an artifact, made from `base`, the last version at that time. */
+/** An edited version of an artifact, based on `base`, the last version at that time. */
 export interface EditedArtifact {
   readonly content: Json;
   readonly base: number;
 }
 
-/** Stores an artifact by hand: as its node made it, or as it was edited since. */
+/** Stores an artifact manually: as its node created it, or as it was edited since. */
 export function registerArtifact(
   step: Step,
   { nodeId, by, edited }: { readonly nodeId: string; readonly by: string; readonly edited?: EditedArtifact },

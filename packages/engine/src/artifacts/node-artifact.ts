@@ -1,11 +1,11 @@
-/** What the artifact of a node is: fixed when the definition is compiled. */
+/** The artifact of a node, determined when the definition is compiled. */
 import type { JsonObject, WorkflowNode } from '@gantry/protocol';
 import type { Compilation } from '../compilation.ts';
 import type { Sha256 } from '../mask.ts';
 import type { NodeType } from '../nodes/node-type.ts';
 import type { SchemaCheck } from '../schema.ts';
 
-/** When an artifact enters the store: with the end of its node, with an approval, or by hand. */
+/** When an artifact is stored: at the end of its node, on approval, or manually. */
 export type SyncOn = 'completion' | 'approval' | 'manual';
 
 /** A type that an installed pack registers. */
@@ -21,19 +21,19 @@ export interface NodeArtifact {
   readonly id: string;
   readonly typeId: string;
   readonly syncOn: SyncOn;
-  /** The output that it is; without such an output it is all of them. */
+  /** The output that is the artifact; if there is no such output, all outputs are. */
   readonly output: string;
-  /** Absent for a type that no pack registers: its artifacts are taken as they are. */
+  /** Absent for a type that no pack registers: its artifacts are not checked. */
   readonly registered?: { readonly check: SchemaCheck; readonly schemaVersion: number };
 }
 
 const SAFE_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The node's own id where it can stand in an address. */
+/** The node's own id if it is safe in a URL, else a hash of it. */
 const artifactId = (nodeId: string, sha256: Sha256 | undefined): string =>
   SAFE_ID.test(nodeId) ? nodeId : `~${sha256?.(nodeId).slice(0, 32) ?? ''}`;
 
-/** The author's word counts before that of the pack that brings the node. A gate names the type that it reviews. */
+/** The type in the definition overrides that of the pack. A gate names the type that it reviews. */
 export function nodeArtifact(
   compilation: Compilation,
   node: WorkflowNode,

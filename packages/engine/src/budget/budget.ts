@@ -1,6 +1,6 @@
 /**
- * What a run may spend. The limits are facts of the log; what the family has spent is counted by the host, which tells
- * it with `budget.consumed`. Retries are counted here, and calls of tools that a script plays.
+ * The budget of a run. The limits are in the log. The host counts the spending of the family, and reports it
+ * with `budget.consumed`. Retries, and tool calls that a script simulates, are counted here.
  */
 import {
   type BudgetDimension,
@@ -28,24 +28,24 @@ export interface RunBudget {
   readonly limits: BudgetLimits;
   readonly thresholdPercent?: number;
   readonly asks: boolean;
-  /** Never stops anything. */
+  /** Exceeding the limits never stops the run. */
   readonly advisory: boolean;
   readonly modelAllow?: readonly string[];
   readonly modelDeny?: readonly string[];
-  /** Dimensions whose threshold was reported; `!` stands before those that were reported as used up. */
+  /** Dimensions whose threshold was reported; those reported as exhausted have the prefix `!`. */
   readonly told: readonly string[];
   readonly retries: number;
-  /** As the log last said. */
+  /** The last value in the log. */
   readonly toolCalls?: number;
 }
 
-/** A dimension of which nothing is left. */
+/** A dimension whose budget is exhausted. */
 export interface Exhaustion {
   readonly dimension: BudgetDimension;
   readonly limit: number;
-  /** What would be spent. */
+  /** The amount that would be reached. */
   readonly observed: number;
-  /** Why, where the limit is not the run's own: an approval could not raise it. */
+  /** The reason, if the limit is not the run's own: an approval could not raise it. */
   readonly message?: string;
 }
 
@@ -68,7 +68,10 @@ interface Scoped {
   readonly policy: BudgetPolicy;
 }
 
-/** A child has what its parent had; what is left of it is counted for the whole family, so its workflow sets no limits. */
+/**
+ * A child inherits the budget of its parent. The rest is counted for the whole family, so its workflow sets no
+ * limits.
+ */
 function policiesOf({ definition }: Plan, { configurable, limits, parent }: RunFacts): Scoped[] {
   const { budget } = definition.settings;
   const found: Scoped[] = [];
@@ -80,7 +83,7 @@ function policiesOf({ definition }: Plan, { configurable, limits, parent }: RunF
 
 const modelsOf = ({ modelAllow, modelDeny }: BudgetPolicy): BudgetPolicy => given({ modelAllow, modelDeny });
 
-/** The lowest of each; the scope is that of the first that binds. */
+/** Uses the lowest limit of each dimension. The scope is that of the first limit found. */
 export function reserveBudget(step: Step): void {
   const policies = policiesOf(step.plan, step.run.facts);
   const [first] = policies;
@@ -107,7 +110,10 @@ export function reserveBudget(step: Step): void {
   emit(step, 'budget.reserved', { effectiveBudget: effective, scope }, sealed);
 }
 
-/** Patterns that both lists cover. Of two that merely overlap, such as `a*` and `*b`, neither is: no more is allowed. */
+/**
+ * Patterns that both lists cover. Two patterns that only overlap, such as `a*` and `*b`, are both left out:
+ * that allows less, never more.
+ */
 const allowedByBoth = (some: readonly string[], others: readonly string[]): string[] => [
   ...some.filter((each) => others.some((other) => matchesPattern(other, each))),
   ...others.filter((each) => !some.includes(each) && some.some((other) => matchesPattern(other, each))),
@@ -140,7 +146,7 @@ const termsOf = (sealed: JsonObject): Omit<RunBudget, 'limits'> => ({
   ...(Array.isArray(sealed.modelDeny) && { modelDeny: textsAt(sealed, 'modelDeny') }),
 });
 
-/** After `budget.consumed`: the first time that a share of the limit is used, or all of it where nothing is stopped. */
+/** After `budget.consumed`: reports, once, that the threshold is reached, or the whole limit if nothing is stopped. */
 export function tellThreshold(step: Step, node: PlanNode, payload: JsonObject): void {
   const { budget } = step.run;
   if (!budget) return;
@@ -153,7 +159,7 @@ export function tellThreshold(step: Step, node: PlanNode, payload: JsonObject): 
     emitNode(step, node.id, 'budget.exhausted', { dimension, consumed, limit });
 }
 
-/** Ends the run, or asks whether it may spend more. What the node remembers comes back with the answer. */
+/** Ends the run, or requests approval to spend more. `memo` is returned to the node with the answer. */
 export function exhaust(step: Step, node: PlanNode, about: Exhaustion, memo: JsonObject = {}): void {
   const { dimension, limit, observed, message } = about;
   emitNode(step, node.id, 'budget.exhausted', { dimension, consumed: observed, limit });
@@ -186,7 +192,7 @@ function breach(step: Step, node: PlanNode, { dimension, limit, observed, messag
   terminateNode(step, node, error);
 }
 
-/** An accepted approval adds to the budget, and the node goes on. Answers false where the node has to do that itself. */
+/** An accepted approval raises the budget, and the node continues. Returns false if the node itself must continue. */
 export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rejected }: Answer): boolean {
   const dimension = interrupt.memo?.budget;
   const { budget } = step.run;
@@ -208,7 +214,7 @@ export function answerBudget(step: Step, node: PlanNode, { interrupt, value, rej
   return interrupt.memo?.nextCall === undefined;
 }
 
-/** Whether one more of what is counted here would be too many. */
+/** Whether one more retry or tool call would exceed the limit. */
 export function exhaustedBy(
   { run: { budget } }: Step,
   dimension: 'retries' | 'toolCalls',
@@ -232,7 +238,7 @@ export function tellSpent(
   tellThreshold(step, node, payload);
 }
 
-/** For a child: what its parent has, with what was added since. */
+/** The budget for a child: that of its parent, including later additions. */
 export function inheritedBudget({ budget }: { readonly budget?: RunBudget | undefined }): JsonObject {
   if (!budget) return {};
   const { limits, thresholdPercent, asks, modelAllow, modelDeny } = budget;
@@ -247,7 +253,7 @@ export function inheritedBudget({ budget }: { readonly budget?: RunBudget | unde
   };
 }
 
-/** Limits by the names that policies have for them. */
+/** Limits by their names in policies. */
 const policyOf = (limits: BudgetLimits): JsonObject =>
   Object.fromEntries(
     DIMENSIONS.flatMap((each) => (limits[each] === undefined ? [] : [[NAMES[each], limits[each]]])),
@@ -255,7 +261,7 @@ const policyOf = (limits: BudgetLimits): JsonObject =>
 
 const NANO = 1e9;
 
-/** What the models of a run cost. Sums of dollars are kept to a billionth: adding fractions as they are would drift. */
+/** Adds up the cost of models. Sums of dollars are rounded to a billionth, since adding raw fractions would drift. */
 export function foldUsage(run: Draft, payload: JsonObject): void {
   const { usd = 0, tokens: { input = 0, output = 0 } = {} } = run.cost ?? {};
   run.cost = {

@@ -12,7 +12,7 @@ import { boundsOf, contentOf, isList } from './reducer.ts';
 
 export type AccessSide = 'readers' | 'writers';
 
-/** Why the node may not use the channel. Without a node the request comes from outside the run. */
+/** Why the node may not use the channel. Without a node, the request comes from outside the run. */
 export function accessRefusal(
   { name, declaration }: PlanChannel,
   side: AccessSide,
@@ -29,13 +29,13 @@ export function accessRefusal(
   };
 }
 
-/** Undefined: everyone. */
+/** Undefined means everyone. */
 function allowedOn(access: ChannelDeclaration['access'], side: AccessSide): readonly string[] | undefined {
   if (access === 'private') return [];
   return access === undefined || access === 'public' ? undefined : access[side];
 }
 
-/** A node id, or a type id up to a `*`. Someone outside the run is matched by `*` alone. */
+/** An entry is a node id, or a prefix of type ids that ends with `*`. Requests from outside the run match only `*`. */
 function matches(entry: string, node: PlanNode | undefined): boolean {
   if (entry === '*') return true;
   if (!node) return false;
@@ -43,8 +43,8 @@ function matches(entry: string, node: PlanNode | undefined): boolean {
 }
 
 /**
- * Why what the channel holds cannot be used under today's schema: older writes count only where the
- * declaration vouches for their version, and only if they fit. Newer ones are taken as they are.
+ * Why the values of the channel cannot be used under the current schema. Older writes are accepted only if the
+ * declaration lists their version as compatible and they match the schema. Newer writes are not checked.
  */
 export function schemaBreak(channel: PlanChannel, run: Run): Refusal | undefined {
   const { name, declaration } = channel;
@@ -68,14 +68,14 @@ export function schemaBreak(channel: PlanChannel, run: Run): Refusal | undefined
   };
 }
 
-/** The entries of a list are its writes; of other channels only the outcome is left. */
+/** The entries of a list are its writes; other channels keep only the result. */
 function writesOf({ declaration }: PlanChannel, { value }: ChannelState): readonly Json[] {
   if (!isList(declaration.reducer) || !Array.isArray(value)) return [value];
   const bounds = boundsOf(declaration);
   return value.map((entry) => contentOf(entry, bounds) ?? null);
 }
 
-/** Why the node cannot start: it reads a channel that it may not, or whose values cannot be read any more. */
+/** Why the node cannot start: it reads a channel without permission, or one whose values are no longer readable. */
 export function readRefusal(plan: Plan, node: PlanNode, run: Run): RunError | undefined {
   for (const name of node.channelReads) {
     const channel = plan.channels.get(name);
@@ -85,7 +85,7 @@ export function readRefusal(plan: Plan, node: PlanNode, run: Run): RunError | un
   return;
 }
 
-/** What readers see of all channels, also of those without writes; undefined when there are none. */
+/** The channels as readers see them, including those without writes; undefined when there are none. */
 export function channelsView(plan: Plan, run: Run): JsonObject | undefined {
   const view: JsonObject = {};
   for (const { name, initial } of plan.channels.values()) if (initial !== undefined) view[name] = initial;
@@ -99,7 +99,7 @@ export function channelsView(plan: Plan, run: Run): JsonObject | undefined {
   return plan.channels.size > 0 || Object.keys(view).length > 0 ? view : undefined;
 }
 
-/** Channels that only nodes name are also found among the variables, as the protocol has it. */
+/** Channels that only nodes name also appear among the variables, as the protocol specifies. */
 export function nodeChannels(plan: Plan, run: Run): JsonObject {
   const found: JsonObject = {};
   for (const { name, origin } of plan.channels.values()) {

@@ -11,7 +11,7 @@ const CHANNELS_MAX = 500;
 const NAME_LENGTH_MAX = 256;
 const TTL_MS_MAX = 31_536_000_000;
 
-/** Fills `compilation.channels`: those of the workflow, then those that only a node's config names. */
+/** Fills `compilation.channels`: those that the workflow declares, then those that only the config of a node names. */
 export function compileChannels(compilation: Compilation): void {
   const { definition, channels } = compilation;
   checkVariableNames(compilation);
@@ -29,8 +29,8 @@ export function compileChannels(compilation: Compilation): void {
 }
 
 /**
- * Variables that the protocol knows as channels of an older kind. A host that takes them has to record their
- * writes as channel writes; here the author declares the channel.
+ * Variables that the protocol defines as legacy channels. A host that accepts them must record their writes as
+ * channel writes; here the author must declare the channel.
  */
 const LEGACY =
   /^(_(approvalVotes|askExchanges|clarificationAnswers|feedbackHistory|loopbackCount|loopbackIteration|previousArtifact):|wfArtifactData_|_activeClarification$)/;
@@ -83,8 +83,8 @@ function declaredChannel(
 }
 
 /**
- * Schemas are held to writes. Votes, feedback and messages are objects, so a schema of type `array` there
- * means the whole list: a write is then judged as a list of one.
+ * Schemas apply to writes. Votes, feedback and messages are objects, so a schema of type `array` there
+ * describes the whole list: a write is then checked as a list of one.
  */
 function writeCheck(
   reducer: string,
@@ -95,7 +95,7 @@ function writeCheck(
   return check && meansList ? (value) => check([value]) : check;
 }
 
-/** A channel that the workflow does not declare is what the nodes that write to it say, and all say the same. */
+/** A channel that the workflow does not declare is defined by the nodes that write to it, which must agree. */
 function addWritten(compilation: Compilation, path: string, config: JsonObject): void {
   const { channelName: name, reducer: wished, ttlMs: ttl } = config;
   if (typeof name !== 'string') return;
@@ -115,7 +115,7 @@ function addWritten(compilation: Compilation, path: string, config: JsonObject):
   });
 }
 
-/** 0 means none, as if it were not there. */
+/** 0 means no TTL, as if it were absent. */
 export const isTtl = (value: Json | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TTL_MS_MAX;
 

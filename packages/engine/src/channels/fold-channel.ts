@@ -5,7 +5,7 @@ import { numberAt, textAt } from '../payload.ts';
 import type { ChannelState } from '../run.ts';
 import { type Bounds, reduce } from './reducer.ts';
 
-/** Folds by what the event says, whatever the channel declares today: a replay gives the same value. */
+/** Uses only the event, not the current declaration of the channel: a replay gives the same value. */
 export function foldChannel(run: Draft, event: RunEvent, payload: JsonObject): void {
   const name = textAt(payload, 'channel');
   if (event.type !== 'channel.written' || name === '' || isReservedName(name)) return;

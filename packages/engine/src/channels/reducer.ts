@@ -1,13 +1,13 @@
 /**
- * How writes become the value of a channel. Pure, and total: what a reducer cannot take changes nothing,
- * so that folding never throws. `misfitOf` says beforehand what a reducer cannot take.
+ * Reduces writes to the value of a channel. Pure and total: a write that a reducer does not accept changes
+ * nothing, so that folding never throws. `misfitOf` reports such writes beforehand.
  *
  * Entries of a channel with a `ttlMs` are stored, and recorded, as `{ value, _ts }`.
  */
 import type { ChannelDeclaration, Json, JsonObject } from '@gantry/protocol';
 import { copyInto, isObject } from '../json.ts';
 
-/** What one write is folded with: it stands in the event, since a fold knows no declaration. */
+/** The limits for folding one write. They are in the event, since a fold does not know the declaration. */
 export interface Bounds {
   readonly ttlMs?: number;
   readonly maxSize?: number;
@@ -16,7 +16,7 @@ export interface Bounds {
 const VENDOR = /^vendor\.[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$/;
 const OTHERS: ReadonlySet<string> = new Set(['replace', 'merge', 'counter']);
 const LISTS: ReadonlySet<string> = new Set(['append', 'votes', 'feedback', 'message']);
-/** Here old entries make room for new ones, by age and by number. */
+/** These drop old entries, by age and by number. */
 const DROPS_OLDEST: ReadonlySet<string> = new Set(['append', 'votes', 'feedback']);
 
 export const isReducer = (name: string): boolean => LISTS.has(name) || OTHERS.has(name) || VENDOR.test(name);
@@ -27,14 +27,14 @@ export function boundsOf({ reducer, ttlMs, maxSize }: ChannelDeclaration): Bound
   return { ...(ttlMs !== undefined && { ttlMs }), ...(maxSize !== undefined && { maxSize }) };
 }
 
-/** What a channel without writes and without a default holds; undefined: nothing. */
+/** The value of a channel without writes and without a default; undefined if it has none. */
 export function emptyOf(reducer: string): Json | undefined {
   if (isList(reducer)) return [];
   if (reducer === 'merge') return {};
   return reducer === 'counter' ? 0 : undefined;
 }
 
-/** `at` is the time of the write's event. An unknown reducer replaces, as clients have to assume. */
+/** `at` is the time of the write's event. An unknown reducer replaces the value, as clients must assume. */
 export function reduce(
   reducer: string,
   current: Json | undefined,
@@ -74,7 +74,7 @@ function push(entries: readonly Json[], entry: Json, { maxSize }: Bounds): Json[
   return maxSize === undefined || all.length <= maxSize ? all : all.slice(all.length - maxSize);
 }
 
-/** What was written, without the time that a channel with `ttlMs` keeps beside it. */
+/** The written value, without the timestamp that a channel with `ttlMs` stores with it. */
 export function contentOf(entry: Json | undefined, { ttlMs }: Bounds): Json | undefined {
   return ttlMs !== undefined && isObject(entry) && 'value' in entry ? entry.value : entry;
 }
@@ -85,7 +85,7 @@ function withoutVoter(entries: readonly Json[], entry: Json, bounds: Bounds): re
   return entries.filter((earlier) => voterOf(contentOf(earlier, bounds)) !== voter);
 }
 
-/** The prose of the protocol says `userId`, its payload schema `voter`. */
+/** The text of the protocol uses `userId`, its payload schema uses `voter`. */
 function voterOf(vote: Json | undefined): string | undefined {
   if (!isObject(vote)) return;
   const voter = vote.userId ?? vote.voter;
@@ -116,7 +116,7 @@ function add(current: Json | undefined, next: Json): Json {
   return Number.isFinite(sum) ? sum : before;
 }
 
-/** Why the reducer cannot take this write, in words that follow the channel's name. */
+/** Why the reducer does not accept this write, as a phrase that follows the channel's name. */
 export function misfitOf(reducer: string, current: Json | undefined, write: Json): string | undefined {
   switch (reducer) {
     case 'merge':
@@ -137,7 +137,7 @@ export function misfitOf(reducer: string, current: Json | undefined, write: Json
   }
 }
 
-/** How much a value counts against `maxSize`. */
+/** The size of a value for `maxSize`. */
 export function sizeOf(value: Json): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;
   return isObject(value) ? Object.keys(value).length : 1;

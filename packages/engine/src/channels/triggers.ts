@@ -1,10 +1,10 @@
 /**
- * Channel-write triggers: which there are, and which a batch of events fires. Starting runs is the shell's.
+ * Channel-write triggers of a workflow, and which of them a batch of events fires. The shell starts the runs.
  *
- * I1  A trigger never fires on its own lineage. Whether a run descends from a trigger several runs away cannot
- *     be seen in the run alone, so the rule is coarser than it need be: only a run without a parent that no
- *     channel-write trigger started fires any; writes that another run made count as that run's own, and the
- *     shell says so with `fromTrigger`.
+ * I1 A trigger never fires on its own lineage. A run does not show whether it descends from a trigger through
+ *    several runs, so the rule is stricter than necessary: only a run that has no parent and was not started by
+ *    a channel-write trigger fires any. Writes of another run count as that run's own, and the shell marks them
+ *    with `fromTrigger`.
  */
 import { eventId, type JsonObject, type RunEvent, type WorkflowDefinition } from '@gantry/protocol';
 import type { Compilation } from '../compilation.ts';
@@ -27,15 +27,15 @@ export interface ChannelTrigger {
 
 export interface TriggerFiring {
   readonly trigger: ChannelTrigger;
-  /** The event that fired it: `causationId` of the run to start. */
+  /** The event that fired it; the `causationId` of the run to start. */
   readonly eventId: string;
-  /** When to start, unless another write comes before. */
+  /** When to start, unless another write follows before. */
   readonly dueAt: number;
-  /** `triggerData` of the run to start; by it `isFromTrigger` knows the run. */
+  /** `triggerData` of the run to start; `isFromTrigger` recognizes the run by it. */
   readonly data: JsonObject;
 }
 
-/** The enabled channel-write triggers of a workflow; compiling found them sound. */
+/** The enabled channel-write triggers of a workflow; they were validated when it was compiled. */
 export const channelTriggers = (plan: Plan): ChannelTrigger[] =>
   plan.definition.triggers.flatMap((trigger) =>
     trigger.type === 'channel-write' && trigger.enabled !== false ? [triggerOf(trigger)] : [],
@@ -75,7 +75,10 @@ export function checkTriggers(compilation: Compilation): void {
 /** Whether a channel-write trigger started the run. */
 export const isFromTrigger = (facts: RunFacts): boolean => facts.triggerData?.type === 'channel-write';
 
-/** What the events of a decision fire: each write for itself, with a debounce only the last of the batch. */
+/**
+ * The triggers that the events of a decision fire: once per write, or with a debounce once for the last write
+ * of the batch.
+ */
 export function triggersFiredBy(plan: Plan, { run, events }: Decision): TriggerFiring[] {
   if (run.facts.parent || isFromTrigger(run.facts)) return [];
   const firstSeq = run.nextSeq - events.length;

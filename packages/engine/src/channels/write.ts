@@ -5,7 +5,7 @@ import { emitCaused, type Refusal, type Step } from '../step.ts';
 import { accessRefusal, schemaBreak } from './access.ts';
 import { boundsOf, isList, misfitOf, reduce, sizeOf } from './reducer.ts';
 
-/** Where a write comes from. All of it is shown to readers, except `fromTrigger`. */
+/** The origin of a write. Readers see all of it, except `fromTrigger`. */
 export interface WriteOrigin {
   readonly nodeId?: string;
   readonly sourceRunId?: string;
@@ -14,12 +14,12 @@ export interface WriteOrigin {
   readonly fromTrigger?: true;
 }
 
-/** More entries than this are not kept, whatever `maxSize` says: every write copies the list. */
+/** The maximum number of entries, whatever `maxSize` says: every write copies the list. */
 export const ENTRIES_MAX = 10_000;
 
 /**
- * A node of this run writes to a channel. Answers why not, and then nothing was written.
- * @example const refusal = writeChannelFrom(step, node, 'log', { text: 'hello' });
+ * Writes to a channel for a node of this run. Returns a refusal if nothing was written. @example const refusal
+ * = writeChannelFrom(step, node, 'log', { text: 'hello' });
  */
 export function writeChannelFrom(step: Step, node: PlanNode, name: string, value: Json): Refusal | undefined {
   const refusal = writeRefusal(step, node, name, value);
@@ -27,7 +27,7 @@ export function writeChannelFrom(step: Step, node: PlanNode, name: string, value
   return refusal;
 }
 
-/** Why a node of this run may not write the value; nothing is written. */
+/** Why a node of this run may not write the value. Writes nothing. */
 export function writeRefusal(step: Step, node: PlanNode, name: string, value: Json): Refusal | undefined {
   const channel = step.plan.channels.get(name);
   if (!channel) return unknownChannel(name);
@@ -40,7 +40,7 @@ export const unknownChannel = (channel: string): Refusal => ({
   details: { channel },
 });
 
-/** Writes for someone whose access was checked. */
+/** Writes for a caller whose access was already checked. */
 export function writeTo(
   step: Step,
   channel: PlanChannel,
@@ -91,7 +91,7 @@ function emitWritten(step: Step, channel: PlanChannel, value: Json, origin: Writ
   const { name, declaration } = channel;
   const { fromTrigger, ...shownOrigin } = origin;
   const entry = entryOf(channel, value, step.now);
-  // A payload must have a value, also where the workflow leaves out what is sensitive.
+  // A payload must have a value, even if the workflow omits sensitive ones.
   const shown = declaration.sensitive ? (step.plan.mask(entry) ?? null) : entry;
   const payload: JsonObject = {
     channel: name,

@@ -38,13 +38,13 @@ export const wantsChecksum = (config: unknown): boolean => {
   return isObject(attestation) && attestation.checksum === true;
 };
 
-/** Over what the child reported, before any of it is mapped. */
+/** A checksum of the variables that the child reported, before they are mapped. */
 export const checksumOf = (plan: Plan, variables: JsonObject): JsonObject => ({
   checksum: plan.sha256!(canonicalJson(variables)),
   algorithm: 'sha256',
 });
 
-/** Asks whether the child's outputs may be merged. What the child keeps from readers stays hidden. */
+/** Requests approval to merge the child's outputs. Sensitive variables of the child stay masked. */
 export function mergeApproval(plan: Plan, child: EndedChild): InterruptRequest {
   return {
     kind: 'approval',
@@ -70,7 +70,7 @@ function shownVariables(plan: Plan, { variables = {}, sensitive = [] }: EndedChi
 export type MergeVerdict =
   | { readonly kind: 'merge'; readonly variables: JsonObject }
   | { readonly kind: 'rejected' }
-  /** Not decided in time, or not understood: nothing is merged, whatever the node does about failures. */
+  /** Not decided in time, or not a valid answer: nothing is merged, and `onChildFailure` does not apply. */
   | { readonly kind: 'closed'; readonly message: string };
 
 export function mergeVerdict(plan: Plan, child: EndedChild, answer: Answer): MergeVerdict {
@@ -83,7 +83,7 @@ export function mergeVerdict(plan: Plan, child: EndedChild, answer: Answer): Mer
   return { kind: 'closed', message: 'The answer must accept or reject.' };
 }
 
-/** A masked value that comes back as it was shown stands for the value behind it. */
+/** A masked value that is returned unchanged stands for the original value. */
 function edited(plan: Plan, child: EndedChild, data: JsonObject): JsonObject {
   const shown = shownVariables(plan, child);
   const variables: JsonObject = {};
@@ -95,8 +95,9 @@ function edited(plan: Plan, child: EndedChild, data: JsonObject): JsonObject {
 }
 
 /**
- * RFC 8785 JSON. For values that came out of `JSON.parse` that is JSON without spaces, numbers and texts as
- * `JSON.stringify` writes them, and keys in the order of their UTF-16 code units, which is `sort`'s own.
+ * RFC 8785 JSON. For values from `JSON.parse` this is JSON without spaces, with numbers and texts as
+ * `JSON.stringify` writes them, and keys in the order of their UTF-16 code units, which is the default order of
+ * `sort`.
  */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -6,8 +6,8 @@ import { openChildren } from './chain.ts';
 import type { CalledRun, WorkflowCall } from './child.ts';
 
 /**
- * The calls that code of this attempt finds answered, in the order in which it makes them. A retry goes the same way
- * again up to the first child that did not complete: that one is called anew.
+ * The answered calls that code of this attempt gets, in the order in which it makes them. A retry repeats the
+ * calls up to the first child that did not complete: that one is called again.
  */
 export function answeredCalls(calls: readonly CalledRun[], attempt: number): readonly CalledRun[] {
   let answered: CalledRun[] = [];
@@ -25,10 +25,10 @@ function completedAtFirst(calls: CalledRun[]): CalledRun[] {
   return end === -1 ? calls : calls.slice(0, end);
 }
 
-/** Code that calls in a circle would never end. */
+/** Limits calls: code that calls in a loop would never end. */
 const CALLS_MAX = 100;
 
-/** Pack code calls a workflow: the node stays at work until the child has ended, then its code runs again. */
+/** Pack code calls a workflow: the node stays running until the child has ended, then its code runs again. */
 export function callWorkflow(step: Step, node: PlanNode, { workflowId, inputs }: WorkflowCall): void {
   const state = step.run.nodes.get(node.id);
   const made = state?.status === 'running' ? (state.calls?.length ?? 0) : 0;

@@ -1,4 +1,4 @@
-/** Starting, ending and following children: each step of one child is an event caused by the step before. */
+/** Starts and tracks children: each step of a child is an event caused by the previous step. */
 import type { JsonObject } from '@gantry/protocol';
 import type { PlanNode } from '../plan.ts';
 import { emitCaused, type Step } from '../step.ts';
@@ -15,15 +15,15 @@ type Phase =
 
 export interface Workers {
   readonly workers: readonly string[];
-  /** How many may be under way at once. */
+  /** How many may run at once. */
   readonly concurrency: number;
-  /** Sequence of the decision that asks for them; absent for a sub-workflow. */
+  /** Sequence of the decision that requests them; absent for a sub-workflow. */
   readonly causeSeq?: number;
-  /** Given by pack code that calls a workflow. */
+  /** Set by pack code that calls a workflow. */
   readonly callInputs?: JsonObject;
 }
 
-/** The node asks for these children, one after the other or several at once. */
+/** The node requests these children, one after the other or several at once. */
 export function openChildren(step: Step, node: PlanNode, asked: Workers): void {
   const { workers, concurrency, causeSeq, callInputs } = asked;
   const opening = { ...openingOf(step, node, workers, causeSeq), ...(callInputs && { callInputs }) };
@@ -38,7 +38,7 @@ export function openChildren(step: Step, node: PlanNode, asked: Workers): void {
   beginChildren(step, node, concurrency);
 }
 
-/** What the fold has to know to list children that are still to come. */
+/** The data that the fold needs to list future children. */
 export function openingOf(
   step: Step,
   node: PlanNode,
@@ -49,7 +49,7 @@ export function openingOf(
   return { visit, workers: [...workers], ...(causeSeq !== undefined && { causeSeq }) };
 }
 
-/** Queued children start as far as there is room. */
+/** Starts queued children up to the concurrency limit. */
 export function beginChildren(step: Step, node: PlanNode, concurrency: number): void {
   const { children } = childrenOf(step.run, node.id)!;
   const queued = children.filter((child) => child.status === 'queued');

@@ -16,20 +16,20 @@ interface ChildBase {
   /** The worker: id of the child's workflow. */
   readonly workflowId: string;
   readonly index: number;
-  /** Sequence of the latest `core.workflowChain.event` about this child: the next one follows from it. */
+  /** Sequence of the latest `core.workflowChain.event` about this child: the cause of the next one. */
   readonly chainSeq?: number;
 }
 
 interface EndedPart {
   readonly status: ChildStatus;
-  /** Absent when the child could not even be started. */
+  /** Absent when the child could not be started. */
   readonly childRunId?: string;
   readonly error?: RunError;
-  /** What it reported: the variables its parent asked for. Kept until they are merged. */
+  /** The variables that its parent requested. Kept until they are merged. */
   readonly variables?: JsonObject;
-  /** Names among `variables` that the child keeps from readers. */
+  /** Names in `variables` that are sensitive in the child. */
   readonly sensitive?: readonly string[];
-  /** Ended because the parent no longer wanted it. */
+  /** Ended because the parent no longer needed it. */
   readonly released?: true;
 }
 
@@ -42,34 +42,34 @@ export const isEnded = (child: Child): child is EndedChild =>
 export interface NodeChildren {
   readonly visit: number;
   readonly children: readonly Child[];
-  /** Child run ids in the order in which the parent heard of their end. */
+  /** Child run ids in the order in which the parent recorded their ends. */
   readonly ended: readonly string[];
-  /** Sequence of the orchestrator's decision that all of this follows from. */
+  /** Sequence of the orchestrator's decision that caused the dispatch. */
   readonly causeSeq?: number;
-  /** Given when pack code called the workflow: what it hands to the child. */
+  /** Set when pack code called the workflow: the inputs for the child. */
   readonly callInputs?: JsonObject;
 }
 
-/** What pack code asks for by `ctx.invokeSubWorkflow`. */
+/** A request of pack code through `ctx.invokeSubWorkflow`. */
 export interface WorkflowCall {
   readonly workflowId: string;
   readonly inputs: JsonObject;
 }
 
-/** A call of pack code that is answered: how its child ended, or why there was none. */
+/** An answered call of pack code: how its child ended, or why there was none. */
 export type CalledRun = {
   readonly workflowId: string;
-  /** Of the node, when it called. */
+  /** The attempt of the node that made the call. */
   readonly attempt: number;
   readonly status: ChildStatus;
-  /** Absent when the child could not even be started. */
+  /** Absent when the child could not be started. */
   readonly runId?: string;
-  /** As readers of the child see them. */
+  /** Masked outputs of the child. */
   readonly outputs?: JsonObject;
   readonly error?: RunError;
 };
 
-/** A child that the shell has to start. */
+/** A child that the shell must start. */
 export interface ChildRequest {
   readonly nodeId: string;
   readonly visit: number;
@@ -91,24 +91,24 @@ export interface RunningChild {
   readonly childRunId: string;
 }
 
-/** How starting a child went. */
+/** The result of starting a child. */
 export type ChildStart =
   | { readonly index: number; readonly childRunId: string }
   | { readonly index: number; readonly error: RunError };
 
-/** What a child reports when it ends. */
+/** The report of a child when it ends. */
 export interface ChildReport {
   readonly childRunId: string;
   readonly status: ChildStatus;
   readonly variables: JsonObject;
-  /** Names among `variables` that the child keeps from readers. */
+  /** Names in `variables` that are sensitive in the child. */
   readonly sensitive: readonly string[];
-  /** As readers of the child see them; for a parent that called the workflow. */
+  /** Masked outputs of the child; for a parent that called the workflow. */
   readonly outputs?: JsonObject;
   readonly error?: RunError;
 }
 
-/** How a node fails over a child. One that could not be started says why itself. */
+/** The error of a node whose child failed. If the child could not be started, its own error. */
 export function childFailure(child: EndedChild): RunError {
   const { childRunId, status, error, workflowId } = child;
   if (childRunId === undefined && error) return error;
@@ -120,6 +120,6 @@ export function childFailure(child: EndedChild): RunError {
 
 const VERBS = { completed: 'completed', failed: 'failed', cancelled: 'was cancelled' } as const;
 
-/** A child as the outputs of its node tell of it. */
+/** A child in the outputs of its node. */
 export const childView = ({ childRunId, status: childStatus, error }: EndedChild): JsonObject =>
   given({ childRunId, childStatus, error });

@@ -1,6 +1,6 @@
 /**
- * Folding what happens to children. Public payloads are closed, so which child of which visit an event is
- * about stands in `sealed`; an event without it changes nothing.
+ * Folds events about children. Public payloads are closed, so `sealed` identifies the child and visit of an
+ * event; an event without it changes nothing.
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import type { Draft } from '../apply.ts';
@@ -30,7 +30,7 @@ export function foldChildren(run: Draft, event: RunEvent, payload: JsonObject): 
   else if (event.type === 'core.dispatch.join') release(run, nodeId);
 }
 
-/** A fork has none of its source's children: those that had not ended are started again. */
+/** A fork does not share the children of its source: those that had not ended are started again. */
 export function loosenChildren(run: Draft): void {
   for (const [nodeId] of run.children) change(run, nodeId, wantAgain);
 }
@@ -69,7 +69,7 @@ function chained(run: Draft, nodeId: string, sealed: JsonObject, payload: JsonOb
   if (phase.startsWith('child.') && childRunId !== '') noteEnd(run, nodeId, childRunId);
 }
 
-/** How a child has ended, by the phase that says so. */
+/** The status of an ended child, by the phase that reports it. */
 export const ENDS: Readonly<Record<string, ChildStatus>> = {
   'dispatch.failed': 'failed',
   'child.completed': 'completed',
@@ -104,7 +104,7 @@ function merged(child: Child): Child {
   return rest;
 }
 
-/** The join is decided: children that have not ended are not wanted any more. */
+/** The join is decided: children that have not ended are no longer needed. */
 function release(run: Draft, nodeId: string): void {
   change(run, nodeId, (child) => {
     if (isEnded(child)) return child;
@@ -119,7 +119,7 @@ function noteEnd(run: Draft, nodeId: string, childRunId: string): void {
   run.children = run.children.with(nodeId, { ...entry, ended: [...entry.ended, childRunId] });
 }
 
-/** Only what follows from a decision counts: a sub-workflow is no dispatch. */
+/** Only children that a decision caused count: a sub-workflow is not a dispatch. */
 function countDispatch(run: Draft, nodeId: string): void {
   if (!run.orchestrator || childrenOf(run, nodeId)?.causeSeq === undefined) return;
   run.orchestrator = { ...run.orchestrator, dispatched: run.orchestrator.dispatched + 1 };
@@ -151,12 +151,12 @@ const baseOf = ({
   ...(chainSeq !== undefined && { chainSeq }),
 });
 
-/** Another attempt makes its calls anew: it does not wait for the child that the last one was cut off from. */
+/** Another attempt repeats its calls: it does not wait for the open child of the previous attempt. */
 export function forgetCall(run: Draft, nodeId: string): void {
   if (run.children.get(nodeId)?.callInputs) run.children = run.children.with(nodeId, undefined);
 }
 
-/** The end of a child that pack code called stays with the node, whose code runs again and gets it. */
+/** The end of a child that pack code called is kept with the node, whose code runs again and receives it. */
 function foldCall(run: Draft, nodeId: string, sealed: JsonObject): void {
   const entry = run.children.get(nodeId);
   const state = run.nodes.get(nodeId);

@@ -1,4 +1,4 @@
-/** When the children of a parallel dispatch are through, and how. */
+/** Decides when a parallel dispatch is complete, and with which outcome. */
 import type { Child } from './child.ts';
 
 export const JOIN_MODES = ['wait-all', 'quorum', 'first', 'race'] as const;
@@ -6,7 +6,7 @@ export const FAILURE_MODES = ['collect', 'fail-fast', 'absorb'] as const;
 
 export interface JoinPolicy {
   readonly mode: (typeof JOIN_MODES)[number];
-  /** Children that have to complete; only with mode `quorum`. */
+  /** The number of children that must complete; only with mode `quorum`. */
   readonly quorum: number;
   readonly onChildFailure: (typeof FAILURE_MODES)[number];
 }
@@ -17,7 +17,7 @@ export interface Tally {
   readonly completed: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** Not through yet: running, to be started, or queued. */
+  /** Not ended yet: running, to be started, or queued. */
   readonly open: number;
 }
 
@@ -29,7 +29,7 @@ export function tallyOf(children: readonly Pick<Child, 'status'>[]): Tally {
   return { completed, failed, cancelled, open: children.length - completed - failed - cancelled };
 }
 
-/** Undefined while the join waits. Judged after each end, so the order of ends decides. */
+/** Undefined while the join waits. Evaluated after each end, so the order of ends matters. */
 export function judgeJoin(policy: JoinPolicy, tally: Tally): JoinOutcome | undefined {
   const { completed, open } = tally;
   const lost = tally.failed + tally.cancelled;
@@ -52,6 +52,6 @@ function reach(goal: number, completed: number, open: number, met: JoinOutcome):
   return completed + open < goal ? 'failed' : undefined;
 }
 
-/** How many more may start now. */
+/** How many more children may start now. */
 export const roomFor = (children: readonly Pick<Child, 'status'>[], concurrency: number): number =>
   concurrency - children.filter(({ status }) => status === 'wanted' || status === 'running').length;

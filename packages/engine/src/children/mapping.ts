@@ -7,25 +7,25 @@ import { changeVariables, refusalOf } from '../variable-writes.ts';
 import { emitChain } from './chain.ts';
 import type { EndedChild } from './child.ts';
 
-/** Names on the left get their value from names on the right. */
+/** Keys are target names, values are source names. */
 export type NameMap = { readonly [to: string]: string };
 
-/** What a child gets from its parent's variables, and what it gives back. */
+/** The variables that a child gets from its parent, and those that it returns. */
 export interface Mapping {
   readonly inputs: NameMap;
   readonly outputs: NameMap;
 }
 
-/** What a node promises about its children. */
+/** How a node treats its children. */
 export interface ChildTerms {
   readonly mappingOf: (workflowId: string) => Mapping;
-  /** Whether children end with the node. */
+  /** Whether children are cancelled when the node ends. */
   readonly propagateCancellation: boolean;
 }
 
 const NAMES_MAX = 256;
 
-/** Reads a mapping of the node's config; what is wrong with it is reported. */
+/** Reads a mapping of the node's config, and reports its issues. */
 export function nameMap(preparation: Preparation, key: string, value: Json | undefined): NameMap {
   if (value === undefined) return {};
   if (!isObject(value)) {
@@ -44,20 +44,20 @@ export function nameMap(preparation: Preparation, key: string, value: Json | und
   return value as NameMap;
 }
 
-/** Inputs of a child, from the parent's variables as they are now; `unset` names what has no value to give. */
+/** Inputs of a child, from the parent's current variables; `unset` lists names without a value. */
 export function mapInputs(names: NameMap, variables: JsonObject): { inputs: JsonObject; unset: string[] } {
   const inputs: JsonObject = {};
   const unset: string[] = [];
   for (const name of Object.keys(names)) {
     const value = own(variables, names[name]!);
-    // Null clears a variable; a child never takes it for a value of its type.
+    // Null clears a variable; a child never treats it as a value of the declared type.
     if (value === undefined || value === null) unset.push(name);
     else inputs[name] = value;
   }
   return { inputs, unset };
 }
 
-/** What the parent's variables become; a variable that the child does not have changes nothing. */
+/** The new values of the parent's variables; a variable that the child does not have changes nothing. */
 export function mapOutputs(names: NameMap, variables: JsonObject): JsonObject {
   const writes: JsonObject = {};
   for (const name of Object.keys(names)) {
@@ -70,14 +70,14 @@ export function mapOutputs(names: NameMap, variables: JsonObject): JsonObject {
 export interface Harvest {
   readonly child: EndedChild;
   readonly outputs: NameMap;
-  /** The child's variables; of an edited approval, the edited ones. */
+  /** The child's variables; for an edited approval, the edited ones. */
   readonly variables: JsonObject;
   readonly attestation?: JsonObject;
 }
 
 /**
- * What completed children reported becomes part of their parent's variables.
- * Merges in the order given, so the last one wins; answers why nothing was merged.
+ * Merges the reports of completed children into the variables of their parent, in the given order, so the last
+ * one wins. Returns the error if nothing was merged.
  */
 export function mergeHarvests(
   step: Step,
@@ -102,13 +102,16 @@ export function mergeHarvests(
   return;
 }
 
-/** Variables that the parent does not declare may be written: public workflows do so. Others keep their type. */
+/**
+ * Variables that the parent does not declare may be written, since public workflows do so. Declared ones keep
+ * their type.
+ */
 function held(plan: Plan, writes: JsonObject): JsonObject {
   const names = Object.keys(writes).filter((name) => plan.variables.has(name) || plan.channels.has(name));
   return Object.fromEntries(names.map((name) => [name, writes[name]!]));
 }
 
-/** What a child keeps from readers must not come to light in its parent. */
+/** Sensitive variables of a child must not become readable in its parent. */
 function exposure(plan: Plan, { sensitive = [] }: EndedChild, outputs: NameMap): RunError | undefined {
   const name = Object.keys(outputs).find(
     (to) => sensitive.includes(outputs[to]!) && plan.variables.get(to)?.sensitive !== true,

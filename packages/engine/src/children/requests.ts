@@ -1,4 +1,4 @@
-/** What the shell asks about children between commands. All of it follows from the state alone. */
+/** Queries of the shell about children between commands. All answers follow from the state alone. */
 import { isTerminal, type RunError } from '@gantry/protocol';
 import { nodeConfig, type Plan } from '../plan.ts';
 import type { Run, RunFacts } from '../run.ts';
@@ -13,10 +13,13 @@ import {
 import { childrenOf } from './fold-children.ts';
 import { mapInputs } from './mapping.ts';
 
-/** Asked for after every step, so they are prepared a few at a time: a node's own together, then the next node's. */
+/**
+ * Requests are computed after every step, so only a few are prepared at a time: all of one node, then those of
+ * the next.
+ */
 const REQUESTS_MAX = 32;
 
-/** Children that the shell has to start now: the same in normal work and after a crash. */
+/** Children that the shell must start now: the same in normal operation and after a crash. */
 export function childRequests(plan: Plan, run: Run): ChildRequest[] {
   const requests: ChildRequest[] = [];
   if (run.status !== 'running') return requests;
@@ -48,7 +51,7 @@ function requestsOf(
   });
 }
 
-/** What a parent keeps from readers must not come to light in its child. */
+/** Sensitive variables of a parent must not become readable in its child. */
 export function exposedInput(parent: Plan, child: Plan, request: ChildRequest): RunError | undefined {
   const terms = parent.nodes.get(request.nodeId)?.behaviour.children;
   if (!terms || request.reportsOutputs) return;
@@ -61,7 +64,7 @@ export function exposedInput(parent: Plan, child: Plan, request: ChildRequest): 
   return { code: 'validation_error', message, details: { path: `/inputs/${name}` } };
 }
 
-/** Child runs that are under way and wanted. The run may be paused: they go on, and their end waits. */
+/** Child runs that are running and awaited. If the run is paused they continue, and their end waits. */
 export const runningChildren = (run: Run): RunningChild[] =>
   [...run.children].flatMap(([nodeId]) => runningOf(run, nodeId));
 
@@ -70,7 +73,7 @@ export interface ChildRun {
   readonly status: 'running' | ChildStatus;
 }
 
-/** The child runs that its nodes started in their present visits. */
+/** The child runs that its nodes started in their current visits. */
 export const childRuns = (run: Run): ChildRun[] =>
   [...run.children].flatMap(([, { children }]) =>
     children.flatMap((child) => {
@@ -88,16 +91,16 @@ function runningOf(run: Run, nodeId: string): RunningChild[] {
   });
 }
 
-/** Whether the run that has these facts is a child which its parent waits for. */
+/** Whether the run with these facts is a child that its parent waits for. */
 export function isRunningChild(parent: Run, { runId, parent: link }: RunFacts): boolean {
   const entry = link && awaited(parent, link.nodeId);
   if (!entry || entry.visit !== link.visit) return false;
   return entry.children.some((child) => child.status === 'running' && child.childRunId === runId);
 }
 
-/** Child runs that were under way before and are not wanted any more: they are to be cancelled. */
+/** Child runs that were running before and are no longer awaited: they must be cancelled. */
 export function childrenToCancel(plan: Plan, before: Run, after: Run): string[] {
-  // The children that a replay knows of are its source's.
+  // The children in a replay belong to its source.
   if (after.facts.fork?.mode === 'replay') return [];
   return nodesWithChanges(before, after)
     .filter((nodeId) => plan.nodes.get(nodeId)?.behaviour.children?.propagateCancellation !== false)
@@ -110,14 +113,14 @@ export function childrenToCancel(plan: Plan, before: Run, after: Run): string[] 
     });
 }
 
-/** Nodes that may stand for other children than before. */
+/** Nodes whose awaited children may have changed. */
 function nodesWithChanges(before: Run, after: Run): string[] {
   if (isTerminal(before.status) !== isTerminal(after.status)) return [...before.children].map(([id]) => id);
   const changed = [...after.children.changedFrom(before.children), ...after.nodes.changedFrom(before.nodes)];
   return [...new Set(changed)];
 }
 
-/** Workflows that the definition names as children. A host that lacks one refuses the run. */
+/** Workflows that the definition names as children. A host without one of them refuses the run. */
 export function childWorkflows(plan: Plan): { nodeId: string; workflowId: string }[] {
   return plan.order.flatMap((node) => {
     if (node.typeId !== 'core.subWorkflow' || node.disabled) return [];
@@ -126,7 +129,7 @@ export function childWorkflows(plan: Plan): { nodeId: string; workflowId: string
   });
 }
 
-/** The children that the node's present visit still stands for. */
+/** The children that the node's current visit still waits for. */
 export function awaited(run: Run, nodeId: string): NodeChildren | undefined {
   const status = run.nodes.get(nodeId)?.status;
   if (isTerminal(run.status) || (status !== 'running' && status !== 'suspended')) return;
@@ -134,6 +137,6 @@ export function awaited(run: Run, nodeId: string): NodeChildren | undefined {
   return entry && entry.visit === run.visits.get(nodeId) ? entry : undefined;
 }
 
-/** Whether the node goes on only when a child has ended. */
+/** Whether the node continues only when a child has ended. */
 export const isAwaitingChild = (run: Run, nodeId: string): boolean =>
   awaited(run, nodeId)?.children.some((child) => !isEnded(child)) ?? false;

@@ -7,8 +7,8 @@ import { isTooLarge, tooLarge } from '../json.ts';
 import type { Step } from '../step.ts';
 
 /**
- * The end of a child that the node no longer waits for comes too late, and is not heard. A paused run hears it
- * when it is resumed, since nothing may stand between the two events: until then it is refused, not lost.
+ * The end of a child that the node no longer waits for is ignored. A paused run processes it when it is
+ * resumed, since no event may occur between `run.paused` and `run.resumed`: until then it is refused, not lost.
  */
 export function childEnded(step: Step, command: Extract<Command, { type: 'childEnded' }>): void {
   const node = step.plan.nodes.get(command.nodeId);
@@ -33,7 +33,7 @@ export function childEnded(step: Step, command: Extract<Command, { type: 'childE
   if (ended && isEnded(ended)) node.behaviour.childEnded?.(step, node, ended);
 }
 
-/** A child whose report fits into no event has failed, as far as its parent is concerned. */
+/** A child whose report is too large for an event counts as failed for its parent. */
 function bounded(report: ChildReport): ChildReport {
   const { variables, outputs = {}, ...rest } = report;
   if (!isTooLarge({ variables, outputs })) return report;

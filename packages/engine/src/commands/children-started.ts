@@ -6,8 +6,8 @@ import type { PlanNode } from '../plan.ts';
 import { emitCaused, type Step } from '../step.ts';
 
 /**
- * Failures are heard first: one of them may settle the node, and then the others are not started at all.
- * Without events nothing is created.
+ * Failures are processed first: one of them may settle the node, and then the others are not started. Without
+ * events nothing is created.
  */
 export function childrenStarted(step: Step, command: Extract<Command, { type: 'childrenStarted' }>): void {
   const node = step.plan.nodes.get(command.nodeId);

@@ -3,15 +3,15 @@ import { isReservedName } from '../json.ts';
 import { emit, type Refusal, type Step } from '../step.ts';
 
 const CHANGE_ID_LENGTH_MAX = 256;
-/** Changes that one run asks about. */
+/** The maximum number of changes per run. */
 const PINS_MAX = 1_000;
 
 type PinVersion = Extract<Command, { type: 'pinVersion' }>;
 
 /**
- * Which version of a change the run follows: `max` when it is first asked for, then always the same, however far the
- * code has moved on. Refused when the code no longer knows that version. The answer is in `run.versions`; asking again
- * writes nothing.
+ * Pins the version of a change that the run follows: `max` on the first request, then always the same, even if
+ * the code has newer versions. Refused when the code no longer supports that version. The answer is in
+ * `run.versions`; a repeated request writes nothing.
  */
 export function pinVersion(step: Step, command: PinVersion): void {
   const { changeId, max } = command;

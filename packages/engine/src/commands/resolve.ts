@@ -17,7 +17,7 @@ import { emitNode, type Refusal, type Step } from '../step.ts';
 
 type Resolve = Extract<Command, { type: 'resolve' }>;
 
-/** Any JSON will do. */
+/** Accepts any JSON. */
 const answerAnything: TakeAnswer = (step, node, interrupt, { by, resumeValue }) =>
   void close(step, node, { interrupt, value: resumeValue, by: by.principal });
 
@@ -33,11 +33,11 @@ const ANSWERS: { readonly [Kind in InterruptKind]: TakeAnswer } = {
 };
 
 /**
- * Someone answers. Either events, or a refusal, or both when the refusal is on record; neither means that the
- * answer was taken before: the same vote, the same delivery of an event.
+ * Answers an interrupt. Gives events, or a refusal, or both when the refusal is recorded. Neither means that
+ * the same answer was accepted before: the same vote, the same delivery of an event.
  *
- * The order is part of the contract: first whether there is such an interrupt, then whether this resolver may
- * answer it, and only then what is wrong with the answer.
+ * The order of checks is part of the contract: first whether the interrupt exists, then whether this resolver
+ * may answer it, and only then whether the answer is valid.
  */
 export function resolve(step: Step, command: Resolve): void {
   const refusal = answer(step, command);
@@ -108,7 +108,7 @@ const expiredRefusal: Refusal = { code: 'interrupt_expired', message: 'The inter
 
 const DENIED_MAX = 50;
 
-/** Each principal once, and not without end: refused principals must not be able to fill the log. */
+/** Records each principal once, up to a limit: refused principals must not be able to fill the log. */
 function putOnRecord(
   step: Step,
   node: PlanNode,
@@ -125,7 +125,7 @@ function putOnRecord(
 const inGateWords = (refusal: Refusal): Refusal =>
   refusal.code === 'validation_error' ? { ...refusal, code: 'INVALID_RESUME_VALUE' } : refusal;
 
-/** Every key of the correlation must come back with its value; what else the event brings is its own. */
+/** The event must contain every key of the correlation with its value; other content is not checked. */
 function answerExternalEvent(
   step: Step,
   node: PlanNode,
@@ -147,7 +147,7 @@ function answerExternalEvent(
   return;
 }
 
-/** Senders put what correlates beside the payload, inside it, or under its own name. */
+/** Senders put correlation fields at the top level, in `correlation`, or in `eventPayload`. */
 function fieldOf(value: JsonObject, key: string): Json | undefined {
   for (const place of [value, value.correlation, value.eventPayload]) {
     const found = isObject(place) ? own(place, key) : undefined;

@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import type { Step } from '../step.ts';
 import { changeVariables, refusalOf } from '../variable-writes.ts';
 
-/** Between `run.paused` and `run.resumed` stands nothing, and an ended run stays as it is. */
+/** No event may occur between `run.paused` and `run.resumed`, and an ended run does not change. */
 export function setVariables(step: Step, { variables }: Extract<Command, { type: 'setVariables' }>): void {
   const { status } = step.run;
   const refusal =

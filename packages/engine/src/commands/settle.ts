@@ -11,7 +11,7 @@ import type { Step } from '../step.ts';
 
 type About = Pick<Extract<Command, { type: 'settle' }>, 'nodeId' | 'attempt' | 'visit'>;
 
-/** The node whose work this is about. What concerns another attempt or visit comes too late, and is not heard. */
+/** The running node that the command is about. Commands for another attempt or visit are too late, and ignored. */
 export function nodeUnderWay({ plan, run }: Step, { nodeId, attempt, visit }: About): PlanNode | undefined {
   const node = plan.nodes.get(nodeId);
   if (run.status !== 'running' || !node?.leavesProcess) return;
@@ -39,12 +39,12 @@ function end(step: Step, node: PlanNode, outcome: Outcome): void {
   else failNode(step, node, outcome.error, outcome.retryable);
 }
 
-/** Code that waits for moments in a circle would fill the log. */
+/** Limits suspensions: code that suspends in a loop would fill the log. */
 const SUSPENSIONS_MAX = 1_000;
 
 function ask(step: Step, node: PlanNode, suspension: PackSuspension): void {
   const { awaits } = suspension;
-  // Another came meanwhile: the node runs again and finds it
+  // Another envelope has arrived since: the node runs again and finds it
   if (awaits && (step.run.envelopes ?? 0) > awaits.seen) return;
   const state = step.run.nodes.get(node.id);
   const asked = state?.status === 'running' ? Object.keys(state.answers ?? {}).length : 0;

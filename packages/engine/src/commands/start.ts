@@ -8,7 +8,7 @@ import type { Plan } from '../plan.ts';
 import type { RunFacts } from '../run.ts';
 import { emit, record, type Step } from '../step.ts';
 
-/** Readers see the declared inputs; `sealed` holds the variables where masks or defaults make them differ. */
+/** Readers see the declared inputs. `sealed` holds the variables if masks or defaults make them differ. */
 export function start(step: Step): void {
   const { plan, run } = step;
   if (run.status !== 'pending') return;
@@ -27,7 +27,7 @@ export function start(step: Step): void {
     metadata: facts.metadata,
   };
   const sealed = shown === variables ? undefined : { variables };
-  // `run.started` is the first event of every log, so the attempts of the delivery that it follows from come next
+  // `run.started` is the first event of every log, so the delivery attempts that caused it come next
   const { runId, delivery } = facts;
   const causationId = delivery ? eventId(runId, run.nextSeq + delivery.attempt) : facts.causationId;
   const cause = causationId === undefined ? {} : { causationId };
@@ -36,7 +36,7 @@ export function start(step: Step): void {
   reserveBudget(step);
 }
 
-/** Those before the last found the host without room: there was no log yet. */
+/** Attempts before the last one found no capacity on the host, and there was no log yet. */
 function tellAttempts(step: Step, delivery: NonNullable<RunFacts['delivery']>): void {
   const { runId } = step.run.facts;
   for (let attempt = 1; attempt <= delivery.attempt; attempt++) {
@@ -45,7 +45,7 @@ function tellAttempts(step: Step, delivery: NonNullable<RunFacts['delivery']>): 
   }
 }
 
-/** Parameters of a workflow chain that were left open: a run sets them in `configurable` by their bare names. */
+/** Deferred parameters of a workflow chain: a run sets them in `configurable` by their bare names. */
 function withParameters(plan: Plan, inputs: JsonObject, configurable: JsonObject): JsonObject {
   const metadata: { readonly [key: string]: unknown } = plan.definition.metadata;
   const aliases = metadata.deferredParameterAliases;
@@ -58,7 +58,7 @@ function withParameters(plan: Plan, inputs: JsonObject, configurable: JsonObject
   return { ...given, ...inputs };
 }
 
-/** What a parent mapped from something unset stays unset: its default does not come back. */
+/** Variables that a parent mapped from an unset value stay unset, and get no default. */
 function withDefaults(plan: Plan, inputs: JsonObject, unset: readonly string[]): JsonObject {
   let variables = inputs;
   for (const variable of plan.variables.values()) {

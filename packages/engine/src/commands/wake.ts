@@ -31,7 +31,7 @@ function wakeNode(step: Step, node: PlanNode, state: NodeState): void {
   }
 }
 
-/** Time answers for everyone, and never with yes. */
+/** A timeout closes the interrupt, and never as accepted. */
 function expire(step: Step, node: PlanNode, interrupt: Interrupt): void {
   const by = BY_TIMEOUT;
   if (interrupt.kind.startsWith('conversation.'))

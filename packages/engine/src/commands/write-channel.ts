@@ -7,16 +7,16 @@ import type { Refusal, Step } from '../step.ts';
 
 type WriteChannel = Extract<Command, { type: 'writeChannel' }>;
 
-/** Writes of these meet in any order and give the same value. */
+/** Writes with these reducers give the same value in any order. */
 const SHARED_REDUCERS: ReadonlySet<string> = new Set(['append', 'counter', 'votes', 'feedback']);
 
-/** The write gets its place in the log of this run, whenever the writer made it. */
+/** The write is ordered by the log of this run, whenever the writer made it. */
 export function writeChannel(step: Step, command: WriteChannel): void {
   const refusal = statusRefusal(step) ?? attempt(step, command);
   if (refusal) step.refusal = refusal;
 }
 
-/** Between `run.paused` and `run.resumed` stands nothing, so a paused run is written to later. */
+/** No event may occur between `run.paused` and `run.resumed`, so a paused run refuses writes until it is resumed. */
 function statusRefusal({ run: { status } }: Step): Refusal | undefined {
   if (status === 'running') return;
   if (isTerminal(status))

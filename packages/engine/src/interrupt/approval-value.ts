@@ -1,4 +1,4 @@
-/** What an approver sent, in one form. */
+/** Normalizes the answer of an approver. */
 import { type ApprovalAction, type Json, type JsonObject, misfit, RefineFeedback } from '@gantry/protocol';
 import { isObject } from '../json.ts';
 import { textsAt } from '../payload.ts';
@@ -8,11 +8,11 @@ import { invalid } from './refusal.ts';
 
 export interface ApprovalAnswer {
   readonly action: ApprovalAction | 'override';
-  /** Everything else that the answer brings. */
+  /** The other fields of the answer. */
   readonly fields: JsonObject;
 }
 
-/** Words of older clients and of the governance gate. */
+/** Action names of older clients and of the governance gate. */
 const ALIASES: Readonly<Record<string, ApprovalAnswer['action']>> = {
   approve: 'accept',
   approved: 'accept',
@@ -52,7 +52,7 @@ function actionIn(value: Json): ApprovalAnswer['action'] | undefined {
   return Object.hasOwn(ALIASES, word) ? ALIASES[word] : undefined;
 }
 
-/** Older clients reject with feedback when they want it done again. */
+/** Older clients reject with feedback to request a refinement. */
 function laterRefined(offered: readonly string[], fields: JsonObject): 'refine' | 'reject' {
   if (!offered.includes('refine')) return 'reject';
   fields.refineFeedback ??= { scope: 'whole', text: fields.feedback! };

@@ -11,7 +11,7 @@ import type { Interrupt } from './interrupt.ts';
 import { policyOf, tally } from './quorum.ts';
 import { isRefusal, type TakeAnswer } from './refusal.ts';
 
-/** What one person says to an approval. */
+/** One answer to an approval. */
 interface Ballot {
   readonly step: Step;
   readonly node: PlanNode;
@@ -47,7 +47,7 @@ export const answerApproval: TakeAnswer = (step, node, interrupt, { by, resumeVa
 };
 
 /**
- * A vote stands: given again it changes nothing, and it cannot be turned round, or the end would depend on the
+ * A vote is final: repeating it changes nothing, and it cannot be changed, or the result would depend on the
  * order in which votes arrive.
  */
 function vote(ballot: Ballot): Refusal | undefined {
@@ -77,7 +77,10 @@ function record({ step, node, interrupt, answer: { action, fields }, voter: prin
   emitNode(step, gateId, 'approval.rejected', { gateId, principal, ...(reason !== undefined && { reason }) });
 }
 
-/** Someone with the role for it decides against the gate. It is one vote, unless the author lets it be all. */
+/**
+ * An override by a resolver with the required role. It counts as one vote, unless the author lets it bypass the
+ * quorum.
+ */
 function override(ballot: Ballot): Refusal | undefined {
   const { step, node, interrupt, answer, voter: principal } = ballot;
   const earlier = interrupt.votes.find((other) => other.voter === principal);
@@ -111,7 +114,7 @@ function decided(step: Step, node: PlanNode, { action, fields }: ApprovalAnswer,
 const EXCHANGES_MAX = 50;
 const QUESTION_MAX = 4_096;
 
-/** Asking back keeps the interrupt open. The exchange is kept in a variable, for the next round. */
+/** A question keeps the interrupt open. The exchange is stored in a variable for the next round. */
 function ask(step: Step, node: PlanNode, askedBy: string, { question }: JsonObject): void {
   const name = `_askExchanges:${node.id}`;
   const earlier: Json | undefined = own(step.run.variables, name);

@@ -38,7 +38,7 @@ export function accessRefusal(
 const forbidden = (message: string, details?: JsonObject): Refusal =>
   details ? { code: 'forbidden', message, details } : { code: 'forbidden', message };
 
-/** Whether only certain people may decide. Group and role refs count like the list itself. */
+/** Whether only named approvers may decide. Group and role refs count like the list itself. */
 const namesApprovers = (data: JsonObject): boolean =>
   ['approversList', 'approverRoleRefs', 'approverGroupRefs'].some((key) => textsAt(data, key).length > 0);
 
@@ -51,9 +51,9 @@ function isApprover(data: JsonObject, by: Resolver): boolean {
 }
 
 /**
- * Whose vote this is. A key with `approvals:respond` may vote for several people by naming each in `voter`:
- * the vote then bears both names, since only the key is proven. Where the interrupt names its approvers, or asks for
- * distinct voters, each credential has one vote, or one approver could be all of them.
+ * The voter of an answer. A key with `approvals:respond` may vote for several people by naming each in `voter`:
+ * the vote then has both names, since only the key is proven. If the interrupt names its approvers or requires
+ * distinct voters, each credential has one vote; otherwise one approver could vote as all of them.
  */
 export function voterOf({ data, rules }: Interrupt, by: Resolver, value: Json): string | Refusal {
   const voter = isObject(value) ? value.voter : undefined;

@@ -3,7 +3,7 @@ import { isObject, isReservedName } from '../json.ts';
 import { close } from './close.ts';
 import { invalid, schemaRefusal, type TakeAnswer } from './refusal.ts';
 
-/** Every question needs its answer, and each answer has to fit the schema of its question. */
+/** Every question needs an answer, and each answer must match the schema of its question. */
 export const answerClarification: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const sent = sentAnswers(isObject(resumeValue) ? resumeValue.answers : undefined);
   if (!sent) return invalid('/answers', '`answers` must be an object or a list of `{id, answer}`.');

@@ -8,7 +8,7 @@ import type { PlanNode } from '../plan.ts';
 import { emitNode, type Step } from '../step.ts';
 import type { Answer } from './interrupt.ts';
 
-/** The interrupt is answered: it closes, the node goes on with the answer. Called once for each interrupt. */
+/** Closes an answered interrupt, and continues the node with the answer. Called once for each interrupt. */
 export function close(step: Step, node: PlanNode, answer: Answer): void {
   const { interrupt, rejected } = answer;
   const { interruptId, kind } = interrupt;
@@ -27,7 +27,7 @@ export function close(step: Step, node: PlanNode, answer: Answer): void {
 
 const given = (shown: Json | undefined): JsonObject => (shown === undefined ? {} : { resumeValue: shown });
 
-/** What the log tells of an answer: outputs that the author calls sensitive are masked here as well. */
+/** The answer as shown in the log: sensitive outputs are masked here as well. */
 function shownValue({ plan }: Step, node: PlanNode, value: Json): Json | undefined {
   if (node.sensitiveOutputs.has('output')) return plan.mask(value);
   return isObject(value) ? maskOutputs(plan, node, value) : value;
@@ -51,7 +51,7 @@ function tellByKind(step: Step, node: PlanNode, answer: Answer, shown: Json | un
   }
 }
 
-/** Goes on with a node that was resumed: in its own way, else by the kind of the interrupt. */
+/** Continues a resumed node: with its own handler, else by the kind of the interrupt. */
 function settle(step: Step, node: PlanNode, answer: Answer): void {
   if (answerBudget(step, node, answer)) return;
   const { answered } = node.behaviour;
@@ -61,7 +61,7 @@ function settle(step: Step, node: PlanNode, answer: Answer): void {
 
 export function settleByKind(step: Step, node: PlanNode, answer: Answer): void {
   const { kind } = answer.interrupt;
-  // A rejection fails the node, so that nothing behind it runs unless an `any_failed` edge says so
+  // A rejection fails the node, so that nothing after it runs unless an edge handles the failure
   if (answer.rejected) settleRejected(step, node, answer);
   else if (kind === 'approval') completeNode(step, node, approvalOutputs(answer));
   else if (kind === 'clarification' && isObject(answer.value))

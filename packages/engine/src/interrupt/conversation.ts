@@ -1,10 +1,10 @@
 /**
  * Conversations: one interrupt that stays open over many turns.
  *
- * C1  Turns count from 0 without gaps; `conversation.opened` is turn 0.
- * C2  Nothing of a conversation follows its `conversation.closed`.
- * C3  Time covers the conversation as a whole, not the single turn.
- * C4  A turn is emitted only when its channel takes it; one that it does not take changes nothing.
+ * C1 Turns count from 0 without gaps; `conversation.opened` is turn 0.
+ * C2 No event of a conversation follows its `conversation.closed`.
+ * C3 The timeout applies to the whole conversation, not to a single turn.
+ * C4 A turn is emitted only if its channel accepts it; a refused turn changes nothing.
  */
 import {
   ConversationAnswer,
@@ -31,14 +31,14 @@ export interface ConversationRequest {
   readonly outcomeSchema?: JsonObject;
   readonly timeoutMs?: number;
   readonly agentId?: string;
-  /** Channel that every turn is written to. */
+  /** The channel that every turn is written to. */
   readonly channel?: string;
   readonly turnsMax: number;
 }
 
 type Role = 'user' | 'agent' | 'system';
 
-/** Suspends the node and opens the conversation with its prompt. Answers whether it is open. */
+/** Suspends the node and opens the conversation with its prompt. Returns whether it is open. */
 export function openConversation(step: Step, node: PlanNode, request: ConversationRequest): boolean {
   const { prompt, outcomeSchema, timeoutMs, agentId, channel, turnsMax } = request;
   const conversationId = nextKey(step, node);
@@ -63,7 +63,7 @@ export function openConversation(step: Step, node: PlanNode, request: Conversati
   return true;
 }
 
-/** A caller takes their turn, or closes. */
+/** Adds a turn of the caller, or closes the conversation. */
 export const answerConversation: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const problem = misfit(ConversationAnswer, resumeValue);
   if (problem) return invalid(problem.path, `${problem.message}.`);
@@ -91,7 +91,7 @@ export const answerConversation: TakeAnswer = (step, node, interrupt, { by, resu
 
 export const TURNS_MAX = 1_000;
 
-/** One more turn, or why the channel does not take it. */
+/** Adds a turn, or returns why the channel refuses it. */
 export function exchange(step: Step, node: PlanNode, said: TurnRequest, outcome?: Json): Refusal | undefined {
   const interrupt = step.run.interrupts.get(node.id)!;
   const { conversationId, turns: turnIndex } = stateOf(interrupt);
@@ -113,7 +113,7 @@ interface Ending {
   readonly timedOut?: true;
 }
 
-/** Closes with the caller's last words, which the channel may refuse, or with the host's. */
+/** Closes with the caller's final turn, which the channel may refuse, or with one of the host. */
 export function endConversation(
   step: Step,
   node: PlanNode,
@@ -134,7 +134,7 @@ export function endConversation(
     ...shownOutcome(step, node, outcome),
   };
   emitNode(step, node.id, 'conversation.closed', { conversationId, turnIndex, ...shown });
-  // A full channel does not keep a conversation open: the words of the host are in the event above.
+  // A full channel does not keep a conversation open: the final turn of the host is in the event above.
   if (channel !== undefined && !refusal) writeChannelFrom(step, node, channel, finalTurn);
   const value: JsonObject = { conversationId, outcome, turnCount: turnIndex - 1 };
   if (timedOut) value.reason = 'timeout';
@@ -144,7 +144,7 @@ export function endConversation(
 
 const channelOf = ({ memo = {} }: Interrupt): string | undefined => textAt(memo, 'channel') || undefined;
 
-/** What is folded, or for one that was asked without being opened, what its data says. */
+/** The folded state; for a conversation that was requested without being opened, the state in its data. */
 const stateOf = ({ conversation, data }: Interrupt): { conversationId: string; turns: number } =>
   conversation ?? { conversationId: textAt(data, 'conversationId'), turns: 1 };
 
@@ -178,7 +178,7 @@ function turnRefusal(
   return refusal && invalid('/turn', refusal.message);
 }
 
-/** What readers see of a turn whose channel, or whose outcome, is sensitive. */
+/** A turn as readers see it: masked if its channel or its outcome is sensitive. */
 function shownTurn(step: Step, node: PlanNode, channel: string | undefined, turn: JsonObject): JsonObject {
   const { mask, channels } = step.plan;
   const hidden = channel !== undefined && channels.get(channel)?.declaration.sensitive === true;

@@ -1,4 +1,4 @@
-/** What a node may ask, checked when its workflow is compiled. */
+/** Checks the interrupts of nodes when their workflow is compiled. */
 import {
   ApprovalData,
   ClarificationData,
@@ -15,7 +15,7 @@ import { textsAt } from '../payload.ts';
 import { questionsOf } from './clarification.ts';
 import { policyOf } from './quorum.ts';
 
-/** Kinds that a node can ask with data of the author's own. */
+/** Kinds of interrupts whose data the author can define. */
 export const ASKABLE = {
   approval: ApprovalData,
   clarification: ClarificationData,
@@ -25,7 +25,7 @@ export const ASKABLE = {
 } as const satisfies { [Kind in InterruptKind]?: unknown };
 export type AskableKind = keyof typeof ASKABLE;
 
-/** Reports everything that would make the interrupt unanswerable. `key` is where the data stands. */
+/** Reports everything that would make the interrupt unanswerable. `key` is the location of the data. */
 export function checkData(preparation: Preparation, key: string, kind: AskableKind, data: JsonObject): void {
   const problem = misfit(ASKABLE[kind], data);
   if (problem) preparation.issue(`${key}${problem.path}`, problem.message);
@@ -56,10 +56,10 @@ function checkQuestions({ issue, schema }: Preparation, key: string, data: JsonO
   });
 }
 
-/** A year: longer than anyone should wait, and far from where dates end. */
+/** A year: longer than a reasonable wait, and far below the maximum date. */
 const TIMEOUT_MS_MAX = 366 * 24 * 60 * 60 * 1_000;
 
-/** How long the node may wait for its answer; undefined means for ever. */
+/** How long the node may wait for its answer; undefined means forever. */
 export function timeoutOf({ config, issue }: Preparation, key: string, unitMs = 1): { timeoutMs?: number } {
   const value = config[key];
   if (value === undefined || value === null) return {};
@@ -69,7 +69,7 @@ export function timeoutOf({ config, issue }: Preparation, key: string, unitMs = 
   return {};
 }
 
-/** A schema of the author's own that answers are held to, beside what their kind asks of them. */
+/** A schema of the author that answers must match, in addition to the rules of their kind. */
 export function resumeSchemaOf({ config, issue, schema }: Preparation): { resumeSchema?: JsonObject } {
   const { resumeSchema } = config;
   if (resumeSchema === undefined) return {};

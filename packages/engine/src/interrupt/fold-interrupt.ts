@@ -59,7 +59,7 @@ function open(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject):
   run.asked = run.asked.with(nodeId, (run.asked.get(nodeId) ?? 0) + 1);
 }
 
-/** The answer to an interrupt of pack code stays with the node, which is called again with it. */
+/** The answer to an interrupt of pack code is kept with the node, which is called again with it. */
 function keepAnswer(run: Draft, nodeId: string, event: RunEvent): void {
   const interrupt = run.interrupts.get(nodeId);
   const state = run.nodes.get(nodeId);
@@ -70,7 +70,7 @@ function keepAnswer(run: Draft, nodeId: string, event: RunEvent): void {
   run.nodes = run.nodes.with(nodeId, { ...state, answers: { ...state.answers, [packKey]: answer } });
 }
 
-/** Whether the latest interrupt of the node ended by its deadline. */
+/** Whether the latest interrupt of the node expired. */
 export const hasTimedOut = ({ timedOut, asked }: Pick<Run, 'timedOut' | 'asked'>, nodeId: string): boolean =>
   timedOut.get(nodeId) !== undefined && timedOut.get(nodeId) === asked.get(nodeId);
 
@@ -110,7 +110,7 @@ function endTurns(run: Draft, nodeId: string): void {
   );
 }
 
-/** The same delivery of an event again changes nothing, also when the node asks anew. */
+/** A repeated delivery of the same event changes nothing, even when the node has opened another interrupt. */
 function hear(run: Draft, nodeId: string, { sealed }: RunEvent, payload: JsonObject): void {
   if (run.interrupts.get(nodeId)?.kind !== 'external-event') return;
   const key = eventKey(isObject(sealed) ? (sealed.resumeValue ?? payload.resumeValue) : payload.resumeValue);
@@ -125,7 +125,7 @@ function deny(run: Draft, nodeId: string, payload: JsonObject): void {
 
 const EVENT_ID_MAX = 256;
 
-/** What tells one delivery of an event from another event; undefined when the sender gives it no id. */
+/** Identifies an event, so that repeated deliveries are recognized; undefined when the sender gives it no id. */
 export function eventKey(value: Json | undefined): string | undefined {
   if (!isObject(value) || typeof value.eventId !== 'string' || value.eventId.length > EVENT_ID_MAX) return;
   const correlationId =

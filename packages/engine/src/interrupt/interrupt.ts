@@ -1,6 +1,6 @@
 import type { InterruptKind, Json, JsonObject } from '@gantry/protocol';
 
-/** What a node asks of the world outside. */
+/** A request of a node for external input. */
 export interface InterruptRequest {
   readonly kind: InterruptKind;
   readonly data: JsonObject;
@@ -10,22 +10,22 @@ export interface InterruptRequest {
   readonly reason?: string;
   /** More fields of `node.suspended`, such as `agentId`. */
   readonly suspendedWith?: JsonObject;
-  /** What the node wants to know again when the answer comes. Never shown. */
+  /** Data that the node needs when the answer arrives. Never shown. */
   readonly memo?: JsonObject;
-  /** Permissions to answer. Absent: everyone with access to the API. */
+  /** Permissions to answer. If absent, everyone with access to the API may answer. */
   readonly rules?: AnswerRules;
 }
 
-/** Enforced before a value counts; part of the log, so that a fold knows them. */
+/** Enforced before an answer is accepted; part of the log, so that the fold knows them. */
 export interface AnswerRules {
-  /** The resolver must have both, where both are named. */
+  /** The resolver must have both, if both are set. */
   readonly requiredRole?: string;
   readonly requiredScope?: string;
-  /** The resolver must come with a credential: a signed token alone is not enough. */
+  /** The resolver must have a credential: a signed token alone is not enough. */
   readonly authRequired?: true;
-  /** The role that may decide against the quorum, giving a reason. */
+  /** The role that may override the quorum with a reason. */
   readonly overrideRole?: string;
-  /** Such a decision ends the interrupt at once; else it counts as one vote. */
+  /** An override closes the interrupt at once; else it counts as one vote. */
   readonly overrideBypassesQuorum?: true;
   /** Events and codes of the governance gate. */
   readonly governance?: true;
@@ -34,7 +34,7 @@ export interface AnswerRules {
 export interface Vote {
   readonly voter: string;
   readonly approve: boolean;
-  /** Given by someone with the role to override the gate. */
+  /** Cast by a resolver with the role to override the gate. */
   readonly overrides?: true;
 }
 
@@ -46,14 +46,14 @@ export interface Interrupt {
   readonly data: JsonObject;
   readonly resumeSchema?: JsonObject;
   readonly requestedAt: number;
-  /** When it is answered for everyone: rejected. */
+  /** When it expires: it is then closed as rejected. */
   readonly expiresAt?: number;
   /** Sequence of the `node.suspended` event. */
   readonly suspendedSeq: number;
   readonly votes: readonly Vote[];
   readonly memo?: JsonObject;
   readonly rules?: AnswerRules;
-  /** Principals that were refused, and are on record for it: the log does not grow with every further attempt. */
+  /** Principals whose refusal is recorded: further attempts do not grow the log. */
   readonly denied?: readonly string[];
   /** Only for conversations; `turns` is the index of the next one. */
   readonly conversation?: {
@@ -66,7 +66,7 @@ export interface Interrupt {
 export const hasExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: Interrupt, now: number): boolean =>
   expiresAt <= now;
 
-/** Answers that no person gave: a deadline, an envelope. */
+/** The authors of automatic answers: a deadline, an envelope. */
 export const BY_TIMEOUT = 'host:timeout';
 export const BY_ENVELOPE = 'host:envelope';
 
@@ -76,20 +76,20 @@ export interface Resolver {
   readonly principal: string;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
-  /** Groups that the host's directory knows the resolver to be in. */
+  /** Groups of the resolver in the host's directory. */
   readonly groups?: readonly string[];
-  /** Came with a credential of their own, not with a signed token alone. */
+  /** The resolver has a credential, not only a signed token. */
   readonly authenticated: boolean;
-  /** `principal` is the person that the token was made for, and no other token was. */
+  /** `principal` is the person that the token was issued for, and the only token for that person. */
   readonly named?: true;
 }
 
-/** An answer that counted: what the node gets to see. */
+/** An accepted answer, as the node sees it. */
 export interface Answer {
   readonly interrupt: Interrupt;
-  /** In one form for each kind, whatever form it was sent in; null when time was over. */
+  /** Normalized for each kind, whatever form it was sent in; null on timeout. */
   readonly value: Json;
-  /** Rejected by a person, by the quorum, or by time. */
+  /** Rejected by a person, by the quorum, or by timeout. */
   readonly rejected?: 'reject' | 'timeout';
   readonly by: string;
 }

@@ -9,13 +9,13 @@ import { suspend } from './suspend.ts';
 
 const THRESHOLD = 0.7;
 
-/** Below this an agent's decision waits for someone to ratify it. */
+/** An agent's decision below this confidence must be ratified. */
 function escalationThreshold(run: Run): number {
   const wish = run.facts.configurable.escalationThreshold;
   return typeof wish === 'number' && wish >= 0 && wish <= 1 ? wish : THRESHOLD;
 }
 
-/** Asks for ratification if the agent is too unsure; one that says nothing about its confidence is not. */
+/** Requests ratification if the agent's confidence is too low; a decision without a confidence is not escalated. */
 export function escalate(
   step: Step,
   node: PlanNode,
@@ -32,7 +32,7 @@ export function escalate(
   return true;
 }
 
-/** Ratifies the agent's decision, puts another in its place, or rejects it. */
+/** Ratifies the agent's decision, replaces it, or rejects it. */
 export const answerLowConfidence: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const action = isObject(resumeValue) ? resumeValue.action : undefined;
   if (action !== undefined && action !== 'accept' && action !== 'reject')

@@ -1,14 +1,17 @@
-/** What pack code asks by `ctx.suspend`, in the words of the protocol's interrupts, and the answer in the pack's. */
+/** Converts requests of `ctx.suspend` to interrupts of the protocol, and answers to the format of packs. */
 import { APPROVAL_ACTIONS, given, isoTime, type Json, type JsonObject } from '@gantry/protocol';
 import { isObject } from '../json.ts';
 import { textAt, textsAt } from '../payload.ts';
 import type { Interrupt, InterruptRequest } from './interrupt.ts';
 
-/** `request` is what the pack gave, in either dialect; `key` is how it will ask for the answer. */
+/** `request` comes from the pack, in either dialect; `key` is the key under which it reads the answer. */
 export interface PackSuspension {
   readonly key: string;
   readonly request: JsonObject;
-  /** Goes on with the next envelope of that kind. `seen`: how many the run had when the node looked for one. */
+  /**
+   * Continues with the next envelope of that kind. `seen` is the number of envelopes of the run when the node
+   * looked for one.
+   */
   readonly awaits?: { readonly envelopeType: string; readonly seen: number };
 }
 
@@ -54,7 +57,7 @@ const wordOf = (request: JsonObject): string => textAt(request, 'kind') || textA
 const titleOf = (request: JsonObject, fallback: string): string =>
   (textAt(request, 'title') || textAt(request, 'prompt') || fallback).slice(0, TITLE_MAX);
 
-/** A request may list several, with ids of their own. */
+/** A request may list several questions with their own ids. */
 function questionsOf(request: JsonObject): Json[] {
   const { questions } = request;
   const isList = Array.isArray(questions) && questions.length > 0;
@@ -119,7 +122,7 @@ export interface HeardAnswer {
   readonly rejected: 'reject' | 'timeout' | undefined;
 }
 
-/** What `ctx.suspend(...)` gives: the words that packs of both dialects read. */
+/** The return value of `ctx.suspend(...)`, with the fields that packs of both dialects read. */
 export function packAnswer({ kind, data }: Interrupt, { value, by, at, rejected }: HeardAnswer): Json {
   const when = isoTime(at);
   if (rejected === 'timeout')

@@ -1,13 +1,13 @@
-/** When votes decide. Order does not matter, only the approvals and rejections. */
+/** Evaluates votes. Their order does not matter, only the numbers of approvals and rejections. */
 import type { JsonObject } from '@gantry/protocol';
 import { numberAt, textsAt } from '../payload.ts';
 import type { Interrupt, Vote } from './interrupt.ts';
 
 export interface QuorumPolicy {
   readonly required: number;
-  /** One rejection decides, or more than half of the required votes. */
+  /** Either one rejection decides, or more rejections than half of the required votes. */
   readonly rejection: 'single-veto' | 'majority';
-  /** How many can vote at all; infinite where anyone may. */
+  /** The number of possible voters; infinite if anyone may vote. */
   readonly electorate: number;
 }
 
@@ -28,7 +28,7 @@ export function tally({ required, rejection, electorate }: QuorumPolicy, votes: 
   const rejected = votes.length - granted;
   if (granted >= required) return 'approved';
   if (rejected > (rejection === 'majority' ? required / 2 : 0)) return 'rejected';
-  // The approvers that are left are too few.
+  // The remaining approvers are too few.
   return electorate - rejected < required ? 'rejected' : 'open';
 }
 
@@ -41,7 +41,7 @@ export function voteCount({ data, votes }: Interrupt): {
   return { granted, rejected: votes.length - granted, required: policyOf(data).required };
 }
 
-/** Whether the answer that closes the interrupt is in, and `interrupt.resolved` follows in the same step. */
+/** Whether the deciding answer was given, so that `interrupt.resolved` follows in the same step. */
 export function isDecided({ data, votes, rules, conversation }: Interrupt): boolean {
   if (conversation?.closed) return true;
   if (rules?.overrideBypassesQuorum && votes.some(({ overrides }) => overrides)) return true;

@@ -5,7 +5,7 @@ import type { SchemaCheck } from '../schema.ts';
 import type { Refusal, Step } from '../step.ts';
 import type { Interrupt } from './interrupt.ts';
 
-/** An answer that does not fit; `path` points into the `resumeValue`. */
+/** The refusal of an invalid answer; `path` points into the `resumeValue`. */
 export const invalid = (path: string, message: string): Refusal => ({
   code: 'validation_error',
   message: `Invalid answer: ${message}`,
@@ -14,7 +14,7 @@ export const invalid = (path: string, message: string): Refusal => ({
 
 type Resolve = Extract<Command, { type: 'resolve' }>;
 
-/** Takes what someone answers to an interrupt of one kind, or says why it cannot count. */
+/** Accepts an answer to an interrupt of one kind, or returns why it is refused. */
 export type TakeAnswer = (
   step: Step,
   node: PlanNode,
@@ -24,11 +24,11 @@ export type TakeAnswer = (
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value && 'message' in value;
 
-/** A refusal of something that the node itself wanted to do. */
+/** A refusal as an error of the node whose own action was refused. */
 export const asError = ({ code, message, details }: Refusal): RunError =>
   details ? { code, message, details } : { code, message };
 
-/** Holds a value to a schema that came with data. One that cannot be used lets nothing through. */
+/** Checks a value against a schema that is part of the data. An unusable schema refuses every value. */
 export function schemaRefusal(step: Step, schema: Json, value: Json, path: string): Refusal | undefined {
   const check: SchemaCheck | string = step.plan.compileSchema(schema);
   if (typeof check === 'string') return invalid(path, `its schema cannot be used (${check}).`);

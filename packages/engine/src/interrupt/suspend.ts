@@ -9,8 +9,8 @@ import type { Interrupt, InterruptRequest } from './interrupt.ts';
 const NODE_ID_MAX = 128;
 
 /**
- * The node asks, and waits. The interrupt's key counts on for the life of the run, so a node that is visited
- * again asks anew and never meets an old answer.
+ * Suspends the node with an interrupt. The number in the interrupt's key increases for the life of the run, so
+ * a repeated visit of the node gets a new key and never an old answer.
  */
 export function suspend(step: Step, node: PlanNode, request: InterruptRequest): Interrupt {
   const { run, now } = step;
@@ -42,7 +42,7 @@ export function suspend(step: Step, node: PlanNode, request: InterruptRequest): 
   return interrupt;
 }
 
-/** The older events beside `interrupt.requested`; a governance gate must do without. */
+/** Emits the older events in addition to `interrupt.requested`; not for a governance gate. */
 function tellByKind(
   step: Step,
   { id: nodeId }: PlanNode,
@@ -67,5 +67,5 @@ export function nextKey({ run }: Step, node: PlanNode): string {
   return `${originOf(run.facts)}:${name}:${(run.asked.get(node.id) ?? 0) + 1}`;
 }
 
-/** A replay repeats what its source did, ids included; everything else asks in its own name. */
+/** A replay repeats its source, including ids; other runs use their own id. */
 const originOf = ({ runId, fork }: RunFacts): string => (fork?.mode === 'replay' ? fork.sourceRunId : runId);

@@ -1,4 +1,4 @@
-/** Open interrupts in plain words: what is asked, the permission to answer, the votes so far, the deadline. */
+/** Describes open interrupts for people: the question, the permission to answer, the votes so far, the deadline. */
 import type { InterruptKind } from '@gantry/protocol';
 import { type Action, post, type Wait } from '../explain.ts';
 import { isObject } from '../json.ts';
@@ -51,7 +51,7 @@ function votesOf(interrupt: Interrupt): string {
 }
 
 function endOf({ kind, memo }: Interrupt): string {
-  // Pack code learns that the time is over, and decides itself.
+  // Pack code is notified of the timeout, and decides itself.
   if (memo?.packKey !== undefined) return 'It goes on';
   if (kind === 'approval') return 'It is rejected';
   return kind.startsWith('conversation.') ? 'It is closed' : 'It fails';
@@ -81,7 +81,7 @@ const namesOf = (data: Interrupt['data']): string[] => [
 
 const ACTIONS_MAX = 20;
 
-/** How to answer what is open. */
+/** Actions that answer the open interrupts. */
 export function resolveActions(run: Run): Action[] {
   const open = [...run.interrupts].slice(0, ACTIONS_MAX);
   return open.map(([nodeId, { kind, data }]) => {

@@ -1,4 +1,4 @@
-/** Nodes that ask a model. The host makes the call; here stands what their config may say. */
+/** Nodes that call a model. The host makes the call; this file checks their config. */
 import { isConformance } from '../conformance-workflow.ts';
 import { isObject } from '../json.ts';
 import type { Behaviour, NodeType, Preparation } from './node-type.ts';
@@ -42,7 +42,7 @@ export const callPrompt: NodeType = {
   },
 };
 
-/** As `core.ai.callPrompt` with the provider `scripted`. The fixtures of the public suite for prompts use it. */
+/** Like `core.ai.callPrompt` with the provider `scripted`. The prompt fixtures of the public suite use it. */
 export const mockAi: NodeType = {
   typeId: 'local.sample.demo.mock-ai',
   leavesProcess: true,

@@ -28,7 +28,7 @@ export const approvalGate: NodeType = {
 
 const AUTH_REQUIRED = 'openwop-interrupt-auth-required';
 
-/** Shown to readers as they stand in the config. */
+/** Copied to the interrupt data from the config unchanged. */
 const VERBATIM = [
   'description',
   'artifactData',
@@ -47,13 +47,16 @@ function approvalData(name: string, config: JsonObject): JsonObject {
   return data;
 }
 
-/** The protocol wants every approval to be about an artifact; a gate that is about none names itself. */
+/** The protocol requires every approval to be about an artifact; a gate without one names itself. */
 const madeUp = (config: JsonObject, artifactId: string, artifactType = 'approval'): JsonObject => ({
   artifactId: config.artifactId ?? artifactId,
   artifactType: config.artifactType ?? artifactType,
 });
 
-/** What the approval is about: the one artifact before the gate that waits for an approval, if there is one. */
+/**
+ * The subject of the approval: the only artifact before the gate that waits for an approval, if there is
+ * exactly one.
+ */
 function subjectOf(step: Step, gate: PlanNode, config: JsonObject): JsonObject {
   const { plan, run } = step;
   const [producer, ...others] = reviewed(step, gate);
@@ -63,7 +66,7 @@ function subjectOf(step: Step, gate: PlanNode, config: JsonObject): JsonObject {
   return { ...madeUp(config, id, typeId), artifactData: shownContent(plan, run, producer) ?? null };
 }
 
-/** What is to be approved may come in as the input `artifactData`. */
+/** The content to approve may be given as the input `artifactData`. */
 export function askApproval(
   { inputs }: Visit,
   config: JsonObject,

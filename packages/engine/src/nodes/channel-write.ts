@@ -32,7 +32,7 @@ export const channelWrite: NodeType = {
   },
 };
 
-/** An input `value` goes before `value` in the config. */
+/** An input `value` takes precedence over `value` in the config. */
 function readerOf({ node, config, issue }: Preparation): (visit: Visit) => Json | undefined {
   if (Object.hasOwn(node.inputs, 'value')) return ({ inputs }) => inputs.value;
   if (Object.hasOwn(config, 'value')) return () => config.value;

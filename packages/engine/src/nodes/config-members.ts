@@ -1,6 +1,6 @@
 /**
- * What the config of each core node type may hold. A member that is not listed is refused: a typo such as
- * `requiredAprovals` would change what a workflow does without a word.
+ * The members that the config of each core node type may have. Other members are refused: a typo such as
+ * `requiredAprovals` would silently change the behaviour of a workflow.
  */
 import { meant, NAME_MAX } from '@gantry/protocol';
 import type { Preparation } from './node-type.ts';
@@ -26,7 +26,7 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'core.start': [],
   'core.end': [],
   'core.parallel': [],
-  // The last two are read by tests of other hosts, and do nothing here
+  // The last two are for tests of other hosts, and have no effect here
   'core.noop': ['nondeterministic', 'phase4Probe'],
   'core.identity': ['byokSecretId', 'memoryAction', 'probeMemoryRef', 'emitDuplicateMessageId'],
   'core.conditional': ['type', 'left', 'right', 'expression'],
@@ -108,7 +108,7 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'core.conformance.side-effect': ['idempotent', 'effects'],
 };
 
-/** Reports members that the type does not know. Types that are not listed check their config themselves. */
+/** Reports unknown members. Types that are not listed check their config themselves. */
 export function checkMembers({ node, config, issue }: Preparation): void {
   const known = Object.hasOwn(CONFIG_MEMBERS, node.typeId) ? CONFIG_MEMBERS[node.typeId] : undefined;
   if (!known) return;

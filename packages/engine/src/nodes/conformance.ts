@@ -20,8 +20,9 @@ export const sideEffect: NodeType = {
 const SECRET_ID = /^(openwop-)?conformance-[A-Za-z0-9._-]{1,100}$/;
 
 /**
- * Resolves a secret and shows that it arrived, by its hash and length; with `echo` it also tries to put the value into
- * its outputs. For secrets of the conformance suite alone: a hash of any other would be something to try guesses on.
+ * Resolves a secret and outputs its hash and length as proof; with `echo` it also tries to put the value into
+ * its outputs. Only for secrets of the conformance suite: a hash of any other secret could be used to test
+ * guesses.
  */
 export const secretEcho: NodeType = {
   typeId: 'conformance.secret.echo',
@@ -35,7 +36,7 @@ export const secretEcho: NodeType = {
   },
 };
 
-/** Tells what a model cost, by the attributes that the protocol has for it; all others are dropped. */
+/** Emits the cost of a model from the attributes that the protocol defines; all others are dropped. */
 export const costEmit: NodeType = {
   typeId: 'conformance.cost.emit',
   prepare({ config, definition, issue }) {
@@ -66,7 +67,7 @@ function usageIn(attrs: JsonObject): JsonObject {
   };
 }
 
-/** Receives one envelope; the seam that starts its run says which. */
+/** Receives one envelope; the test interface that starts its run defines which. */
 export const envelope: NodeType = {
   typeId: 'conformance.envelope',
   leavesProcess: true,
@@ -77,14 +78,14 @@ export const envelope: NodeType = {
   },
 };
 
-/** Declares that it needs a model with a capability that no model has: the host refuses to dispatch it. */
+/** Requires a model capability that no model has: the host refuses to dispatch it. */
 export const modelInsufficient: NodeType = {
   typeId: 'conformance.modelCapability.insufficient',
   leavesProcess: true,
   prepare: () => () => ({ kind: 'dispatched' }),
 };
 
-/** Declares a runtime capability that no host provides, and is therefore refused when it is reached. */
+/** Requires a runtime capability that no host provides: it is refused when it is reached. */
 export const requiresMissing: NodeType = {
   typeId: 'conformance.requiresMissing',
   prepare: () => () =>

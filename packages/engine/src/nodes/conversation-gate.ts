@@ -19,7 +19,7 @@ import { settingsOf } from './settings.ts';
 
 const LIFECYCLE = 'open-exchange-close';
 
-/** Talks until someone closes the conversation. */
+/** Runs a conversation until it is closed. */
 export const conversationGate: NodeType = {
   typeId: 'core.conversationGate',
   prepare(preparation) {
@@ -44,7 +44,7 @@ export const conversationGate: NodeType = {
   },
 };
 
-/** How many turns a conformance workflow plays with itself. */
+/** The number of turns that a conformance workflow simulates. */
 function mockedTurns(preparation: Preparation): number | undefined {
   const { flag, whole } = settingsOf(preparation);
   if (!flag('mockAutoResume')) return;
@@ -73,7 +73,7 @@ function requestOf(preparation: Preparation): ConversationRequest {
   };
 }
 
-/** Every turn goes to the channel that the config names, else to the first one that takes messages. */
+/** Every turn is written to the channel in the config, else to the first channel that accepts messages. */
 function channelOf({ config, definition, issue }: Preparation): string | undefined {
   const channels: JsonObject = definition.channels ? (definition.channels as JsonObject) : {};
   const takesMessages = (name: string) => isObject(channels[name]) && channels[name].reducer === 'message';

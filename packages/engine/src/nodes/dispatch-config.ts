@@ -5,7 +5,7 @@ import { isObject, own } from '../json.ts';
 import type { Preparation } from './node-type.ts';
 import { settingsOf } from './settings.ts';
 
-/** More children of one dispatch than this are never under way at once. */
+/** The maximum number of children of one dispatch that run at once. */
 export const DISPATCH_MAX_FAN_OUT = 100;
 
 export interface Dispatch {
@@ -28,7 +28,7 @@ export function dispatchConfig(preparation: Preparation): Dispatch {
   choice('workerDispatchModel', ['child-run']);
   const routing = choice('askUserRouting', ['auto', 'clarification', 'conversation']);
   return {
-    // `auto` is a conversation wherever the host advertises them, as this one does
+    // `auto` means a conversation if the host advertises them, as this one does
     askUserRouting: routing === 'clarification' ? routing : 'conversation',
     fanOut: fanOutOf(preparation),
     iterationCap: whole('iterationCap', 1) ?? Number.POSITIVE_INFINITY,

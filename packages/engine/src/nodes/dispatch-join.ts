@@ -9,7 +9,7 @@ import type { PlanNode } from '../plan.ts';
 import { emitCaused, type Step } from '../step.ts';
 import type { Dispatch } from './dispatch-config.ts';
 
-/** After each end: is the join decided, or which child starts next? */
+/** Called after each end: concludes the join, or starts the next child. */
 export function joinChildren(
   step: Step,
   node: PlanNode,
@@ -64,7 +64,7 @@ function emitJoin(step: Step, node: PlanNode, entry: NodeChildren, joinOutcome: 
   });
 }
 
-/** The order in which the parent heard of their ends decides which child is merged last, and so wins. */
+/** Children are merged in the order in which the parent recorded their ends, so the last one wins. */
 function inMergeOrder(ended: readonly string[], children: readonly EndedChild[]): EndedChild[] {
   const byId = new Map(children.map((child) => [child.childRunId, child]));
   return ended.flatMap((childRunId) => {

@@ -18,7 +18,7 @@ import { type Dispatch, dispatchConfig } from './dispatch-config.ts';
 import { joinChildren } from './dispatch-join.ts';
 import { failed, type NodeType, type Result } from './node-type.ts';
 
-/** Carries out the supervisor's latest decision. */
+/** Executes the supervisor's latest decision. */
 export const dispatch: NodeType = {
   typeId: 'core.dispatch',
   prepare: (preparation) => {
@@ -100,7 +100,7 @@ function fanOutTo(
   beginChildren(step, node, concurrency);
 }
 
-/** Ends a run that would dispatch more children than allowed, before any of them. Answers whether it did. */
+/** Ends a run that would dispatch more children than allowed, before any is dispatched. Returns whether it did. */
 function enforceIterations(step: Step, node: PlanNode, { iterationCap }: Dispatch, workers: number): boolean {
   const observed = (step.run.orchestrator?.dispatched ?? 0) + workers;
   if (observed <= iterationCap) return false;
@@ -140,7 +140,7 @@ function childEnded(step: Step, node: PlanNode, config: Dispatch, child: EndedCh
 
 const QUESTION_ID = 'answer';
 
-/** Puts the supervisor's question to the user. */
+/** Asks the user the supervisor's question. */
 function askUser(step: Step, node: PlanNode, routing: Dispatch['askUserRouting'], prompt: string): void {
   if (routing === 'clarification') {
     const questions = [{ id: QUESTION_ID, question: prompt }];
@@ -151,7 +151,7 @@ function askUser(step: Step, node: PlanNode, routing: Dispatch['askUserRouting']
   openConversation(step, node, { prompt, turnsMax: TURNS_MAX, ...(agentId !== undefined && { agentId }) });
 }
 
-/** The answer is what the one question got, or what the conversation came to. */
+/** The output is the answer to the question, or the outcome of the conversation. */
 function userAnswered(step: Step, node: PlanNode, answer: Answer): void {
   const { answers, outcome } = isObject(answer.value) ? answer.value : {};
   const output = isObject(answers) ? answers[QUESTION_ID] : outcome;

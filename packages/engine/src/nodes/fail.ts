@@ -9,7 +9,7 @@ export const fail: NodeType = {
   prepare({ config }) {
     const code = textOr(config.code, 'conformance_test_failure');
     const message = textOr(config.message, 'Intentional conformance failure');
-    // Retryable, so that a workflow's retry settings can be tried out.
+    // Retryable, so that the retry settings of a workflow can be tested.
     return ({ inputs }) => failed(textOr(inputs.code, code), textOr(inputs.message, message), true);
   },
 };

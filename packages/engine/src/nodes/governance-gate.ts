@@ -8,7 +8,7 @@ import { askApproval } from './approval-gate.ts';
 import type { NodeType, Preparation } from './node-type.ts';
 import { settingsOf } from './settings.ts';
 
-/** An approval bound to a role or a scope. A rejection is an outcome like any other: edges say what follows. */
+/** An approval that requires a role or a scope. A rejection completes the node: edges decide what follows. */
 export const governanceGate: NodeType = {
   typeId: 'core.openwop.governance.approvalGate',
   reviews: true,

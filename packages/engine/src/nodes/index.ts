@@ -53,7 +53,7 @@ const ALL: readonly NodeType[] = [
 
 export const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(ALL.map((type) => [type.typeId, type]));
 
-/** Types that no pack replaces. */
+/** Types that packs cannot replace. */
 export const OWN_TYPE_IDS: ReadonlySet<string> = new Set(
   ALL.filter((type) => !type.yields).map(({ typeId }) => typeId),
 );

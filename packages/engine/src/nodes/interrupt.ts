@@ -11,7 +11,7 @@ const KINDS = Object.keys(ASKABLE).join(', ');
 const isAskable = (kind: Json | undefined): kind is AskableKind =>
   typeof kind === 'string' && Object.hasOwn(ASKABLE, kind);
 
-/** Asks whatever its config says, in the config's own words. */
+/** Opens the interrupt that its config defines. */
 export const interrupt: NodeType = {
   typeId: 'core.interrupt',
   prepare(preparation) {

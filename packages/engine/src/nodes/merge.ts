@@ -12,7 +12,7 @@ export const merge: NodeType = {
   },
 };
 
-/** Inputs that are objects are merged key by key; any other is kept under its port's name. */
+/** Object inputs are merged key by key; others are kept under the name of their port. */
 function mergeInputs(inputs: JsonObject): JsonObject {
   const merged: JsonObject = {};
   for (const port of Object.keys(inputs)) {

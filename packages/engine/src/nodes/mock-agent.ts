@@ -10,7 +10,7 @@ import type { Run } from '../run.ts';
 import { emitCaused, emitNode, type Step } from '../step.ts';
 import type { NodeType } from './node-type.ts';
 
-/** Plays an agent's part in the log, word for word as its config says. */
+/** Simulates an agent in the log, exactly as its config says. */
 export const mockAgent: NodeType = {
   typeId: 'core.conformance.mock-agent',
   prepare({ node, config, definition, issue }) {
@@ -114,7 +114,7 @@ function useTool(step: Step, node: PlanNode, call: MockToolCall, index: number, 
   emitCaused(step, causeSeq, { type: 'agent.toolReturned', nodeId: node.id, payload: returned });
 }
 
-/** Answers whether someone has to ratify the decision. */
+/** Returns whether the decision must be ratified. */
 function decide(
   step: Step,
   node: PlanNode,

@@ -17,11 +17,11 @@ import type { SchemaCheck } from '../schema.ts';
 import type { Step } from '../step.ts';
 import type { PackNodeType } from './pack-node.ts';
 
-/** One entry into a node: what it sees. */
+/** One entry into a node, as its code sees it. */
 export interface Visit {
   readonly inputs: JsonObject;
   readonly run: Run;
-  /** How often the node's loop was followed since it was entered; 0 outside loops. */
+  /** The number of times that the node's loop was followed since it was entered; 0 outside loops. */
   readonly iteration: number;
 }
 
@@ -32,40 +32,40 @@ export type Result =
       readonly variables?: { readonly [name: string]: Json };
     }
   | { readonly kind: 'failed'; readonly error: RunError; readonly retryable: boolean }
-  /** Completes with no outputs when the time is over. */
+  /** Completes without outputs after `ms`. */
   | { readonly kind: 'delayed'; readonly ms: number }
-  /** Comes back as a `settle` command. */
+  /** Returns as a `settle` command. */
   | { readonly kind: 'dispatched' }
-  /** Goes on by itself once `node.started` is written: suspends, starts children, completes, ... */
+  /** Runs `act` after `node.started` is written: suspends, starts children, completes, ... */
   | { readonly kind: 'acts'; readonly act: (step: Step, node: PlanNode) => void };
 
 export type Execute = (visit: Visit) => Result;
 
-/** What a node does beside starting. */
+/** The behaviour of a node when it starts and afterwards. */
 export interface Behaviour {
   readonly execute: Execute;
-  /** An interrupt of the node was answered; the node runs again, and this goes on with it. */
+  /** An interrupt of the node was answered; the node is running again, and this continues it. */
   readonly answered?: (step: Step, node: PlanNode, answer: Answer) => void;
-  /** A child of the node's present visit ended and is noted as ended. */
+  /** A child of the node's current visit has ended, and its end is recorded. */
   readonly childEnded?: (step: Step, node: PlanNode, child: EndedChild) => void;
-  /** Given by nodes that have children. */
+  /** Set by nodes that have children. */
   readonly children?: ChildTerms;
 }
 
 export interface NodeType {
   readonly typeId: string;
   readonly leavesProcess?: true;
-  /** A pack that brings the type serves it instead: published packs do. */
+  /** A pack that provides the type replaces it, as published packs do. */
   readonly yields?: true;
-  /** It asks for approval: artifacts before it that wait for one are stored when it is given. */
+  /** It requests approval: artifacts of earlier nodes that wait for one are stored when it is granted. */
   readonly reviews?: true;
-  /** The output that its artifact is; `artifact` when absent. */
+  /** The output that is its artifact; defaults to `artifact`. */
   readonly artifactOutput?: string;
-  /** Given by types that come from a pack. */
+  /** Set by types that come from a pack. */
   readonly pack?: PackNodeType;
-  /** All that it has, where that is known. */
+  /** All of its outputs, if they are known. */
   readonly outputs?: readonly string[];
-  /** Checks a node's config once, when the definition is compiled, and answers how to run it. */
+  /** Checks a node's config once, when the definition is compiled, and returns how to run it. */
   readonly prepare: (preparation: Preparation) => Execute | Behaviour;
 }
 
@@ -74,15 +74,18 @@ export interface Preparation {
   readonly config: JsonObject;
   readonly definition: WorkflowDefinition;
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
-  /** Reports a problem; `key` is the config key it is about. A capability named is what the host lacks. */
+  /**
+   * Reports a problem; `key` is the config key it is about. `requiredCapability` is a capability that the host
+   * lacks.
+   */
   issue(key: string, message: string, requiredCapability?: string): void;
-  /** Compiles the expression under a config key. It sees `inputs` (the node's own), `variables`, `nodes`. */
+  /** Compiles the expression under a config key. It can use `inputs` (the node's own), `variables`, `nodes`. */
   expression(key: string, text: Json): Expression | undefined;
   /** Compiles a condition over the node's inputs, written as on an edge. */
   condition(config: JsonObject): Condition | undefined;
-  /** Compiles a JSON Schema that answers or values are held to; undefined when it cannot be used. */
+  /** Compiles a JSON Schema for answers or values; undefined when it is not usable. */
   schema(key: string, schema: Json): SchemaCheck | undefined;
-  /** Marks an output that readers must not see in clear. */
+  /** Marks an output that readers must see only masked. */
   markSensitive(output: string): void;
 }
 

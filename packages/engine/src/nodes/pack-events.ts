@@ -7,18 +7,18 @@ import { jsonSize } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitCaused, record, type Step } from '../step.ts';
 
-/** Pack code must not be able to fill the log: more than this at once, or larger, is left out. */
+/** Limits that keep pack code from filling the log: further or larger events are dropped. */
 const EVENTS_MAX = 200;
 const EVENT_SIZE_MAX = 65_536;
 
-/** The protocol closes their payloads; the event itself names the node. */
+/** Events with closed payloads; the event itself names the node. */
 const CLOSED: ReadonlySet<EmittedEvent['type']> = new Set([
   'connector.authorized',
   'connector.auth_expired',
   'budget.consumed',
 ]);
 
-/** What pack code emitted. The node is the host's word, whatever the event says. */
+/** Records events of pack code. The host sets the node, whatever the event says. */
 export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]): void {
   for (const { type, payload, ...beside } of events.slice(0, EVENTS_MAX)) {
     if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
@@ -33,7 +33,10 @@ export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]
   }
 }
 
-/** All that wait for an envelope of that kind look again: the first one takes it, and the others wait for the rest of their time. */
+/**
+ * Wakes all nodes that wait for an envelope of that kind: the first one takes it, and the others wait for the
+ * rest of their time.
+ */
 function wakeWaiting(step: Step, envelopeType: string): void {
   for (const [nodeId, interrupt] of [...step.run.interrupts]) {
     const waiting = step.plan.nodes.get(nodeId);
@@ -44,13 +47,16 @@ function wakeWaiting(step: Step, envelopeType: string): void {
   }
 }
 
-/** The event that the call began, unless it has returned. */
+/** The sequence of the event that began the call, unless it has returned. */
 const openCall = ({ run }: Step, { callId }: JsonObject): number | undefined =>
   typeof callId === 'string' && run.toolCalls && Object.hasOwn(run.toolCalls, callId)
     ? run.toolCalls[callId]
     : undefined;
 
-/** Calls of tools that are open: a return follows from its call, and a repeated call is in the log once. Those that were cut off stay open; beyond this the oldest are forgotten. */
+/**
+ * The maximum number of open tool calls. They are kept so that a return names its call as its cause, and a
+ * repeated call is logged once. Interrupted calls stay open; beyond this limit the oldest are dropped.
+ */
 const OPEN_MAX = 256;
 
 export function foldToolCall(run: Draft, { type }: RunEvent, { callId }: JsonObject): void {

@@ -1,17 +1,17 @@
-/** Node types that come from packs. Their code runs outside the process; here stands what the engine must know. */
+/** Node types from packs. Their code runs outside the process; this file has what the engine needs to know. */
 import type { JsonObject } from '@gantry/protocol';
 import type { SyncOn } from '../artifacts/node-artifact.ts';
 import type { SchemaCheck } from '../schema.ts';
 import { failed, type NodeType, type Preparation, type Visit } from './node-type.ts';
 
-/** What doubt means for a node: a pure or idempotent one is run again, another is never run twice. */
+/** Whether a node may run again when its outcome is unknown: a pure or idempotent one may, others never run twice. */
 export type PackEffect = 'pure' | 'idempotent' | 'effect';
 
 export interface PackNodeType {
   readonly typeId: string;
   readonly packName: string;
   readonly packVersion: string;
-  /** Of the archive that the code comes from. */
+  /** The integrity of the archive that contains the code. */
   readonly integrity: string;
   readonly effect: PackEffect;
   readonly configSchema?: JsonObject;
@@ -35,9 +35,9 @@ export const packNode = (pack: PackNodeType): NodeType => ({
     const { config } = preparation;
     return {
       execute: (visit) => misfitOf(inputs, config, visit) ?? { kind: 'dispatched' },
-      // The answer is kept with the node, which runs again: the pack is called anew and finds it.
+      // The answer is kept with the node, which runs again: the pack is called again and receives it.
       answered: () => {},
-      // Likewise how a child ended that it called. The call brings its inputs, so nothing is mapped.
+      // The same applies to the end of a child that it called. The call provides the inputs, so nothing is mapped.
       childEnded: () => {},
       children: { mappingOf: () => NOTHING_MAPPED, propagateCancellation: true },
     };
@@ -51,7 +51,7 @@ function checkConfig({ config, issue, schema }: Preparation, { configSchema }: P
   if (misfit) issue(misfit.path.replace(/^\//, ''), misfit.message);
 }
 
-/** Packs read `{...config, ...inputs}`, so an author may give an input in either place. */
+/** Packs read `{...config, ...inputs}`, so an author may set an input in either. */
 function misfitOf(check: SchemaCheck | undefined, config: JsonObject, { inputs }: Visit) {
   const misfit = check?.(inputs);
   if (!misfit || !check?.({ ...config, ...inputs })) return;

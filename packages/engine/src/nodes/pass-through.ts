@@ -1,4 +1,4 @@
-/** Types whose outputs are their inputs: they differ in what they mean to the reader of a workflow. */
+/** Types whose outputs are their inputs. They differ only in their meaning for readers of a workflow. */
 import type { Json } from '@gantry/protocol';
 import { writeChannelFrom } from '../channels/write.ts';
 import { completeNode, failNode } from '../node-run.ts';
@@ -16,7 +16,7 @@ export const identity: NodeType = {
 };
 export const parallel: NodeType = { typeId: 'core.parallel', prepare: passInputs };
 
-/** In conformance workflows: a message, then another one twice. The channel must hold two. */
+/** In conformance workflows: writes a message, then another one twice. The channel must contain two. */
 function emitDuplicateMessage({ definition, issue }: Preparation): Execute {
   const [channel] =
     Object.entries(definition.channels ?? {}).find(([, { reducer }]) => reducer === 'message') ?? [];

@@ -1,8 +1,8 @@
-/** Settings of a node's config: what is wrong with one is reported under its name, and it counts as absent. */
+/** Reads settings of a node's config: an invalid one is reported under its name, and counts as absent. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Preparation } from './node-type.ts';
 
-/** `of` is an object in the config that `prefix` leads to; else the config itself. */
+/** `of` is an object in the config at `prefix`, or the config itself. */
 export function settingsOf({ config, issue }: Preparation, of: JsonObject = config, prefix = '') {
   const read = <Value extends Json>(
     name: string,

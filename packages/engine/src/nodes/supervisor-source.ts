@@ -1,4 +1,4 @@
-/** Where the decisions of a supervisor come from. */
+/** The source of a supervisor's decisions. */
 
 import type { Json, JsonObject } from '@gantry/protocol';
 import { isConformance } from '../conformance-workflow.ts';
@@ -6,19 +6,19 @@ import { decisionOf, isConfidence, type OrchestratorDecision } from '../orchestr
 import type { Preparation } from './node-type.ts';
 
 export type DecisionSource =
-  /** A node before it decides: its decision arrives at the input port `decision`. */
+  /** An earlier node decides: its decision arrives at the input port `decision`. */
   | { readonly from: 'input' }
-  /** Written down in the config, one decision per turn; then it terminates. Only for conformance. */
+  /** Scripted in the config, one decision per turn; then it terminates. Only for conformance. */
   | {
       readonly from: 'script';
       readonly decisions: readonly OrchestratorDecision[];
-      /** The turns that state a confidence: the first of a pending decision, else all. */
+      /** The turns that have a confidence: the first one if there is a pending decision, else all. */
       readonly confidence?: { readonly value: number; readonly firstTurnOnly: boolean };
     };
 
 export interface Proposal {
   readonly decision: OrchestratorDecision;
-  /** How sure the agent is; below the threshold a person has to agree. */
+  /** The confidence of the agent; below the threshold a person must agree. */
   readonly confidence?: number;
 }
 
@@ -67,7 +67,7 @@ function scriptOf(preparation: Preparation): DecisionSource {
   };
 }
 
-/** The decision of the turn after `turns` earlier ones; a text when there is none. */
+/** The decision of the turn after `turns` earlier ones; an error text when there is none. */
 export function propose(source: DecisionSource, inputs: JsonObject, turns: number): Proposal | string {
   if (source.from === 'input') {
     const decision = decisionOf(inputs.decision);

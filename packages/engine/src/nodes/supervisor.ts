@@ -13,7 +13,7 @@ import type { NodeType, Preparation } from './node-type.ts';
 import { settingsOf } from './settings.ts';
 import { type DecisionSource, decisionSource, propose } from './supervisor-source.ts';
 
-/** Below this a decision is never carried out unasked. */
+/** A decision below this confidence always needs an approval. */
 const CONFIDENCE_FLOOR = 0.5;
 const LOOP_ITERATIONS = 1_000;
 const AGENT_ID = 'core.orchestrator.supervisor';
@@ -24,7 +24,7 @@ interface Supervisor {
   readonly iterationCap: number;
 }
 
-/** Decides once per entry what the run does next. */
+/** Decides the next action of the run each time it is entered. */
 export const supervisor: NodeType = {
   typeId: 'core.orchestrator.supervisor',
   prepare: (preparation) => {
@@ -71,7 +71,7 @@ function takeTurn(step: Step, node: PlanNode, config: Supervisor, inputs: JsonOb
 
 const asPayload = (decision: OrchestratorDecision): JsonObject => decision as JsonObject;
 
-/** Ends a run whose supervisor would decide once too often. Answers whether it did. */
+/** Ends a run whose supervisor would exceed its limit of decisions. Returns whether it did. */
 function enforceTurns(step: Step, node: PlanNode, { iterationCap }: Supervisor): boolean {
   const { facts, orchestrator } = step.run;
   const observed = (orchestrator?.iteration ?? 0) + 1;
@@ -153,7 +153,7 @@ function answered(step: Step, node: PlanNode, { agentId }: Supervisor, answer: A
   const asked = interrupt.kind === 'approval';
   const decision = decisionOf(asked ? step.run.orchestrator?.latest?.decision : value);
   if (typeof decision === 'string') {
-    // An answer that is not a decision: the interrupt is opened again.
+    // The answer is not a decision: open the interrupt again.
     const { observed: confidence, decision: held = null } = interrupt.data;
     escalate(step, node, { agentId, confidence, decision: held });
   } else if (asked) finish(step, node, decision);

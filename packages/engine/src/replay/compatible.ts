@@ -1,12 +1,12 @@
-/** Whether a run whose events one definition made can go on under another. Pure. */
+/** Whether a run that was recorded under one definition can continue under another. Pure. */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import { asJson, deepEqual } from '../json.ts';
 import { textAt } from '../payload.ts';
 import type { Plan } from '../plan.ts';
 
 /**
- * A sentence about the first difference that matters; undefined when there is none. What the events do not reach may
- * differ: nodes that have not begun, and the edges that leave nodes which have not settled.
+ * Describes the first relevant difference; undefined when there is none. Parts that the events do not reach may
+ * differ: nodes that have not begun, and outgoing edges of nodes that have not settled.
  */
 export function recordConflict(from: Plan, to: Plan, events: readonly RunEvent[]): string | undefined {
   const begun = new Set(events.flatMap(({ nodeId }) => nodeId ?? []));
@@ -46,7 +46,7 @@ function channelConflict(from: Plan, to: Plan, events: readonly RunEvent[]): str
   return changed === undefined ? undefined : `channel ${changed} was written and has another declaration`;
 }
 
-/** The record as if the run had begun with the defaults that are new in `to`; what it was given stays. */
+/** The events as if the run had begun with the defaults that are new in `to`; given values stay. */
 export function withNewVariables(from: Plan, to: Plan, events: readonly RunEvent[]): RunEvent[] {
   const [started, ...rest] = events;
   const added = [...to.variables.values()].flatMap(({ name, defaultValue }) =>
@@ -63,7 +63,7 @@ export function withNewVariables(from: Plan, to: Plan, events: readonly RunEvent
   return [{ ...started, sealed: { ...sealed, variables } }, ...rest];
 }
 
-/** Where the last visit of a failed node begins: everything before it stays. */
+/** The sequence at which the last visit of a failed node begins: everything before it is kept. */
 export function repairPoint(events: readonly RunEvent[], failedNodeId: string): number | undefined {
   const started = events.findLastIndex(
     ({ type, nodeId, payload }) =>

@@ -1,4 +1,4 @@
-/** A fork may start in the middle of a step: between events that the engine only ever writes together. */
+/** Handles forks that start in the middle of a step: between events that the engine always writes together. */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import { isDecided } from '../interrupt/quorum.ts';
 import { objectAt, textAt } from '../payload.ts';
@@ -6,7 +6,7 @@ import type { Plan, PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
 import { isWellFormed } from './recording.ts';
 
-/** Whether every node under way waits for something that will still come. */
+/** Whether every active node waits for something that can still happen. */
 export const isWhole = (plan: Plan, run: Run): boolean => plan.order.every((node) => isWholeNode(node, run));
 
 function isWholeNode(node: PlanNode, run: Run): boolean {
@@ -23,7 +23,7 @@ function isWholeNode(node: PlanNode, run: Run): boolean {
 
 const ENDINGS = new Set(['run-failed', 'run-cancelled', 'run-terminated']);
 
-/** The rest of the source's log if it is the end of a step that already ended the run before `fromSeq`. */
+/** The rest of the source's log, if it completes a step that already ended the run before `fromSeq`. */
 export function cutEnding(events: readonly RunEvent[], fromSeq: number): readonly RunEvent[] {
   const last = events[fromSeq - 1];
   const rest = events.slice(fromSeq);
@@ -39,7 +39,7 @@ const isEnding = (event: RunEvent): boolean => event.type === 'run.dead_lettered
 const isReleased = ({ type, payload }: RunEvent): boolean =>
   (type === 'node.cancelled' || type === 'node.skipped') && ENDINGS.has(textAt(payload, 'reason'));
 
-/** A decision to terminate was carried out: the node that did so was the last to complete. */
+/** Whether a decision to terminate was executed: the node that did so was the last to complete. */
 function isTerminated(events: readonly RunEvent[], fromSeq: number): boolean {
   const last = events[fromSeq - 1]!;
   if (isReleased(last)) return textAt(last.payload, 'reason') === 'run-terminated';

@@ -3,18 +3,18 @@ import type { Run } from '../run.ts';
 import { isWhole } from './cut.ts';
 import { Replay, type ReplayOptions } from './replay.ts';
 
-/** A run made from the log of another, ready to be committed as a whole. */
+/** A run created from the log of another, ready to be committed as a whole. */
 export interface ForkedRun {
   readonly events: readonly RunEvent[];
   readonly run: Run;
-  /** Sequence of the source's first event that a replay did not bring about again. */
+  /** Sequence of the first event of the source that the replay did not reproduce. */
   readonly divergedAt?: number;
 }
 
-/** A slice is about so many events: the caller may let others in between. */
+/** The approximate number of events per slice: the caller may run other work between slices. */
 const SLICE_EVENTS = 500;
 
-/** Lives the source again from `fromSeq` on, slice by slice. Nothing outside is asked, ever. */
+/** Replays the source from `fromSeq` on, slice by slice. Makes no external calls. */
 export function* replaySlices(options: ReplayOptions): Generator<undefined, ForkedRun> {
   const replay = new Replay(options);
   for (let next = replay.events.length + SLICE_EVENTS; replay.step(); ) {
@@ -30,7 +30,7 @@ export function replayRun(options: ReplayOptions): ForkedRun {
   for (let slice = slices.next(); ; slice = slices.next()) if (slice.done) return slice.value;
 }
 
-/** The source's events before `fromSeq`, and those after it without which no run can stand still. */
+/** The source's events before `fromSeq`, and as many after it as are needed for a consistent run. */
 export function branchRun(options: ReplayOptions): ForkedRun {
   const replay = new Replay(options);
   replay.finishEnding();

@@ -1,4 +1,4 @@
-/** How what the source heard from outside reaches the replayed run. */
+/** Applies the external input of the source to the replayed run. */
 import { eventId, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { foldInto } from '../apply.ts';
 import type { ChildReport } from '../children/child.ts';
@@ -18,10 +18,10 @@ import { emit, type Step } from '../step.ts';
 import { type ForkIds, rebase } from './rebase.ts';
 import { type Executions, executionKey, type Recorded, type Recording } from './recording.ts';
 
-/** Where events of the source stand in the log of the fork; a hole where one was left out. */
+/** Positions of the source's events in the log of the fork; undefined for an omitted event. */
 export type Places = readonly (number | undefined)[];
 
-/** The earliest record that some node of the run, or the run as a whole, is waiting for. */
+/** The earliest record that a node of the run, or the run as a whole, waits for. */
 export function nextRecorded(
   plan: Plan,
   run: Run,
@@ -51,7 +51,7 @@ function recordFor(
   return records[state.status === 'retrying' ? 0 : executions.countOf(nodeId)];
 }
 
-/** What follows from a record is decided again; a record that decides nothing is emitted again as it was. */
+/** Decides the consequences of a record again; a record without consequences is copied. */
 export function relive(
   step: Step,
   { event }: Recorded,
@@ -95,7 +95,7 @@ function reliveNode(step: Step, node: PlanNode, event: RunEvent): void {
   }
 }
 
-/** No child runs again: that it was started, and what it reported, is on record. */
+/** Children do not run again: their start and their report are recorded. */
 function reliveChild(step: Step, { id: nodeId }: PlanNode, { type, payload, sealed = {} }: RunEvent): void {
   const visit = numberAt(sealed, 'visit', 1);
   const index = numberAt(sealed, 'index', 0);
@@ -145,7 +145,7 @@ function cancellation(payload: JsonObject): { reason?: string; by?: string; pare
   return { ...reasonOf(payload), ...(by && { by }), ...(parentRunId && { parentRunId }) };
 }
 
-/** A recorded event in the fork's log, naming as its cause the same event there. */
+/** A copy of a recorded event for the fork's log, whose cause is the corresponding event there. */
 export function copyOf(event: RunEvent, ids: ForkIds, places: Places, at: number): RunEvent {
   const { causationId, ...copy } = { ...rebase(event, ids), at };
   const own = `${ids.runId}.`;

@@ -1,4 +1,4 @@
-/** An event of one run as an event of another. */
+/** Converts an event of one run to an event of another. */
 import type { ForkMode, Json, JsonObject, RunEvent } from '@gantry/protocol';
 import { deepEqual, isObject } from '../json.ts';
 
@@ -13,11 +13,11 @@ export interface ForkIds extends RunPair {
 
 /** Fields of payloads that hold the id of the run itself. */
 const RUN_IDS = ['runId', 'parentRunId', 'resource'];
-/** Those that begin with it. A replay asks what its source asked, a branch asks anew. */
+/** Fields that begin with it. A replay keeps the interrupts of its source, a branch opens its own. */
 const QUESTION_IDS = ['key', 'interruptId', 'conversationId'];
 const OWN_IDS = { replay: RUN_IDS, branch: [...RUN_IDS, ...QUESTION_IDS] };
 
-/** Everything is kept but what names the run. */
+/** Keeps everything except references to the run. */
 export function rebase(event: RunEvent, ids: ForkIds): RunEvent {
   if (!isObject(event)) return event;
   const { causationId } = event;
@@ -43,10 +43,10 @@ function rebaseText(text: string, { sourceRunId, runId }: RunPair): string {
   return rest === '' || rest.startsWith('.') || rest.startsWith(':') ? runId + rest : text;
 }
 
-/** Whether a value of the fork says the same as one of its source, each in terms of its own run. */
+/** Whether a value of the fork equals one of its source, apart from the run ids. */
 export const sameValue = (forked: Json | undefined, original: Json | undefined, ids: RunPair): boolean =>
   deepEqual(forked, original, (text, ofSource) => text === rebaseText(ofSource, ids));
 
-/** Ids, causes and clocks are each run's own. */
+/** Ignores ids, causes and times, which differ between runs. */
 export const sameEvent = (forked: RunEvent, original: RunEvent, ids: RunPair): boolean =>
   isObject(original) && forked.type === original.type && sameValue(forked.payload, original.payload, ids);

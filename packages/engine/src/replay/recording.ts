@@ -1,6 +1,6 @@
 /**
- * What a source run heard from outside, found by execution of a node and never by position: a node in a loop
- * gets the outcome of the same visit and attempt, wherever in the log it stands.
+ * The external input of a source run, found by execution of a node and never by position: a node in a loop gets
+ * the outcome of the same visit and attempt, wherever it is in the log.
  */
 import type { RunEvent } from '@gantry/protocol';
 import { isTerminalEvent } from '@gantry/protocol';
@@ -8,20 +8,20 @@ import { isObject } from '../json.ts';
 import { numberAt, textAt } from '../payload.ts';
 
 export interface Recorded {
-  /** Place in the source's log. */
+  /** Position in the source's log. */
   readonly sequence: number;
   readonly event: RunEvent;
 }
 
-/** Brought about by something else that happens to the run, so never to be brought about again by itself. */
+/** Consequences of other events of the run, so they are never replayed on their own. */
 const CONSEQUENCES = new Set(['node.cancelled', 'node.skipped']);
-/** Rooms of events that the run brings about itself. */
+/** Prefixes of events that the run itself causes. */
 const OWN_ROOMS = new Set(['run', 'cap', 'workflow', 'replay', 'node', 'variable', 'budget']);
 
 export const executionKey = (nodeId: string, visit: number, attempt: number): string =>
   `${nodeId}\0${visit}\0${attempt}`;
 
-/** Which execution of its node an event belongs to, and the how-manieth event of that it is. */
+/** Finds the execution of its node that an event belongs to, and its index in that execution. */
 export class Executions {
   readonly #current = new Map<string, { key: string; count: number }>();
 
@@ -39,7 +39,7 @@ export class Executions {
     return current && { key: current.key, index: current.count++ };
   }
 
-  /** How many events the node's present execution has so far. */
+  /** The number of events of the node's current execution so far. */
   countOf(nodeId: string): number {
     return this.#current.get(nodeId)?.count ?? 0;
   }
@@ -48,9 +48,9 @@ export class Executions {
 export interface Recording {
   /** Events of one execution of a node, in order. */
   execution(key: string): readonly Recorded[];
-  /** What came from outside and concerns no node. */
+  /** External input that concerns no node. */
   readonly unbound: readonly Recorded[];
-  /** How the source ended; undefined while it goes on. */
+  /** How the source ended; undefined while it runs. */
   readonly end: RunEvent | undefined;
 }
 
@@ -75,7 +75,7 @@ export function recordingOf(events: readonly RunEvent[]): Recording {
   };
 }
 
-/** An artifact that was stored by hand, after its node had ended. */
+/** An artifact that was stored manually, after its node had ended. */
 const isRegistration = ({ type, payload }: RunEvent): boolean =>
   type === 'artifact.created' && payload.registeredBy !== undefined;
 
@@ -87,7 +87,7 @@ function isFromOutside(event: RunEvent): boolean {
   return !OWN_ROOMS.has(event.type.slice(0, event.type.indexOf('.')));
 }
 
-/** A log may hold anything; what folding passes over, replay passes over too. */
+/** A log may contain anything; replay skips the same events as folding. */
 export const isWellFormed = (event: RunEvent): boolean =>
   isObject(event) &&
   typeof event.type === 'string' &&

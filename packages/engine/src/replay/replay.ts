@@ -1,10 +1,10 @@
 /**
- * A run lived again from the log of another.
+ * Replays a run from the log of another.
  *
- * I1  Nothing outside is asked: nodes in the process are decided anew, everything else comes from the record.
- * I2  While the run does what its source did, the source's log says in which order things came; each event is
- *     still decided, then compared.
- * I3  From the first difference on, records are found by execution of their node alone.
+ * I1 Makes no external calls: nodes in the process are decided again, everything else comes from the record.
+ * I2 While the run matches its source, the source's log determines the order; each event is still decided, then
+ *    compared.
+ * I3 From the first difference on, records are found only by the execution of their node.
  */
 import { ERRORS, eventId, isTerminal, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { fold } from '../apply.ts';
@@ -19,7 +19,7 @@ import { copyOf, nextRecorded, relive } from './moves.ts';
 import { type ForkIds, rebase, sameEvent } from './rebase.ts';
 import { Executions, isWellFormed, type Recorded, type Recording, recordingOf } from './recording.ts';
 
-/** Decided at a time. What is longer than the source's own step is cut where the two part. */
+/** The number of events decided at once. If that exceeds the source's own step, it is cut where the two differ. */
 const ADVANCE_EVENTS_MAX = 64;
 
 export interface ReplaySource {
@@ -29,22 +29,22 @@ export interface ReplaySource {
 
 export interface ReplayOptions {
   readonly plan: Plan;
-  /** Of the new run, with its `fork`. */
+  /** Facts of the new run, with its `fork`. */
   readonly facts: RunFacts & { readonly fork: ForkLink };
   readonly source: ReplaySource;
-  /** It goes on no further once the log has so many events. */
+  /** The replay stops once the log has this many events. */
   readonly eventsMax: number;
 }
 
-/** One way to go on. Pure, so that it can be tried. */
+/** One way to continue. Pure, so that it can be tried. */
 type Attempt = (run: Run) => Decision;
 
-/** Events that leave no trace in a replay. */
+/** Events that a replay skips. */
 const PASSED_OVER = new Set(['run.paused', 'run.resumed', 'replay.diverged', 'replay.divergedAtRefusal']);
 
 export class Replay {
   readonly events: RunEvent[] = [];
-  /** Sequence of the source's first event that came out differently. */
+  /** Sequence of the source's first event that differs. */
   divergedAt: number | undefined;
   readonly #options: ReplayOptions;
   readonly #plan: Plan;
@@ -55,7 +55,7 @@ export class Replay {
   readonly #places: (number | undefined)[] = [];
   #run: Run;
   #sourceRun: Run | undefined;
-  /** How far the source's log was followed. */
+  /** The position in the source's log. */
   #position: number;
   #unbound = 0;
   #now: number;
@@ -82,7 +82,7 @@ export class Replay {
     return { ...this.#run, facts: this.#options.facts };
   }
 
-  /** Goes on by one step. False when nothing is left to do. */
+  /** Performs one step. False when nothing is left to do. */
   step(): boolean {
     if (isTerminal(this.#run.status) || this.#run.nextSeq >= this.#options.eventsMax) return false;
     if (this.divergedAt !== undefined) return this.#goOn();
@@ -91,7 +91,7 @@ export class Replay {
     return original ? this.#follow(original) : this.#goOn();
   }
 
-  /** Pauses leave no trace in a replay; only a run that was forked while paused has to be resumed. */
+  /** A replay skips pauses; only a run that was forked while paused must be resumed. */
   #passPauses(): void {
     for (let event = this.#source[this.#position]; event; event = this.#source[this.#position]) {
       if (!PASSED_OVER.has(event.type) || (event.type === 'run.resumed' && this.#run.status === 'paused'))
@@ -123,7 +123,7 @@ export class Replay {
     if (recorded) yield this.#reliving(recorded, recorded.event.at);
   }
 
-  /** Advances as far as the source did before something else happened, or time went on. */
+  /** Advances as far as the source did before another input, or a later time. */
   #advanceAlong(now: number): Attempt {
     const advance = (run: Run, maxEvents: number): Decision =>
       decide(this.#plan, run, { type: 'advance', now, maxEvents });
@@ -133,7 +133,10 @@ export class Replay {
     return (run) => advance(run, maxEvents);
   }
 
-  /** How many events from the start are what the source has next. Past its end everything is. */
+  /**
+   * The number of leading events that match the next events of the source. If a source that has not ended runs
+   * out of events, the rest matches.
+   */
   #matched(events: readonly RunEvent[], atTheSameTime: boolean): number {
     const found = events.findIndex((event, index) => {
       const original = this.#source[this.#position + index];
@@ -144,7 +147,7 @@ export class Replay {
     return found === -1 ? events.length : found;
   }
 
-  /** Where the step in which the source ended was cut in two, its second half follows from the first. */
+  /** If the fork cut the source's final step in two, its second half follows from the first. */
   finishEnding(): boolean {
     const rest = cutEnding(this.#source, this.#position);
     if (rest.length === 0) return false;
@@ -239,19 +242,19 @@ export class Replay {
   }
 }
 
-/** Time limits of a run are facts of its log: a replay neither breaks them anew nor escapes them. */
+/** Time limits of a run are part of its log: a replay neither exceeds them again nor avoids them. */
 function timelessPlan({ timeoutMs: _limit, ...plan }: Plan): Plan {
   return plan;
 }
 
-/** What the run was started with, as far as deciding asks for it: what its parent left unset stays so. */
+/** The facts that decisions need: variables that the parent left unset stay unset. */
 function timelessFacts(facts: RunFacts, { parent }: RunFacts): RunFacts {
   const { runTimeoutMs: _limit, ...configurable } = facts.configurable;
   const limits = { ...facts.limits, maxRunDurationMs: Number.POSITIVE_INFINITY };
   return { ...facts, configurable, limits, ...(parent && { parent }) };
 }
 
-/** Payload of `replay.diverged`: where the replay parted from its source, and how. */
+/** Payload of `replay.diverged`: where and how the replay differs from its source. */
 function divergence(
   { sourceRunId }: ForkIds,
   atSequence: number,
@@ -271,7 +274,7 @@ function divergence(
   };
 }
 
-/** Whether the source has left this execution of the node behind, so that a record can never come. */
+/** Whether the source has finished this execution of the node, so that no record can follow. */
 function isPast(source: Run, run: Run, nodeId: string): boolean {
   const [theirs = 0, ours = 1] = [source.visits.get(nodeId), run.visits.get(nodeId)];
   if (theirs !== ours) return theirs > ours;
@@ -282,11 +285,11 @@ function isPast(source: Run, run: Run, nodeId: string): boolean {
 const attemptOf = (state: NodeState | undefined): number | undefined =>
   state && 'attempt' in state ? state.attempt : undefined;
 
-/** When time alone moves the node on. */
+/** When the node continues without input. */
 const dueOf = (state: NodeState): number | undefined =>
   state.status === 'retrying' ? state.retryAt : state.status === 'running' ? state.dueAt : undefined;
 
-/** Time passes in a replay too; but nothing outside is ever asked for what is missing. */
+/** Timers also run in a replay, but missing input is never requested from outside. */
 function settleUnrecorded(step: Step, node: PlanNode, state: NodeState): void {
   if (state.status === 'retrying') runNode(step, node);
   else if (dueOf(state) !== undefined) completeNode(step, node, {});

@@ -1,14 +1,14 @@
-/** What sets two runs apart: a function of their logs, read page by page, and of where they stand. */
+/** The difference of two runs: a function of their logs, read page by page, and of their current states. */
 import { eventDocJson, type Json, type RunSnapshot, type StoredEvent } from '@gantry/protocol';
 import { asJson, isObject } from '../json.ts';
 import { type RunPair, sameValue } from './rebase.ts';
 
-/** More differences than this are counted as one: that there are more. */
+/** The maximum number of reported differences; further ones only set `truncated`. */
 const DIFFERENCES_MAX = 1_000;
 const BYTES_MAX = 8_000_000;
 const DEPTH_MAX = 100;
 
-/** Takes two logs in step and keeps what differs, as JSON text. */
+/** Reads two logs in parallel and collects the differences as JSON text. */
 export class EventDiffs {
   divergedAtSeq: number | null = null;
   truncated = false;
@@ -24,7 +24,7 @@ export class EventDiffs {
     this.#ids = { sourceRunId: a, runId: b };
   }
 
-  /** The events of both runs at one sequence; undefined where a log has ended. */
+  /** Adds the events of both runs at one sequence; undefined if a log has ended. */
   add(sequence: number, a: StoredEvent | undefined, b: StoredEvent | undefined): void {
     if (a && b && this.#isSame(a, b)) return;
     this.divergedAtSeq ??= sequence;
@@ -41,7 +41,7 @@ export class EventDiffs {
     return `[${this.#found.join(',')}]`;
   }
 
-  /** Ids, causes, clocks and what readers do not see are each run's own. */
+  /** Ignores ids, causes, times and sealed data, which differ between runs. */
   #isSame(a: StoredEvent, b: StoredEvent): boolean {
     if (a.type !== b.type) return false;
     return a.payload === b.payload || sameValue(JSON.parse(b.payload), JSON.parse(a.payload), this.#ids);
@@ -50,7 +50,7 @@ export class EventDiffs {
 
 type Difference = { a?: Json; b?: Json };
 
-/** Where two runs stand, as readers may see it: what differs, by JSON pointer. */
+/** The differences between the masked states of two runs, by JSON pointer. */
 export function stateDiff(
   a: RunSnapshot,
   b: RunSnapshot,
