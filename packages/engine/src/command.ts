@@ -122,7 +122,7 @@ export type Command =
       readonly now: number;
       readonly reason?: string;
       readonly by?: string;
-      /** Set only when the parent was cancelled. */
+      /** Set only when the parent cancels the run. */
       readonly parentRunId?: string;
     }
   | {

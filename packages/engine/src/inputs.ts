@@ -30,9 +30,9 @@ export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInp
 }
 
 /**
- * A pack node without mapped inputs gets the inputs of the run that its schema names, or all if it has no
- * schema. Inputs that the author set in `config` are left out, since packs read both. Sensitive inputs must be
- * mapped by the author.
+ * A pack node without mapped inputs gets the inputs of the run that its schema names, or all if the schema
+ * names none. Inputs that the author set in `config` are left out, since packs read both. Sensitive inputs must
+ * be mapped by the author.
  */
 function unmappedInputs(plan: Plan, { definition, pack }: PlanNode, { facts }: Run): JsonObject {
   const named = pack?.inputSchema?.properties;

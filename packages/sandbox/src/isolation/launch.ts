@@ -171,7 +171,10 @@ export function openFolder(folder: string): void {
   }
 }
 
-/** The inner layer. Never allows the network, child processes, workers, addons or WASI. */
+/**
+ * The inner layer. Never add `--allow-net`, `--allow-child-process`, `--allow-worker`, `--allow-addons` or
+ * `--allow-wasi`.
+ */
 export function nodeArguments(paths: { runner: string; pack: string }, flags: readonly string[]): string[] {
   return [
     '--permission',
