@@ -1,4 +1,4 @@
-/** What a run in memory asks of the process around it. */
+/** The services of the process that the actor of a run uses. */
 import type { childRequests, Execution, Plan, Run } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import type { CommitPipeline, Write } from '@gantry/store';
@@ -30,16 +30,16 @@ export interface ActorHost extends Inputs {
   opened(children: readonly OpenedRun[]): void;
   /** The run has nothing left to do here: it ended or waits until `wakeAt`. */
   parked(actor: RunActor, wakeAt: number | null): void;
-  /** The store refused or someone else owns the run: what is in memory can't be trusted. */
+  /** The store refused, or another process owns the run: the state in memory cannot be trusted. */
   lost(actor: RunActor, error: unknown): void;
 }
 
 export type ActorState =
-  /** Waits for a command, for work outside the process or for the time when something is due. */
+  /** Waits for a command, for work outside the process or for the next due time. */
   | { readonly name: 'resting'; readonly cancelTimer?: () => void }
-  /** Decides, or gives the run back. */
+  /** Decides, or releases the run. */
   | { readonly name: 'working' }
-  /** A commit is on its way: the store may already know more than `run`. */
+  /** A commit is in progress: the store may be ahead of `run`. */
   | { readonly name: 'writing' }
-  /** Left memory, for good: the run must be opened again. */
+  /** Left memory permanently: the run must be opened again. */
   | { readonly name: 'gone' };

@@ -1,4 +1,4 @@
-/** In-process nodes change nothing outside, so several of them run in memory and commit together. */
+/** In-process nodes have no outside effects, so several of them run in memory and commit together. */
 import {
   type Command,
   childRequests,
@@ -15,19 +15,19 @@ import { isTerminal, type RunEvent } from '@gantry/protocol';
 import type { RunHead } from '@gantry/store';
 import type { Clock } from './clock.ts';
 
-/** A commit has about so many events, decided in so long: then commands and other runs have their turn. */
+/** Approximate limits of one commit, so that commands and other runs get their turn. */
 const COMMIT_EVENTS_MAX = 200;
 const COMMIT_MS_MAX = 5;
-/** Decided at a time; in between the clock is read. */
+/** Events of one decision; the clock is read between decisions. */
 export const ADVANCE_EVENTS_MAX = 32;
 
-/** A command that does not apply makes nothing go on. */
+/** A command that does not apply advances nothing. */
 export function decideAndAdvance(clock: Clock, plan: Plan, run: Run, command: Command): Decision {
   const decision = decide(plan, run, command);
   return decision.events.length === 0 ? decision : advanceReady(clock, plan, decision, command.now);
 }
 
-/** What `decided` makes ready goes on in memory until nothing is ready or the commit is large enough. */
+/** Advances in memory until nothing is ready or the commit is large enough. */
 export function advanceReady(clock: Clock, plan: Plan, decided: Decision, now: number): Decision {
   if (!isReady(plan, decided.run)) return decided;
   const until = clock.elapsedMs() + COMMIT_MS_MAX;
@@ -43,7 +43,7 @@ export function advanceReady(clock: Clock, plan: Plan, decided: Decision, now: n
   return { ...decided, events, run, ...(artifacts.length > 0 && { artifacts }) };
 }
 
-/** What the run row says once `run` is committed. A run with nothing to do in memory has no owner. */
+/** The head of the run row once `run` is committed. A run with nothing to do in memory has no owner. */
 export function headOf(plan: Plan, run: Run, epoch: number, isBusy: boolean): RunHead {
   const ended = isTerminal(run.status);
   const rests = ended || !(isBusy || isReady(plan, run) || isOutside(plan, run));
@@ -55,10 +55,10 @@ export function headOf(plan: Plan, run: Run, epoch: number, isBusy: boolean): Ru
   };
 }
 
-/** Whether work of the run is, or has to go, outside the engine. */
+/** Whether the run has work that is done outside the engine. */
 export const isOutside = (plan: Plan, run: Run): boolean =>
   executions(plan, run).length > 0 || childRequests(plan, run).length > 0;
 
-/** Paused, but work under way may finish; its result stays in the invocation log until the resume. */
+/** Paused, but running work may finish; its result stays in the invocation log until the resume. */
 export const isDraining = (run: Run): boolean =>
   run.status === 'paused' && run.drainPolicy === 'drain-current-node';

@@ -1,4 +1,4 @@
-/** Child runs: prepared here, created in the commit in which the parent notes that it started them. */
+/** Child runs: prepared here, created in the commit in which the parent records their start. */
 import {
   type ChildRequest,
   type ChildStart,
@@ -17,7 +17,7 @@ import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts
 import { nextRunId } from './run-id.ts';
 import type { Workflows } from './runtime.ts';
 
-/** A workflow that starts itself as a child would never end. */
+/** Limits a workflow that starts itself as a child. */
 const DEPTH_MAX = 16;
 
 export interface PreparedChildren {
@@ -25,7 +25,7 @@ export interface PreparedChildren {
   readonly opened: readonly OpenedRun[];
 }
 
-/** Those that the parent took: a deadline or a failed sibling may have made it want fewer. */
+/** The children that the parent accepted: a deadline or a failed sibling may have reduced them. */
 export const takenChildren = ({ opened }: PreparedChildren, parent: Run): OpenedRun[] =>
   opened.filter(({ run }) => isRunningChild(parent, run.facts));
 
@@ -62,7 +62,7 @@ export async function prepareChildren(
   };
 }
 
-/** What a parent leaves unset stays unset, also where the child says that it is required. */
+/** An input that the parent leaves unset stays unset, even if the child requires it. */
 const isGiven = (request: ChildRequest, path: string): boolean =>
   Object.hasOwn(request.inputs, path.slice('/inputs/'.length));
 
@@ -101,7 +101,7 @@ function childFacts(
   };
 }
 
-/** Which models a family asks is decided once. */
+/** Child runs inherit the model options of their parent. */
 const INHERITED = ['ai', 'model', 'mockProvider'] as const;
 
 const inheritedOptions = ({ configurable }: RunFacts): JsonObject =>

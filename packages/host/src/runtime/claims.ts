@@ -1,4 +1,4 @@
-/** How this process comes to own runs: what is due, and what processes that ended left behind. */
+/** How this process acquires runs: due runs, and orphans of processes that ended. */
 import type { Leases, RunKey } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
@@ -10,7 +10,7 @@ const CLAIM_BATCH = 256;
 
 export interface LeaseTerms {
   readonly ttlMs: number;
-  /** Null where no other process can share the store: nothing needs renewing then. */
+  /** Null where no other process can share the store: the lease then needs no renewal. */
   readonly renewEveryMs: number | null;
 }
 
@@ -23,11 +23,11 @@ export interface ClaimsOptions {
   readonly now: () => number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** All our runs may be another process's now. */
+  /** Other processes may own all runs of this process now. */
   readonly onLeaseLost: () => void;
-  /** Runs of processes that ended, before they go on here. */
+  /** Called with runs of processes that ended, before they continue here. */
   readonly onTakeOver: (keys: readonly RunKey[]) => void;
-  /** After taking over runs: mail for them, and mail that a dead process wrote, is waiting in the store. */
+  /** Called after runs were taken over: the store may hold mail for them, and mail that a dead process wrote. */
   readonly sweepMail: (olderThanMs?: number) => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export class Claims {
     this.#cancelRenewal?.();
   }
 
-  /** However long a renewal takes: the lease does not wait for it. */
+  /** The next renewal does not wait for a slow one, since the lease expires meanwhile. */
   #renewEvery(ms: number): void {
     this.#cancelRenewal = this.#options.clock.after(ms, () => {
       this.#renewEvery(ms);
@@ -80,7 +80,7 @@ export class Claims {
     }
   }
 
-  /** Runs that a commit or a claim gave to this process, whose answer was lost. */
+  /** Adopts runs that a commit or a claim gave to this process, but whose answer was lost. */
   async #adoptOwned(): Promise<void> {
     const { leases, epoch, actors } = this.#options;
     for (let after = ''; !this.#stopped; ) {
@@ -107,7 +107,7 @@ export class Claims {
     });
   }
 
-  /** Claims batch after batch, never holding more runs than the cap allows. */
+  /** Claims batch after batch, each when fewer runs than the cap are in memory. */
   async #takeAll(claim: () => Promise<RunKey[]>): Promise<void> {
     const { actors, inflightCap } = this.#options;
     for (;;) {
@@ -119,12 +119,12 @@ export class Claims {
     }
   }
 
-  /** Processes that share a database also watch for each other's end, and for what falls due after it. */
+  /** Processes that share a database also look for runs of ended processes, and for the next due time. */
   async #renew(): Promise<void> {
     const { leases, epoch, now, terms, log, onLeaseLost } = this.#options;
     try {
       const isRenewed = await leases.renew(epoch, now(), terms.ttlMs);
-      // A stop gives the lease up, perhaps before a renewal that is under way
+      // A stop releases the lease, possibly before a renewal in progress
       if (this.#stopped) return;
       if (!isRenewed) return onLeaseLost();
       await this.#adoptOwned();

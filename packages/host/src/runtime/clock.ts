@@ -1,8 +1,11 @@
-/** Time and chance are inputs of the runtime. Processes that share a store take wall time from it, so `now` is apart. */
+/**
+ * Time and randomness are inputs of the runtime. Processes that share a store read wall time from it, so `now`
+ * is not part of the clock.
+ */
 export interface Clock {
-  /** Milliseconds that only grow, whatever happens to wall time. */
+  /** Monotonic milliseconds, independent of wall time. */
   elapsedMs(): number;
-  /** Calls `run` once, `ms` from now; the answer cancels it. Nothing stays alive for what is in the background. */
+  /** Calls `run` once, after `ms`. Returns a cancel function. A background timer does not keep the process alive. */
   after(ms: number, run: () => void, where?: 'background'): () => void;
   /** Calls `run` in the next turn of the event loop. */
   soon(run: () => void): void;
@@ -15,7 +18,7 @@ export interface Inputs {
   readonly randomBytes: Entropy;
 }
 
-/** The system's clock where none is given. */
+/** The system clock is the default. */
 export type RuntimeInputs = Omit<Inputs, 'clock'> & Partial<Pick<Inputs, 'clock'>>;
 
 export type Entropy = (count: number) => Uint8Array;

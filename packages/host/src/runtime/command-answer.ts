@@ -1,5 +1,5 @@
 /**
- * What a command answers, as data: the process that carries it out may be another one than the process that was asked,
+ * The answer to a command, as data: the process that executes the command may not be the one that received it,
  * and it writes the idempotency record in the commit of the effect.
  */
 import { type Run, voteCount } from '@gantry/engine';
@@ -13,7 +13,7 @@ export type CommandAnswer =
 
 export interface CommandRecord {
   readonly answer: CommandAnswer;
-  /** Complete but for the body, which the run gives. */
+  /** Complete except for the body, which is made from the run. */
   readonly record: Omit<IdempotencyRecord, 'body'>;
 }
 

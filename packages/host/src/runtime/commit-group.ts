@@ -1,4 +1,4 @@
-/** Everything that one decision of a run writes: it wins or loses as one. */
+/** All writes of one decision of a run, as one commit group. */
 import { childrenToCancel, type Decision, type Plan, type Run, runningChildren } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, RunKey, Write } from '@gantry/store';
@@ -23,7 +23,7 @@ export interface RunAppend {
   readonly snapshotSeq: number;
 }
 
-/** The events, artifacts that they tell of, deliveries to subscribers, and the mail to parent and children that follows from them. */
+/** The events, their artifacts, deliveries to subscribers, and mail to parent and children. */
 export function appendWrites(append: RunAppend, host: Inputs & { readonly outbox: Outbox }): Write[] {
   const { key, plan, before, decision, events, expectedOwner, head } = append;
   const after = decision.run;

@@ -1,10 +1,10 @@
 /**
- * Works on records of one kind when they fall due. One timer for the earliest of them, re-armed by what this
- * process notes and what other processes commit; nothing polls.
+ * Processes records of one kind when they are due. One timer runs for the earliest of them, re-armed by due times
+ * that this process notes and by commits of other processes; nothing polls.
  *
- * I1  One pass at a time: what falls due meanwhile is the next pass.
- * I2  An entry that could not be worked on stays due and is tried again after a while, never at once. It holds up
- *     no other.
+ * I1  One pass at a time: entries that become due meanwhile are left to the next pass.
+ * I2  An entry that could not be processed stays due and is tried again after a delay, never immediately. It delays
+ *     no other entry.
  */
 import { fromEntry, type RecordKind, type Stored } from '@gantry/resources';
 import type { CommitGroup, Entry, Store } from '@gantry/store';
@@ -46,23 +46,23 @@ export class DueClock<R extends object> {
     await this.#arm();
   }
 
-  /** An entry of this kind is due at `at`, on disk. */
+  /** A committed entry of this kind is due at `at`. */
   note(at: number | null): void {
     if (at !== null) this.#clock.note(at);
   }
 
-  /** What this process has committed may be due. */
+  /** Notes the due times among writes that this process has committed. */
   committed(group: CommitGroup): void {
     for (const write of group)
       if (write.kind === 'putEntry' && write.entry.kind === this.#kind) this.note(write.entry.dueAt);
   }
 
-  /** Works on everything that is due now. */
+  /** Processes everything that is due now. */
   async run(): Promise<void> {
     this.note(await this.#work());
   }
 
-  /** Resolves when no pass is under way. */
+  /** Resolves when no pass is running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#clock.stop();
@@ -82,7 +82,7 @@ export class DueClock<R extends object> {
     }
   }
 
-  /** I1. Answers when there is something to do again. */
+  /** I1. Returns the next due time. */
   async #work(): Promise<number | null> {
     while (this.#pass) await this.#pass;
     if (this.#stopped) return null;
@@ -104,7 +104,7 @@ export class DueClock<R extends object> {
         done.push(...(await Promise.all(due.map((entry) => this.#workOn(entry, seen)))));
         after = due.length < BATCH ? undefined : due.at(-1);
         if (after) continue;
-        // What was worked on may be due again: from the start, until nothing moves
+        // Processed entries may be due again: start over until none was processed
         if (!done.includes(true))
           return done.length === 0 ? await store.entries.nextDueAt(kind) : now() + RETRY_MS;
         done = [];
@@ -117,7 +117,7 @@ export class DueClock<R extends object> {
     }
   }
 
-  /** I2. An entry that comes again as it was did not move, and would come again for ever. */
+  /** I2. An entry that is read again in the same version was not moved, and would be read again forever. */
   async #workOn(entry: Entry, seen: Set<string>): Promise<boolean> {
     const { onDue, log } = this.#options;
     const kind = this.#kind;

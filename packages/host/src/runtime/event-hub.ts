@@ -10,7 +10,7 @@ interface Followed {
   readonly listeners: Set<EventListener>;
 }
 
-/** Tells live readers of a run what was just committed. Nothing reaches it before its commit. */
+/** Sends events of a run to its live readers, never before their commit. */
 export class EventHub {
   readonly #followed = new Map<string, Followed>();
   readonly #onFailed: FailureListener | undefined;
@@ -41,14 +41,14 @@ export class EventHub {
     return [...this.#followed.values()].map(({ key }) => key);
   }
 
-  /** What this process has committed. */
+  /** Events that this process has committed. */
   publish(key: RunKey, events: readonly StoredEvent[]): void {
     this.relay(key.runId, events);
     const failed = this.#onFailed && events.find(({ type }) => type === 'run.failed');
     if (failed) this.#onFailed?.(key, failed);
   }
 
-  /** What another has committed. */
+  /** Events that another process has committed. */
   relay(runId: string, events: readonly StoredEvent[]): void {
     const followed = this.#followed.get(runId);
     if (followed) for (const listener of followed.listeners) listener(events);

@@ -1,4 +1,4 @@
-/** A new run made from the log of another: read, lived again or branched off, and committed as a whole. */
+/** A new run made from the log of another, as a replay or a branch, and committed as a whole. */
 import {
   branchRun,
   type Plan,
@@ -23,11 +23,11 @@ import { RETRY_AFTER_SECONDS, unavailable } from './run-errors.ts';
 import { nextRunId } from './run-id.ts';
 import type { PreparedRun, ReadRun } from './runtime.ts';
 
-/** A fork is one commit and is made in memory: both bound how long its log may be. */
+/** A fork is made in memory and committed at once, so the length of its log is limited. */
 const EVENTS_MAX = 100_000;
 const BYTES_MAX = 64_000_000;
 const PAGE = 500;
-/** Events past a branch's fork point that are looked at to finish the step it cuts. */
+/** Events read after the fork point of a branch, to finish a step that it cuts. */
 const CUT_EVENTS_MAX = 2_000;
 const AT_ONCE_MAX = 4;
 
@@ -53,7 +53,7 @@ export interface Onto {
 
 export interface Forks {
   prepare: PrepareFork;
-  /** A branch before the last visit of the node that failed, under another definition where the record allows it. */
+  /** Branches before the last visit of the failed node, under another definition. A conflicting log is refused. */
   repair(source: ReadRun, onto: Onto, changes: ForkRequest['changes']): Promise<PreparedRun>;
 }
 
@@ -126,7 +126,7 @@ async function prepare(
   const key = { tenant: source.facts.owner.tenant, runId: source.facts.runId };
   const stored = wanted > EVENTS_MAX ? null : await readEvents(runs, key, wanted);
   if (!stored) throw tooLong(point);
-  // The log may be older than what is known now.
+  // Secrets may have become known after the log was written.
   const events = asBegun(stored).map((event) => redactEvent(event, used.redact));
   const options = { plan: used, facts, source: { facts: source.facts, events }, eventsMax: EVENTS_MAX };
   if (mode === 'branch') return { plan, ...advanceReady(clock, used, copied(branchRun(options)), createdAt) };
@@ -138,7 +138,7 @@ const copied = <T extends { events: readonly RunEvent[] }>(fork: T) => ({
   events: [...fork.events],
 });
 
-/** A long replay lets other requests in between its slices. */
+/** A long replay yields to other requests between its slices. */
 async function replayed(
   clock: Clock,
   options: ReplayOptions,

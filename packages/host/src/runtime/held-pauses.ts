@@ -1,17 +1,17 @@
-/** Pauses that let nodes under way end first, for a while. */
+/** Pauses that wait for running nodes to end first, for a limited time. */
 import { type Command, isAtWork, type Run } from '@gantry/engine';
 import type { Clock } from './clock.ts';
 import type { Task } from './run-task.ts';
 
-/** Callers wait for their answer meanwhile. What takes longer ends while the run is paused. */
+/** Callers wait this long for their answer. Nodes that take longer end while the run is paused. */
 const HELD_MS_MAX = 5_000;
 
 export class HeldPauses {
   readonly tasks: Task[] = [];
   readonly #clock: Clock;
-  /** Of the clock. */
+  /** In monotonic time. */
   #until = 0;
-  /** Has waited, and is decided next. */
+  /** The pause that has waited and is decided next. */
   #released: Task | undefined;
 
   constructor(clock: Clock) {
@@ -26,7 +26,7 @@ export class HeldPauses {
     return this.#until - this.#clock.elapsedMs();
   }
 
-  /** Keeps a pause that has to wait, until `due` gives it back. */
+  /** Holds a pause that has to wait, until `due` returns it. */
   holds(task: Task, run: Run): boolean {
     const { command } = task;
     if (command.type !== 'pause' || command.drainPolicy !== 'drain-current-node') return false;
@@ -36,7 +36,7 @@ export class HeldPauses {
     return true;
   }
 
-  /** The next pause, once nothing is under way or the time is over. It happens then, not when it was asked for. */
+  /** The next pause, once no node is running or the time is over. It takes effect `now`, not when requested. */
   due(run: Run, now: number): Task | undefined {
     if (isAtWork(run) && this.#msLeft > 0) return undefined;
     const next = this.tasks.shift();
@@ -44,13 +44,13 @@ export class HeldPauses {
     return this.#released;
   }
 
-  /** When the run has to be looked at, in wall time. */
+  /** The time of the next check of the run, in wall time. */
   earlier(at: number | undefined, now: number): number | undefined {
     if (!this.isHolding) return at;
     return Math.min(at ?? Number.POSITIVE_INFINITY, now + Math.max(0, this.#msLeft));
   }
 }
 
-/** While a pause is held, time that runs out ends nodes and starts none. */
+/** While a pause is held, a due time may end nodes but starts none. */
 export const endingOnly = (command: Command): Command =>
   command.type === 'wake' ? { ...command, onlyEnds: true } : command;

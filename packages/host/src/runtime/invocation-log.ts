@@ -1,6 +1,6 @@
 /**
  * Layer 2 of idempotency: every effect that leaves a node is claimed before it happens and recorded
- * before anyone sees its result, so a node that runs again reads the record instead of acting twice.
+ * before its result is used, so a node that runs again reads the record instead of acting twice.
  */
 import { hash } from 'node:crypto';
 import type { EffectOutcome, EmittedEvent, Outcome } from '@gantry/engine';
@@ -25,15 +25,15 @@ export interface Effect {
   /** Fixed per logical effect of the node, never the attempt. */
   readonly ordinal: number;
   readonly providerKey: string;
-  /** The receiver ignores a second call with the same id, so doubt may be settled by asking again. */
+  /** The receiver ignores a second call with the same id, so an effect of unknown outcome may be repeated. */
   readonly idempotent: boolean;
-  /** Of its input: with another, asking again would be another effect. */
+  /** Of its input: a repeat with other input would be another effect. */
   readonly fingerprint?: string;
-  /** Of an effect that costs: what is reserved with its claim, as one word. */
+  /** Of an effect that costs: the amounts reserved with its claim, as one word. */
   readonly reserves?: string;
 }
 
-/** Events of the run in the commits of an effect. While the run takes none they wait in the record. */
+/** Events of the run in the commits of an effect. While the run accepts none, they are kept in the record. */
 export interface EffectEvents {
   readonly tell: NodeCaller['tell'];
   /** In the commit of the claim. */
@@ -42,30 +42,30 @@ export interface EffectEvents {
   returned(outcome: Outcome): readonly EmittedEvent[];
 }
 
-/** Further writes in the commits of an effect: what it takes of a limit or a budget. */
+/** Further writes in the commits of an effect: its use of a limit or a budget. */
 export interface EffectCosts {
   readonly claim: CommitGroup;
-  /** One of them lost. The effect is claimed without them, so its act has to refuse it. */
+  /** One of them lost. The effect is then claimed without them, so `act` has to refuse it. */
   lost(claim: LostClaim): Promise<void>;
-  /** In the commit of the record, where this process made the claim. They cannot lose. */
+  /** In the commit of the record, if this process made the claim. They cannot lose. */
   settle(outcome: Outcome): CommitGroup;
 }
 
-/** What is committed together with an effect. */
+/** Events and writes that are committed together with an effect. */
 export interface Beside {
   readonly events?: EffectEvents | undefined;
   readonly costs?: EffectCosts | undefined;
 }
 
-/** Whether the effect is the caller's to perform. */
+/** Whether the caller has to perform the effect. */
 export type Claim<Result> =
   | {
       readonly kind: 'claimed';
       readonly invocationId: string;
-      /** Of the counters that the further writes adjust; unknown where the answer of the commit was lost. */
+      /** Of the counters that the further writes adjust; absent if the answer of the commit was lost. */
       readonly values?: readonly number[];
     }
-  /** Claimed before, and nothing is known of its end. */
+  /** Claimed before, and its outcome is unknown. */
   | { readonly kind: 'underWay'; readonly invocationId: string; readonly isSameInput: boolean }
   | {
       readonly kind: 'settled';
@@ -81,15 +81,15 @@ export interface LostClaim extends Extract<CommitResult, { won: false }> {
 }
 
 type Unrecorded =
-  /** The claim's outcome was unknown when it was made; nothing has followed from it. */
+  /** The outcome of the claim's commit is unknown; the effect was not performed. */
   | { readonly kind: 'not-acted'; readonly claimId: string }
-  /** The effect has happened, and its outcome could not be recorded. */
+  /** The effect was performed, but its outcome could not be recorded. */
   | { readonly kind: 'acted'; readonly outcome: Outcome };
 
 const claimIdOf = (id: string, { fingerprint = '', reserves }: Omit<Effect, 'idempotent'>): string =>
   reserves === undefined ? `${id} ${fingerprint}` : `${id} ${fingerprint} ${reserves}`;
 
-/** What was reserved with a claim. */
+/** The amounts reserved with a claim. */
 export const reservedBy = ({ claimId }: Pick<InvocationRecord, 'claimId'>): string | undefined =>
   claimId?.split(' ')[2];
 
@@ -110,9 +110,9 @@ export class InvocationLog {
   readonly #records: Pick<Store['records'], 'invocation'>;
   readonly #now: () => number;
   readonly #entropy: Entropy;
-  /** A node that is asked again while its first effect is under way waits for that one. */
+  /** Effects in progress: a repeated call waits for the first. */
   readonly #underWay = new Map<string, Promise<Outcome>>();
-  /** What this process knows of a claim and its record may not say. */
+  /** State of claims that this process knows and the record may not show. */
   readonly #unrecorded = new Map<string, Unrecorded>();
 
   constructor(
@@ -127,7 +127,7 @@ export class InvocationLog {
     this.#entropy = entropy;
   }
 
-  /** Performs the effect unless it is on record; answers its one recorded outcome. */
+  /** Performs the effect unless it is recorded; returns its recorded outcome. */
   async perform<Result extends Outcome>(
     effect: Effect,
     act: (invocationId: string) => Promise<Result>,
@@ -176,7 +176,7 @@ export class InvocationLog {
     return { kind: 'settled', invocationId, outcome, ...(earlier.eventsPending && { pending }) };
   }
 
-  /** Puts on record what is known already. Answers whether nothing was there. */
+  /** Records an outcome that is known already. Returns whether there was no record before. */
   async put<Result extends Outcome>(effect: Omit<Effect, 'idempotent'>, outcome: Result): Promise<boolean> {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
@@ -193,12 +193,12 @@ export class InvocationLog {
     return outcome;
   }
 
-  /** Claimed, at least. */
+  /** Whether the effect was claimed. */
   async isKnown(effect: Omit<Effect, 'idempotent'>): Promise<boolean> {
     return (await this.#recordOf(effect)) !== null;
   }
 
-  /** Claimed, and nothing is known of its end. */
+  /** Whether the effect was claimed and has no recorded outcome. */
   async isOpen(effect: Omit<Effect, 'idempotent'>): Promise<boolean> {
     return (await this.#recordOf(effect))?.outcome === null;
   }
@@ -223,7 +223,7 @@ export class InvocationLog {
     outcome: Outcome,
     { events, costs }: Beside,
   ): Promise<void> {
-    // The claim may have been made while the run took no events; one that is in the log is not emitted again
+    // The claim may have been made while the run accepted no events; an event in the log is not emitted again
     const emitted = events && [...calledOf(events), ...events.returned(outcome)];
     const settled = costs?.settle(outcome) ?? [];
     const isLogged =
@@ -233,7 +233,7 @@ export class InvocationLog {
       await this.#pipeline.commit([settlement(tenant, invocationId, outcome, emitted), ...settled]);
   }
 
-  /** A claim of unknown outcome is not acted on, so when it is met again it is as good as new. */
+  /** A claim of unknown outcome is not acted on, so the next try may use it as a new claim. */
   async #commitClaim(
     record: InvocationRecord & { readonly claimId: string },
     writes: CommitGroup,
@@ -260,7 +260,7 @@ export class InvocationLog {
     const { invocationId } = claim;
     if (claim.kind === 'settled') {
       const { outcome, pending } = claim;
-      // Before anything follows from the outcome. Lost: another has emitted it; refused: left to the next repeat
+      // Before the outcome is used. Lost: another process has emitted it; refused: the next repeat emits it
       if (pending) await events?.tell(pending, [{ kind: 'tellInvocation', tenant, invocationId }]);
       return outcome;
     }
@@ -278,7 +278,7 @@ export class InvocationLog {
     return outcome;
   }
 
-  /** Without the costs when one of them lost. Answers those that it has made. */
+  /** Claims without the costs if one of them lost. Returns the costs that were committed. */
   async #claimWith<Result extends Outcome>(
     effect: Effect,
     { events, costs }: Beside,
@@ -311,7 +311,7 @@ function settlement(
   return pending ? { ...write, eventsPending: true } : write;
 }
 
-/** Claimed, but no result on record: the process died in between, and asking again might act twice. */
+/** Claimed, but without a recorded result: the process died in between, and a repeat might act twice. */
 export function inDoubt(effect: Omit<Effect, 'idempotent'>): EffectOutcome {
   return {
     ok: false,

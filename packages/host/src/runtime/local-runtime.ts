@@ -1,4 +1,4 @@
-/** The runtime of one process: creates runs, takes commands, reads. */
+/** The runtime of one process: creates runs, executes commands, reads runs. */
 import { type Execution, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import { type JsonObject, newId, type StoredEvent } from '@gantry/protocol';
@@ -37,7 +37,7 @@ import type {
 } from './runtime.ts';
 import { sideEffectExecutor } from './side-effect.ts';
 
-/** A command that loses to another change of its run is decided again for so long. */
+/** How long a command that loses to other changes of its run is decided again. */
 const COMMAND_MS_MAX = 2_000;
 const COMMAND_AGAIN_MS_MAX = 100;
 
@@ -51,11 +51,11 @@ export interface RuntimeOptions extends RuntimeInputs {
   readonly outbox: Outbox;
   /** Runs nodes whose code is a pack's. */
   readonly packExecutor: (log: InvocationLog) => Executor;
-  /** Of node types that need other services of the host. */
+  /** Executors of node types that need other services of the host. */
   readonly executors?: Readonly<Record<string, Executor>>;
   readonly limits: RunLimits;
   readonly inflightCap: number;
-  /** Before a run is decided or folded: both may take long. */
+  /** Taken before a run is decided or folded: both may take long. */
   readonly turns: Turns;
   readonly redactions: Redactions;
   readonly lease: LeaseTerms;
@@ -73,10 +73,10 @@ export class LocalRuntime implements Runtime {
   readonly #mailbox: Mailbox;
   readonly #remote: Remote;
   readonly #claims: Claims;
-  /** Creates on their way to the disk: they count against the cap before their actor exists. */
+  /** Creates that are being committed: they count against the cap before their actor exists. */
   #creating = 0;
 
-  /** Takes the lease that every run of this process will carry. */
+  /** Acquires the lease under which this process owns its runs. */
   static async open(options: RuntimeOptions): Promise<LocalRuntime> {
     const { store, now, randomBytes, lease } = options;
     const epoch = await store.leases.acquire(newId('host', now(), randomBytes), now(), lease.ttlMs);
@@ -146,13 +146,13 @@ export class LocalRuntime implements Runtime {
     return this.#options.inflightCap;
   }
 
-  /** Takes over what earlier processes left and starts the clock. Resolves when recovery has begun. */
+  /** Takes over runs of earlier processes and starts the clock. Resolves when recovery has begun. */
   async start(): Promise<void> {
     await this.#remote.start();
     await this.#claims.start();
   }
 
-  /** Lets commits under way reach the disk; what is not finished goes on after the next start. */
+  /** Waits for pending commits; unfinished runs continue after the next start. */
   async stop(): Promise<void> {
     this.#claims.stop();
     await this.#options.poison.stop();
@@ -230,7 +230,7 @@ export class LocalRuntime implements Runtime {
     return { kind: 'created', runId: run.facts.runId, run };
   }
 
-  /** A run that was just created by this process. */
+  /** Continues a run that this process has just created. */
   #goOn({ plan, run, events, head }: OpenedRun): void {
     const { runId, owner } = run.facts;
     this.#hub.publish({ tenant: owner.tenant, runId }, events);
@@ -261,7 +261,7 @@ export class LocalRuntime implements Runtime {
             `Too many concurrent commands for this run; nothing was changed. Try again in ${RETRY_AFTER_SECONDS} s.`,
           );
       }
-      // Processes that lost to each other must not meet again.
+      // Jitter, so that processes that lost to each other do not collide again.
       const jitterMs = (waitMs * (randomBytes(1)[0] ?? 0)) / 255;
       await new Promise<void>((resolve) => void clock.after(jitterMs, resolve));
     }
@@ -300,7 +300,7 @@ export class LocalRuntime implements Runtime {
   }
 }
 
-/** Node types whose work leaves the process. */
+/** Executors of node types whose work leaves the process. */
 function executors(options: RuntimeOptions, pipeline: CommitPipeline): (execution: Execution) => Executor {
   const log = new InvocationLog(pipeline, options.store.records, options.now, options.randomBytes);
   const byType: Record<string, Executor> = {
@@ -316,7 +316,7 @@ function executors(options: RuntimeOptions, pipeline: CommitPipeline): (executio
   };
 }
 
-/** For the log: never the message, which may hold what a node read. */
+/** For the log: never the message, which may contain data that a node read. */
 function failureOf({ tenant, runId }: RunKey, payload: string): JsonObject {
   const { error }: { readonly error?: { readonly code?: string } } = JSON.parse(payload);
   return { tenant, runId, code: error?.code ?? 'unknown' };

@@ -1,4 +1,4 @@
-/** Messages to runs. A mail is an entry in the store: written with what it reports, deleted with what it causes. */
+/** Messages to runs. A mail is an entry in the store, committed with its cause and deleted with its effect. */
 import type { ChildReport, Command, Run } from '@gantry/engine';
 import { isTerminal, type Json, type JsonObject, newId } from '@gantry/protocol';
 import type { Entry, RunKey, Write } from '@gantry/store';
@@ -16,9 +16,9 @@ export type Mail =
       readonly report: ChildReport;
     }
   | { readonly type: 'cancel'; readonly reason: string; readonly parentRunId: string }
-  /** The run was paused and is not any more: reports that were kept meanwhile are due again. */
+  /** The run is no longer paused: reports that were kept meanwhile are due again. */
   | { readonly type: 'collect' }
-  /** From another process, which waits for an entry with this id of kind `reply`. */
+  /** From another process, which waits for an entry of kind `reply` with this id. */
   | {
       readonly type: 'forwarded';
       readonly command: RunCommand;
@@ -50,7 +50,7 @@ export function mailWrite(
   };
 }
 
-/** Null: due no more. What a run is paused for is read after its resume. */
+/** Null: no longer due. A paused run reads it after its resume. */
 export const mailDueAt = ({ version, ...mail }: Entry, dueAt: number | null): MailWrite => ({
   kind: 'putEntry',
   entry: { ...mail, dueAt },
@@ -60,10 +60,10 @@ export const mailDueAt = ({ version, ...mail }: Entry, dueAt: number | null): Ma
 const COLLECT: Mail = { type: 'collect' };
 const COLLECT_BODY = JSON.stringify(COLLECT);
 export const collectWrite = (inputs: Inputs, to: RunKey): MailWrite => mailWrite(inputs, to, COLLECT);
-/** Without reading the body of every mail. */
+/** Does not parse the body of every mail. */
 export const isCollect = ({ body }: Pick<Entry, 'body'>): boolean => body === COLLECT_BODY;
 
-/** It brings a command, or variables that are sensitive. */
+/** Whether it contains a command or sensitive variables. */
 export const isConfidential = ({ body }: Pick<Entry, 'body'>): boolean =>
   body.startsWith('{"type":"forwarded"') || body.includes('"sensitive":["');
 
@@ -76,7 +76,7 @@ interface AskedCommand {
   readonly replyId?: string;
 }
 
-/** What a mail asks of the run it is for. */
+/** The command of a mail for its run. */
 export function commandOf(entry: Pick<Entry, 'body'>, now: number): AskedCommand {
   const mail: Mail = JSON.parse(entry.body);
   if (mail.type === 'collect') throw new Error('the mailbox reads this, not the run');
@@ -85,7 +85,7 @@ export function commandOf(entry: Pick<Entry, 'body'>, now: number): AskedCommand
   return { command: { ...command, now }, record, replyId };
 }
 
-/** What the end of a child reports to its parent; `outputs` are what readers of the child see. */
+/** The report of an ended child to its parent; `outputs` are those that readers of the child see. */
 export function reportOf(
   run: Run,
   isSensitive: (variable: string) => boolean,

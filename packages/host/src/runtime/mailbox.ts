@@ -1,10 +1,10 @@
 /**
- * Hands mail to the runs it is for.
+ * Delivers mail to runs.
  *
- * I1  A mail stays in the store until the commit of what it causes deletes it, so handing it over may be repeated.
- * I2  Mail written by this process is handed over from memory; the store is read after a start, after another
+ * I1  A mail stays in the store until the commit of its effect deletes it, so delivery may be repeated.
+ * I2  Mail written by this process is delivered from memory; the store is read after a start, after another
  *     process wrote some, and after a run was lost.
- * I3  Mail that a paused run keeps has no due time, so nothing reads it again and again. The commit that ends the pause
+ * I3  Mail that a paused run keeps has no due time, so it is not read repeatedly. The commit that ends the pause
  *     writes a request to collect it, which stays until all of it is due again.
  */
 import {
@@ -23,7 +23,7 @@ import { OwnedElsewhereError } from './run-errors.ts';
 import { deletion } from './run-task.ts';
 
 const PAGE = 500;
-/** Younger mail is on its way through the process that wrote it. */
+/** Younger mail is still being delivered by the process that wrote it. */
 const LEFT_BEHIND_MS = 2_000;
 
 export class Mailbox {
@@ -48,12 +48,12 @@ export class Mailbox {
     this.#log = options.log;
   }
 
-  /** Mail among writes that are on disk. */
+  /** Delivers the mail among committed writes. */
   post(writes: readonly Write[]): void {
     for (const write of writes) if (isMail(write)) void this.handOver(storedEntry(write.entry, 1));
   }
 
-  /** Another process wrote mail: for runs in memory here it is for us; the writer delivers to idle runs. */
+  /** Delivers mail of other processes to runs in memory here; the writer delivers to idle runs. */
   readonly collectOwn = onceAtATime(() =>
     this.#eachDue(
       this.#now(),
@@ -61,7 +61,7 @@ export class Mailbox {
     ),
   );
 
-  /** Mail that was not taken: its writer died, or the run's owner did. */
+  /** Delivers mail that was left behind because its writer, or the owner of the run, died. */
   sweep(olderThanMs = LEFT_BEHIND_MS): Promise<void> {
     return this.#eachDue(this.#now() - olderThanMs, () => true);
   }
@@ -79,7 +79,7 @@ export class Mailbox {
     }
   }
 
-  /** Mail for one run, after it came into memory again: also what was kept. */
+  /** Delivers the mail of one run after it was loaded again, including kept mail. */
   collect(key: RunKey): Promise<void> {
     return this.#eachFor(key, async (page) => {
       for (const mail of page) await this.handOver(mail);
@@ -95,7 +95,7 @@ export class Mailbox {
     }
   }
 
-  /** To the run's actor, unless another process works on the run. May be repeated (I1). */
+  /** Delivers to the run's actor, unless another process works on the run. May be repeated (I1). */
   async handOver(mail: Entry): Promise<void> {
     const key = { tenant: mail.tenant, runId: mail.ref ?? '' };
     try {
@@ -112,7 +112,7 @@ export class Mailbox {
     }
   }
 
-  /** I3. What another process has moved meanwhile is its own business. */
+  /** I3. Mail that another process has changed meanwhile is left to that process. */
   async #collectKept(key: RunKey, request: Entry): Promise<void> {
     await this.#eachFor(key, async (page) => {
       const writes = page.filter(({ dueAt }) => dueAt === null).map((mail) => mailDueAt(mail, this.#now()));
@@ -123,7 +123,7 @@ export class Mailbox {
     await this.#return(request);
   }
 
-  /** Deletes mail that is not needed any more: the run is gone, past its retention, or the mail asked nothing of it. */
+  /** Deletes mail that is no longer needed: its run was deleted, or it was a request to collect. */
   async #return(mail: Entry): Promise<void> {
     await this.#pipeline.commit([deletion(mail)]);
   }

@@ -1,6 +1,6 @@
 import { limiter } from '@gantry/limiter';
 
-/** One after another; calls that come while one waits for its turn are answered by it. */
+/** Runs calls one after another; calls made while one is queued share its result. */
 export function onceAtATime(work: () => Promise<void>): () => Promise<void> {
   const turns = limiter({ max: 1 });
   let waiting: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** How a run begins: its facts and first events, and everything that must be written with them. */
+/** The start of a run: its facts and first events, and everything that must be written with them. */
 import { newRun, type Plan, type Run, type RunFacts, redactFacts, runOutputs } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, Write } from '@gantry/store';
@@ -15,7 +15,7 @@ export interface OpenedRun {
   readonly run: Run;
   readonly events: readonly StoredEvent[];
   readonly head: RunHead;
-  /** To be committed as one: the run, its artifacts, and deliveries and mail about its first events. */
+  /** One commit group: the run, its artifacts, and deliveries and mail about its first events. */
   readonly writes: readonly Write[];
 }
 

@@ -1,4 +1,4 @@
-/** The work of one run that is outside the process right now. It is derived from the run, never remembered. */
+/** The work of one run that is currently outside the process. It is derived from the run, never stored. */
 import {
   type EmittedEvent,
   type Execution,
@@ -10,7 +10,7 @@ import {
 import type { CommitGroup, CommitResult, RunKey } from '@gantry/store';
 import type { BudgetStop, CallingRun, SubstituteModel } from '@gantry/surfaces';
 
-/** What work that left the process may ask of the run that it is part of. */
+/** The interface of a run to its work outside the process. */
 export interface NodeWork {
   readonly facts: RunFacts;
   /** Resolves when the events are in the log. False when the run is paused or no longer waits for the node. */
@@ -18,17 +18,17 @@ export interface NodeWork {
   /** The lease under which this process works on the run. */
   readonly epoch: number;
   /**
-   * Commits the events and `writes` as one group, in the order of the run's own commits. A write that loses concerns
-   * the caller alone. Null, and nothing is written, when the run is paused or no longer waits for the node.
+   * Commits the events and `writes` as one group, in the order of the run's own commits. A write that loses affects
+   * only the caller. Null, and nothing is written, when the run is paused or no longer waits for the node.
    */
   tell(events: readonly EmittedEvent[], writes: CommitGroup): Promise<CommitResult | null>;
   /** For calls that cost. */
   readonly run: WorkingRun;
-  /** A call of the node went on record: running it again would not repeat that. */
+  /** A call of the node was recorded: running the node again would not repeat it. */
   recorded?(): void;
 }
 
-/** The run of a node at work, with what was found out about it meanwhile. */
+/** The run of a working node, with the state that its calls have set. */
 export interface WorkingRun extends CallingRun {
   readonly stop: BudgetStop | undefined;
   useInstead(model: SubstituteModel): void;
@@ -46,16 +46,16 @@ export interface OutsideWorkOptions {
   readonly executor: (execution: Execution) => Executor;
   readonly work: (execution: Execution) => NodeWork;
   settled(execution: Execution, outcome: Outcome): void;
-  /** Work ended that has to tell something yet: it is done again, if the run goes on, and repeated calls tell it first. */
+  /** Work ended with unlogged events: if the run continues, it is repeated, and repeated calls log them first. */
   again(): void;
-  /** The work could not even be recorded. */
+  /** The work could not be recorded. */
   failed(error: unknown): void;
 }
 
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
   readonly #underWay = new Map<string, AbortController>();
-  /** Work whose calls have events that the run did not take, since it was paused. */
+  /** Work whose calls have events that the run did not accept because it was paused. */
   readonly #untold = new Set<string>();
 
   constructor(options: OutsideWorkOptions) {
@@ -66,7 +66,7 @@ export class OutsideWork {
     return this.#underWay.size;
   }
 
-  /** Starts what is wanted and is not under way; stops what is no longer wanted, unless it may finish. */
+  /** Starts wanted work that is not running; stops work that is no longer wanted, unless it may finish. */
   follow(wanted: readonly Execution[], mayFinish: boolean): void {
     if (wanted.length === 0 && this.#underWay.size === 0) return;
     const ids = new Set(wanted.map(workId));
@@ -117,7 +117,7 @@ type Executors = (execution: Execution) => Executor;
 export const executorFor = ({ facts }: Run, executors: Executors): Executors =>
   facts.fork?.mode === 'replay' ? () => refuseReplay : executors;
 
-/** A replay never acts: what its source did not record did not happen. */
+/** A replay performs no effects: it has only those that its source recorded. */
 const refuseReplay: Executor = async (_key, { nodeId }) => ({
   ok: false,
   retryable: false,
@@ -127,7 +127,7 @@ const refuseReplay: Executor = async (_key, { nodeId }) => ({
   },
 });
 
-/** `current` is asked when it matters: the run goes on meanwhile. */
+/** `current` is called at each use, since the run changes meanwhile. */
 export const callingRun = (
   facts: RunFacts,
   current: () => Pick<Run, 'budget' | 'envelopes'> = () => ({}),
@@ -156,7 +156,7 @@ export const callingRun = (
   };
 };
 
-/** The part of a node's work that is about its run. */
+/** The fields of a node's work that describe its run. */
 export const runOf = (facts: RunFacts, current: () => Run): Pick<NodeWork, 'facts' | 'run'> => ({
   facts,
   run: callingRun(facts, current),

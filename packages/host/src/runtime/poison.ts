@@ -1,10 +1,10 @@
 /**
- * Pack code that takes the host down must not do so again at every start.
+ * Keeps pack code that crashes the host from doing so again at every start.
  *
- * I1 What was in flight when a process ended uncleanly, within `LIFE_MS` of its start there, is counted when its run is
- *    taken over, before it begins again. At the limit it fails with `invocation_poisoned` instead.
- * I2 From the second end on, suspects begin one at a time, so that only the guilty one is counted further.
- * I3 An end of the execution, a call on record, a longer life or an orderly stop takes its count back to 0.
+ * I1 An execution in flight when a process ended uncleanly, within `LIFE_MS` of its start there, is counted when its
+ *    run is taken over, before it starts again. At the limit it fails with `invocation_poisoned` instead.
+ * I2 From the second end on, suspects start one at a time, so that only the one that crashes is counted further.
+ * I3 The end of the execution, a recorded call, a longer run time or an orderly stop resets its count to 0.
  * I4 An execution that is neither taken over nor runs for `LIFE_MS` writes nothing.
  */
 import { hash } from 'node:crypto';
@@ -21,7 +21,7 @@ const ONE_AT_A_TIME_FROM = 2;
 /** By then the run was taken over or has ended. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** Unclean ends so far; the next one counts only if the execution had begun. */
+/** Unclean ends so far; the next one counts only if the execution had started. */
 interface Count {
   readonly ends: number;
   readonly hasBegun: boolean;
@@ -31,7 +31,7 @@ const INNOCENT: Count = { ends: 0, hasBegun: false };
 
 export interface PoisonOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;
-  /** Unclean ends after which an execution is not begun again; 0 switches all of this off. */
+  /** Unclean ends after which an execution is not started again; 0 disables the guard. */
   readonly endsMax: number;
   readonly now: () => number;
   readonly clock?: Clock;
@@ -39,7 +39,7 @@ export interface PoisonOptions {
 
 export class PoisonGuard {
   readonly #options: PoisonOptions;
-  /** Runs that were taken over and have not gone on yet. */
+  /** Runs that were taken over and have not continued yet. */
   readonly #orphans = new Set<string>();
   readonly #inFlight = new Set<Suspect>();
   readonly #alone: Limiter = limiter({ max: 1 });
@@ -49,7 +49,7 @@ export class PoisonGuard {
     this.#options = options;
   }
 
-  /** Another process worked on these runs and does no more. */
+  /** These runs were taken over from another process. */
   takenOver(keys: readonly RunKey[]): void {
     if (this.#options.endsMax > 0) for (const { runId } of keys) this.#orphans.add(runId);
   }
@@ -60,7 +60,7 @@ export class PoisonGuard {
     return async (key, execution, signal, work) => {
       const suspect = new Suspect(this.#options, key, execution);
       const isOrphan = this.#orphans.has(key.runId);
-      // All that the run had in flight is begun in one turn
+      // All executions that the run had in flight start in one turn of the event loop
       if (isOrphan) clock.soon(() => this.#orphans.delete(key.runId));
       const ends = isOrphan ? await suspect.count() : 0;
       if (ends >= endsMax) return poisoned(execution, suspect, ends);
@@ -74,7 +74,7 @@ export class PoisonGuard {
       const cancel = clock.after(LIFE_MS, isTrusted, 'background');
       try {
         const outcome = await executor(key, execution, signal, { ...work, recorded: () => suspect.clear() });
-        // What the node did stands, whether or not its entry can be deleted now: the entry expires
+        // The outcome is valid even if the entry cannot be deleted now: the entry expires
         if (!this.#isStopping) await suspect.clear().catch(() => {});
         return outcome;
       } finally {
@@ -85,10 +85,10 @@ export class PoisonGuard {
     };
   }
 
-  /** Before the runs are stopped. */
+  /** Called before the runs are stopped. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    // A database that is away must not keep the rest from stopping
+    // An unreachable database must not block the rest of the stop
     await Promise.allSettled([...this.#inFlight].map((suspect) => suspect.note(INNOCENT)));
   }
 
@@ -151,7 +151,7 @@ class Suspect {
     });
   }
 
-  /** Losing means that another process counts now. */
+  /** A loss means that another process counts now. */
   async #commit(write: Write): Promise<boolean> {
     const [result] = await this.#options.store.commit([[write]]);
     return result?.won ?? false;
@@ -159,7 +159,7 @@ class Suspect {
 
   #inTurn(act: () => Promise<void>): Promise<void> {
     const done = this.#turn.run('', act);
-    // A caller that does not wait for it must not end the process by it
+    // Prevents an unhandled rejection if the caller does not await it
     done.catch(() => {});
     return done;
   }

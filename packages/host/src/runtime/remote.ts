@@ -1,4 +1,4 @@
-/** What other processes on the same database do, and how this one has them do things. */
+/** Follows changes of other processes on the same database, and forwards commands to them. */
 import { newId, type OpenwopError } from '@gantry/protocol';
 import { type CommitPipeline, type RunKey, type Store, type StoreChange, storedEntry } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import { REPLY, type Reply, readReply } from './reply.ts';
 import { RETRY_AFTER_SECONDS, unavailable } from './run-errors.ts';
 import type { RunCommand } from './runtime.ts';
 
-/** The owner may just have died: its runs are taken over after its lease has ended. */
+/** The owner may just have died: its runs are taken over after its lease has expired. */
 const REPLY_MS_MAX = 10_000;
 const REPLY_WAIT_MS_MIN = 50;
 const REPLY_WAIT_MS_MAX = 1_000;
@@ -50,8 +50,8 @@ export class Remote {
   }
 
   /**
-   * Has the run's owner carry out the command, and waits for its reply. An owner that lets go of the run before it has
-   * read the mail leaves it to this process. From the commit of the mail on, the command may be carried out.
+   * Forwards the command to the run's owner and waits for its reply. If the owner releases the run before it reads the
+   * mail, this process executes the command. From the commit of the mail on, the command may be executed.
    */
   async forward(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<Reply> {
     const { pipeline, mailbox, now, clock, randomBytes, log } = this.#options;
@@ -72,12 +72,12 @@ export class Remote {
     }
   }
 
-  /** A reply may be in the store. */
+  /** Called when a reply may be in the store. */
   lookForReplies(): void {
     for (const look of this.#waiting) look();
   }
 
-  /** Whether a reply came within that time; a notice of it may be late or lost. */
+  /** Whether a reply was announced within that time; the notification may be late or lost. */
   #replyWithin(waitMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const look = (): void => resolve(true);

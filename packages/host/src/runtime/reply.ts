@@ -1,4 +1,4 @@
-/** How the process that works on a run answers one that forwarded a command to it. */
+/** The reply of the process that works on a run to the one that forwarded a command. */
 import type { Refusal } from '@gantry/engine';
 import { given } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
@@ -11,7 +11,7 @@ const REPLY_KEPT_MS = 60_000;
 export type Reply =
   | { readonly kind: 'done'; readonly body?: string }
   | { readonly kind: 'refused'; readonly refusal?: Refusal }
-  /** Its idempotency record was there already. */
+  /** Its idempotency record existed already. */
   | { readonly kind: 'duplicate' };
 
 export function replyWrite(

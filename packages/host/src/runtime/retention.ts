@@ -1,19 +1,19 @@
-/** Deletes what is past its time: ended runs, idempotency records, settled invocations, what surfaces kept. */
+/** Deletes expired data: ended runs, idempotency records, settled invocations, and data of surfaces. */
 import type { RetentionSweep } from '@gantry/store';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
 
 const SWEEP_EVERY_MS = 3_600_000;
-/** A host that is started often sweeps too, though not while it takes up its runs. */
+/** Early enough for a host that restarts often, but after it has taken up its runs. */
 const FIRST_SWEEP_MS = 60_000;
-/** Small batches, so that a sweep never holds up the commits of live runs for long. */
+/** Small batches, so that a sweep delays the commits of live runs only briefly. */
 const BATCH = 200;
-/** Longer than the longest run: a node that goes on must find what it did. */
+/** Longer than the longest run: a node that continues must find its records. */
 export const INVOCATION_RETENTION_MS = 31 * 86_400_000;
 
 export function startRetention(options: {
   sweep: RetentionSweep;
-  /** What services keep beside runs. */
+  /** Services that keep data beside runs. */
   others: readonly { sweep(): Promise<number> }[];
   retentionMs: number;
   now: () => number;

@@ -5,7 +5,7 @@
  * I2  `run` is what is committed; a decision that might still lose is not visible.
  * I3  Work that leaves the process is derived from `run`, so a crash and a normal step look alike.
  * I4  The commit that leaves nothing to do also gives up ownership; a waiting run costs no memory.
- * I5  While a pause is held back, no node begins. It is held in memory alone: its caller has no answer yet.
+ * I5  While a pause is held, no node starts. It is held only in memory: its caller has no answer yet.
  */
 import {
   type Command,
@@ -47,7 +47,7 @@ export class RunActor {
   /** Nodes whose children are being prepared. */
   readonly #preparing = new Set<string>();
   #run: Run;
-  /** What the run row says; part of the compare-and-set of every append. */
+  /** The owner in the run row; part of the compare-and-set of every append. */
   #owner: number | null;
   #snapshotSeq: number;
   #state: State = { name: 'resting' };
@@ -88,7 +88,7 @@ export class RunActor {
     return this.#state.name === 'gone';
   }
 
-  /** Goes on with whatever is ready or due. */
+  /** Continues with everything that is ready or due. */
   proceed(): void {
     if (this.#state.name === 'resting') void this.#work();
   }
@@ -105,7 +105,7 @@ export class RunActor {
     this.#enqueue({ command: { type: 'wake', now: this.#host.now(), maxEvents: ADVANCE_EVENTS_MAX } });
   }
 
-  /** Goes on with what the process owns; one that has let go of the run leaves it. */
+  /** Wakes the run if this process owns it; an actor that has released the run leaves memory. */
   wakeOwned(): void {
     if (this.#owner === this.#host.epoch) this.wake();
     else this.proceed();
@@ -116,14 +116,14 @@ export class RunActor {
     return new Promise((resolve, reject) => this.#enqueue({ command, record, resolve, reject }));
   }
 
-  /** A mail that is in the store. One that is here already is not taken twice. */
+  /** Queues a mail that is in the store, unless it is queued already. */
   receive(mail: Entry): void {
     const isHere = [...this.#tasks, ...this.#pauses.tasks].some((task) => task.mail?.id === mail.id);
     if (this.isGone || isHere) return;
     this.#enqueue({ ...commandOf(mail, this.#host.now()), mail });
   }
 
-  /** Stops what is under way; the log already says how to go on. */
+  /** Stops running work; the log already holds what is needed to continue. */
   abandon(error: unknown): void {
     this.#enter({ name: 'gone' });
     this.#outside.abandon();
@@ -176,7 +176,10 @@ export class RunActor {
     return { command };
   }
 
-  /** Undefined when nothing is to be written, or the run was lost while it waited for its turn. The promise rejects when the run was lost. */
+  /**
+   * Undefined when there is nothing to write, or the run was lost while the task waited for its turn. The promise
+   * rejects when the run was lost.
+   */
   #decide(task: Task): Promise<void> | undefined {
     if (this.isGone) return void task.reject?.(new StaleRunError(this.key.runId));
     if (this.#pauses.holds(task, this.#run))
@@ -202,29 +205,29 @@ export class RunActor {
     return undefined;
   }
 
-  /** Nothing stands between `run.paused` and `run.resumed`: what a child reports meanwhile is read after it. */
+  /** No event is logged between `run.paused` and `run.resumed`: reports of children are read afterwards. */
   #setAside(task: Task, mail: Entry, result: CommandResult): Promise<void> | undefined {
     const isKept = task.command.type === 'childEnded' && this.#run.status === 'paused';
     if (!isKept) return this.#discard(mail, task.replyId, result);
-    // With the run's state as a precondition: one that was resumed meanwhile would never read it
+    // Requires the run to be unchanged: a run that was resumed meanwhile would never read it
     return mail.dueAt === null ? undefined : this.#passTo(this.#owner, mailDueAt(mail, null));
   }
 
-  /** An append without events: loses unless the run is as it is here. */
+  /** An append without events, which loses unless the stored run is the same as here. */
   #unchanged(owner: number | null): Write {
     const head = { ...headOf(this.plan, this.#run, this.#host.epoch, false), owner };
     const { nextSeq: expectedSeq } = this.#run;
     return { kind: 'append', ...this.key, expectedSeq, expectedOwner: this.#owner, events: [], head };
   }
 
-  /** A mail that changes nothing is done with all the same. One that is gone was handed over twice. */
+  /** Deletes a mail that changes nothing. If it is already deleted, it was delivered twice. */
   async #discard(mail: Entry, replyId: string | undefined, result: CommandResult): Promise<void> {
     const writes = [deletion(mail), ...replyWrite(this.#host, mail, replyId, result)];
     const { won } = await this.#host.pipeline.commit(writes);
     if (won) this.#host.committed(writes);
   }
 
-  /** Waiting commands come before what goes on by itself. */
+  /** Queued commands come before automatic progress. */
   #decideAndAdvance(command: Command): Decision {
     const plan = this.#host.redacting(this.plan, this.key.tenant);
     if (this.#pauses.isHolding) return decide(plan, this.#run, endingOnly(command));
@@ -281,12 +284,12 @@ export class RunActor {
     throw error;
   }
 
-  /** More commands wait, or work under way may finish while the run is paused. */
+  /** More commands wait, or running work may finish while the run is paused. */
   #isBusy(run: Run): boolean {
     return this.#tasks.length > 0 || this.#pauses.isHolding || (isDraining(run) && this.#outside.size > 0);
   }
 
-  /** Starts the work that the committed run asks for and stops what it no longer wants. */
+  /** Starts the work that the committed run needs and stops work that it no longer needs. */
   #follow(): void {
     if (this.isGone) return;
     this.#startChildren();
@@ -328,14 +331,14 @@ export class RunActor {
     }
   }
 
-  /** Without an event, as when no other process may go on with the run while a pause waits for its nodes. */
+  /** Changes the owner without an event, for example to keep the run while a pause waits for its nodes. */
   async #passTo(owner: number | null, ...more: Write[]): Promise<void> {
     const { won } = await this.#host.pipeline.commit([this.#unchanged(owner), ...more]);
     if (!won) throw new StaleRunError(this.key.runId);
     this.#owner = owner;
   }
 
-  /** Claimed, but there was nothing to do: give the run back without an event. */
+  /** Claimed, but there was nothing to do: release the run without an event. */
   async #release(): Promise<void> {
     this.#enter({ name: 'working' });
     try {

@@ -1,4 +1,4 @@
-/** The runs this process is working on, and how a run comes into memory. */
+/** The runs that this process works on, and how they are loaded. */
 import type { Plan, Run } from '@gantry/engine';
 import type { RunKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -14,12 +14,12 @@ const RETRY_MS_MAX = 30_000;
 export interface RunActorsOptions {
   readonly store: Pick<Store, 'runs'>;
   readonly planOf: (workflowHash: string) => Promise<Plan>;
-  /** Before a run of the tenant is worked on. */
+  /** Awaited before a run of the tenant is loaded. */
   readonly secretsKnown: Redactions['ready'];
   readonly host: Omit<ActorHost, 'parked' | 'lost'>;
   readonly log: Logger;
   readonly onWait: (wakeAt: number) => void;
-  /** A run was read again after it was lost: mail that it had may be waiting in the store. */
+  /** A run was read again after it was lost: the store may hold mail that it had. */
   readonly onReadAgain: (key: RunKey) => Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export class RunActors {
     for (;;) {
       const actor = await this.#open(key);
       if (!actor) return null;
-      // It may have left memory while this waited for its turn; from here on nothing comes between.
+      // It may have left memory during the await; from here on the code is synchronous.
       if (!actor.isGone) return use(actor);
     }
   }
@@ -86,7 +86,7 @@ export class RunActors {
     await Promise.all(keys.map((key) => this.#goOn(key, (actor) => actor.wake())));
   }
 
-  /** Runs that are owned by this process; those in memory, or left by now, are not touched. */
+  /** Runs that are owned by this process; those in memory, or released by now, are not touched. */
   async adoptOwned(keys: readonly RunKey[]): Promise<void> {
     const missing = keys.filter(({ runId }) => !this.#active.has(runId));
     await Promise.all(missing.map((key) => this.#goOn(key, (actor) => actor.wakeOwned())));
@@ -151,7 +151,7 @@ export class RunActors {
     this.#retryLater(actor.key, error);
   }
 
-  /** Nothing is lost when the store fails: the log says where the run stands, so read it again later. */
+  /** Nothing is lost when the store fails: the log holds the state of the run, so read it again later. */
   #retryLater(key: RunKey, error: unknown): void {
     if (this.#stopped) return;
     const earlier = this.#retries.get(key.runId);
@@ -170,7 +170,7 @@ export class RunActors {
       await this.use(key, (actor) => actor.proceed());
       await this.#options.onReadAgain(key);
     } catch (error) {
-      // A run that another process owns by now is that one's to go on with.
+      // Another process owns the run by now, and continues it.
       if (error instanceof OwnedElsewhereError) this.#retries.delete(key.runId);
       else this.#retryLater(key, error);
     }

@@ -2,8 +2,8 @@
  * Deletes a run that has ended, with its children.
  *
  * I1  Nothing is deleted while one of them is active.
- * I2  Children go before their parent, and what others keep of a run before its row: after a crash the run that was
- *     named is still there, and a repeat deletes the rest.
+ * I2  Children are deleted before their parent, and data of other services before the row: after a crash the
+ *     requested run still exists, and a repeat deletes the rest.
  */
 import { fromStored, OpenwopError } from '@gantry/protocol';
 import type { RunKey, RunRow, Store } from '@gantry/store';
@@ -13,11 +13,11 @@ const PAGE = 500;
 
 export interface RunDeletionOptions {
   readonly store: Pick<Store, 'runs' | 'retention'>;
-  /** What is kept of a run beside its row. */
+  /** Services that keep data of a run beside its row. */
   readonly others: readonly { forgetRun(tenant: string, runId: string): Promise<void> }[];
 }
 
-/** Answers the ids that were deleted, children first; null when the tenant has no such run. */
+/** Returns the deleted ids, children first; null when the tenant has no such run. */
 export async function deleteRun(
   { store, others }: RunDeletionOptions,
   key: RunKey,
@@ -35,7 +35,7 @@ export async function deleteRun(
 
 type Member = Pick<RunRow, 'tenant' | 'runId' | 'status' | 'endedAt'>;
 
-/** The run and all that it started, parents first. */
+/** The run and all its descendants, parents first. */
 async function familyOf(
   runs: Store['runs'],
   { tenant, runId }: RunKey,

@@ -1,14 +1,14 @@
-/** Why a run in memory cannot go on here, and why the host takes nothing now. */
+/** Errors of a run that cannot continue here, and of a host that cannot serve a request now. */
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 
-/** What is in memory is no longer what is committed; reading the run again puts it right. */
+/** The state in memory is not the committed one; the run has to be read again. */
 export class StaleRunError extends Error {
   constructor(runId: string) {
     super(`run ${runId} was changed elsewhere`);
   }
 }
 
-/** Only its owner may go on with a run: two processes would both start its effects. */
+/** Only its owner may continue a run: two processes would both start its effects. */
 export class OwnedElsewhereError extends Error {
   constructor(runId: string) {
     super(`another process is working on run ${runId}`);
@@ -17,7 +17,7 @@ export class OwnedElsewhereError extends Error {
 
 export const RETRY_AFTER_SECONDS = 1;
 
-/** `message` says what keeps the host from it, and when to try again. */
+/** `message` states the reason, and when to try again. */
 export const unavailable = (message: string, details: JsonObject = {}): OpenwopError =>
   new OpenwopError('service_unavailable', {
     message,

@@ -1,9 +1,9 @@
 import { newRunId, timeOfId } from '@gantry/protocol';
 
-/** The latest time that went into an id, by clock. */
+/** The latest time used in an id, by clock. */
 const latest = new WeakMap<() => number, number>();
 
-/** Lists are sorted by id, and ids by time: also after the clock went back the newest run has the highest id. */
+/** Lists are sorted by id, and ids by time: the newest run has the highest id even after the clock went back. */
 export function nextRunId(now: () => number, randomBytes: (count: number) => Uint8Array): string {
   const before = latest.get(now) ?? 0;
   const current = now();

@@ -1,4 +1,4 @@
-/** Between the engine's run and the store's rows. */
+/** Converts between the engine's run and the store's rows. */
 import { fold, newRun, type Run, type RunFacts, runOf } from '@gantry/engine';
 import { fromStored, type RunEvent, type StoredEvent, toStored } from '@gantry/protocol';
 import type { LoadedRun, RunSnapshotRecord, RunFacts as StoredFacts } from '@gantry/store';
@@ -6,7 +6,7 @@ import type { LoadedRun, RunSnapshotRecord, RunFacts as StoredFacts } from '@gan
 /** The facts in the `request` column; the others have columns of their own. */
 type RequestRecord = Omit<RunFacts, keyof typeof OF_COLUMNS>;
 
-/** JSON leaves out what is undefined. */
+/** JSON omits undefined values. */
 const OF_COLUMNS = {
   runId: undefined,
   workflowId: undefined,
@@ -58,7 +58,7 @@ export function toSnapshot(run: Run): RunSnapshotRecord {
   return { nextSeq: run.nextSeq, state: JSON.stringify(state) };
 }
 
-/** Folds what the store holds of a run: its snapshot, then the short tail after it. */
+/** Folds the stored state of a run: its snapshot, then the short tail after it. */
 export function toRun(loaded: LoadedRun): Run {
   const facts = fromStoredFacts(loaded.row);
   const base = loaded.snapshot ? runOf({ ...JSON.parse(loaded.snapshot.state), facts }) : newRun(facts);

@@ -1,4 +1,4 @@
-/** What a run's actor has to do next, and what doing it writes beside the run's own events. */
+/** A task of a run's actor, and its writes beside the run's own events. */
 import type { Command, EmittedEvent, Execution } from '@gantry/engine';
 import type { CommitGroup, CommitResult, Entry, Write } from '@gantry/store';
 import { type PreparedChildren, takenChildren } from './children.ts';
@@ -13,7 +13,7 @@ export interface Task {
   readonly record?: CommandRecord | undefined;
   readonly resolve?: (result: CommandResult) => void;
   readonly reject?: (error: unknown) => void;
-  /** What asked for it; gone once the task is done. */
+  /** The mail that requested it; deleted once the task is done. */
   readonly mail?: Entry;
   /** Another process waits for the answer under this id. */
   readonly replyId?: string;
@@ -45,8 +45,8 @@ export const emitting = (
 ): Command => ({ type: 'emit', now, nodeId, attempt, visit, events });
 
 /**
- * Whether the log took what a node emitted; null: it did not. `onPaused` says that it may later: what the log never takes,
- * such as nothing or too much, is no reason to run the node again.
+ * Whether the log accepted the events of a node; null: it did not. `onPaused` is called if it may accept them later:
+ * events that it never accepts, such as none or too many, are no reason to run the node again.
  */
 export const takenBy =
   (resolve: (result: CommitResult | null) => void, onPaused: () => void) =>
@@ -55,7 +55,7 @@ export const takenBy =
     resolve(result.kind === 'done' ? { won: true } : null);
   };
 
-/** A command may write events, such as a denial, and be refused all the same. */
+/** A refused command may still write events, such as a denial. */
 export function resultOf(
   { record }: Task,
   { decision: { run, refusal }, head: { status } }: RunAppend,

@@ -1,4 +1,4 @@
-/** What the API sees of the runtime. */
+/** The interface of the runtime to the API. */
 import type { Command, Decision, DefinitionWarning, Plan, Refusal, Run, RunFacts } from '@gantry/engine';
 import type {
   JsonObject,
@@ -35,7 +35,7 @@ export interface NewRun {
   /** The delivery that starts the run. */
   readonly delivery?: NonNullable<RunFacts['delivery']>;
   readonly triggerData?: JsonObject;
-  /** Its budget stops nothing, whatever the host does with others. */
+  /** Its budget stops nothing, even if the host enforces others. */
   readonly advisoryBudget?: true;
 }
 
@@ -48,14 +48,14 @@ export interface PreparedRun {
   readonly artifacts?: Decision['artifacts'];
 }
 
-/** Deliveries of a run's events to others, written in the same commit as the events. */
+/** Deliveries of a run's events to subscribers, written in the same commit as the events. */
 export interface Outbox {
   writes(facts: RunFacts, events: readonly StoredEvent[]): readonly Write[];
   /** Such writes are on disk. */
   committed(): void;
 }
 
-/** Written in the same commit as what it answers for, so a retry never acts twice. */
+/** Written in the same commit as the effect it answers for, so a retry never acts twice. */
 export type IdempotencyFor<T> = (answer: T, status: RunStatus) => IdempotencyRecord;
 
 export interface CreateOptions {
@@ -77,13 +77,13 @@ type OutsideCommand = Extract<
 >;
 type Untimed<T> = T extends { readonly now: number } ? Omit<T, 'now'> : never;
 
-/** What comes from outside; the runtime adds the time. */
+/** A command from outside; the runtime adds the time. */
 export type RunCommand = Untimed<OutsideCommand>;
 
 export type CommandResult =
   /** `body`: the answer as it was recorded, if the command came with a record. */
   | { readonly kind: 'done'; readonly run: Run; readonly status: RunStatus; readonly body?: string }
-  /** The run's state does not allow it; nothing was written. */
+  /** The run's state does not allow it. */
   | {
       readonly kind: 'refused';
       readonly run: Run;
@@ -96,7 +96,7 @@ export type CommandResult =
 export interface ReadRun {
   readonly run: Run;
   readonly plan: Plan;
-  /** Masked; what `GET /v1/runs/{runId}` answers. */
+  /** Masked; the answer of `GET /v1/runs/{runId}`. */
   readonly snapshot: RunSnapshot;
 }
 
@@ -105,13 +105,13 @@ export interface Runtime {
   create(newRun: NewRun, options?: CreateOptions): Promise<CreateResult>;
   /** A run that begins with a change (`change.start`). Throws `service_unavailable` at the in-flight cap. */
   prepare(run: NewRun | PreparedRun): Promise<StartingRun>;
-  /** Commits a prepared run as a whole and goes on with it. */
+  /** Commits a prepared run as a whole and continues it. */
   adopt(prepared: PreparedRun, options?: CreateOptions): Promise<CreateResult>;
-  /** With `record`, the idempotency record is in the commit of the effect, whichever process carries it out. */
+  /** With `record`, the idempotency record is in the commit of the effect, whichever process executes it. */
   command(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<CommandResult>;
   /** The run as committed. Null when this tenant has no such run. */
   read(key: RunKey): Promise<ReadRun | null>;
-  /** Called with each batch of committed events of one run, in order. Answers how to stop. */
+  /** Called with each batch of committed events of one run, in order. Returns a function that unsubscribes. */
   subscribe(key: RunKey, listener: (events: readonly StoredEvent[]) => void): () => void;
   /** Runs being worked on right now. */
   readonly inflight: number;
@@ -119,7 +119,7 @@ export interface Runtime {
 }
 
 export interface Workflows {
-  /** The plan of a definition that some run is pinned to. */
+  /** The plan of a definition that a run is pinned to. */
   planOf(workflowHash: string): Promise<Plan>;
   /** The tenant's own current version, else the shared one. */
   resolve(tenant: string, workflowId: string): Promise<ResolvedWorkflow | null>;
@@ -128,14 +128,14 @@ export interface Workflows {
    * content under a registered version is a `conflict`, and a lower version than the current one is only kept.
    */
   register(tenant: string, definition: unknown, terms?: RegistrationTerms): Promise<RegisteredWorkflow>;
-  /** Everything for which it would not be registered, and what its author probably did not mean. */
+  /** All reasons why it would not be registered, and probable mistakes. */
   check(tenant: string, definition: unknown): Promise<Checked>;
   /**
-   * Deletes all versions, and what their triggers have made. Throws `not_found`, and `conflict` while runs of the
+   * Deletes all versions, and the records of their triggers. Throws `not_found`, and `conflict` while runs of the
    * workflow are active.
    */
   remove(tenant: string, workflowId: string, mayRemoveShared: boolean): Promise<void>;
-  /** All or none of them. */
+  /** Registers all or none of them. */
   registerAll(
     tenant: string,
     definitions: readonly unknown[],
@@ -153,6 +153,6 @@ export interface RegistrationTerms {
 
 export interface RegisteredWorkflow extends WorkflowRecord {
   readonly isCurrent: boolean;
-  /** What its author probably did not mean. */
+  /** Probable mistakes. */
   readonly warnings: readonly DefinitionWarning[];
 }

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from './clock.ts';
 
 /**
- * Timers count monotonic time, and what is due is due by the clock, which may jump. So no timer is longer than this:
- * the clock is looked at again while anything waits.
+ * Timers count monotonic time, but due times are wall time, which may jump. So no timer is longer than this: wall
+ * time is checked again while anything waits.
  */
 export const LOOK_EVERY_MS = 5_000;
 
-/** One timer for the whole process, for the earliest waiting run. With nothing waiting, nothing runs. */
+/** One timer, for the earliest due time. No timer runs while nothing waits. */
 export class WakeClock {
   readonly #now: () => number;
   readonly #onDue: () => Promise<number | null>;
@@ -15,14 +15,14 @@ export class WakeClock {
   #at = Number.POSITIVE_INFINITY;
   #stopped = false;
 
-  /** `onDue` works on everything due and answers when the next run is due, if any. */
+  /** `onDue` processes everything that is due and returns the next due time, if any. */
   constructor(now: () => number, onDue: () => Promise<number | null>, clock = systemClock) {
     this.#now = now;
     this.#onDue = onDue;
     this.#clock = clock;
   }
 
-  /** Some run is due at `at`. */
+  /** Something is due at `at`. */
   note(at: number): void {
     if (at >= this.#at || this.#stopped) return;
     this.#at = at;
