@@ -17,15 +17,15 @@ import type { CallingNode, CallPlace, PlannedCall, RecordedCall } from './planne
 
 export interface AiOptions extends ModelCallsOptions {
   readonly source: ModelSource;
-  /** By which media that messages name are fetched. */
+  /** Fetches media that messages refer to. */
   readonly egress: MediaTerms['egress'];
   readonly media: MediaStore;
   readonly videoWaitMs: number;
-  /** Of a workspace and a day. */
+  /** Per workspace and day. */
   readonly projectLimits: Limits;
 }
 
-/** A node at work, with what its run says about models. */
+/** A working node, with the model options of its run. */
 export interface AskingNode extends Omit<CallingNode, 'budget'> {
   readonly run: CallingRun;
   readonly configurable: JsonObject;
@@ -36,20 +36,20 @@ export interface AskingNode extends Omit<CallingNode, 'budget'> {
 export interface Asked<A>
   extends Pick<RecordedCall, 'provider' | 'model' | 'usage' | 'spent' | 'durationMs'> {
   readonly answer: A;
-  /** That the call made. */
+  /** Made by the call. */
   readonly media: readonly StoredMedia[];
-  /** `isRepeated`: the answer is of an earlier run of the node. */
+  /** `isRepeated`: the answer is from an earlier run of the node. */
   readonly recorded: Pick<RecordedCall, 'method' | 'fingerprint'> & { readonly isRepeated: boolean };
 }
 export type Chatted = Asked<ModelAnswer>;
 
-/** Which model is meant; the run decides what is left open. */
+/** The requested model; the options of the run fill in the rest. */
 export type Which = Omit<WantedModel, 'prefers'>;
 
 export interface Ai {
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
-  /** One call, recorded. Throws `OpenwopError` for what failed, `BudgetExhausted` when nothing is left. */
+  /** One recorded call. Throws `OpenwopError` on failure, `BudgetExhausted` when nothing is left. */
   ask<A>(node: AskingNode, place: CallPlace, which: Which, plan: Plan): Promise<Asked<A>>;
   /** One turn of a chat. */
   chat(node: AskingNode, place: CallPlace, ask: ChatAsk): Promise<Chatted>;
@@ -103,7 +103,7 @@ export function createAi({ source, egress, projectLimits, videoWaitMs, ...option
   return { calls, ledger, ask, chat, models: createModelsPort({ ask, chat, media, videoWaitMs }), media };
 }
 
-/** The failure that is on record, or the answer. */
+/** Throws the recorded failure, or returns the answer. */
 export function answerOf({ failure, answer }: RecordedCall): unknown {
   if (failure) throw new OpenwopError(failure.code, failure);
   return answer;
@@ -111,7 +111,7 @@ export function answerOf({ failure, answer }: RecordedCall): unknown {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What a call leaves open the run decides: of a chat all of it, else the provider, if it can do the task. */
+/** Options of the run are defaults: all of them for a chat, else the provider, if it supports the task. */
 export function withRunOptions(which: Which, { ai, model }: JsonObject): WantedModel {
   const run: JsonObject = isObject(ai) ? ai : {};
   const [provider, credentialRef] = [text(run.provider), text(run.credentialRef)];
@@ -133,7 +133,7 @@ const sampling = ({ temperature, maxTokens }: JsonObject): Partial<ChatAsk> => (
   ...(typeof maxTokens === 'number' && { maxTokens }),
 });
 
-/** A call of the node by its number, for changes: it is made once, however often the node runs. */
+/** A numbered call of the node, for changes: it is made once, however often the node runs. */
 export function nodeCaller(
   { owner, runId, nodeId, epoch, tell }: AskingNode,
   ordinal: number,

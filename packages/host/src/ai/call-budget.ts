@@ -1,4 +1,4 @@
-/** The budget of a run, as calls of models meet it. */
+/** The budget of a run, as applied to model calls. */
 import type { EmittedEvent } from '@gantry/engine';
 import { matchesPattern, OpenwopError } from '@gantry/protocol';
 import type { BudgetStop, CallingRun } from '@gantry/surfaces';
@@ -11,7 +11,7 @@ const DAY_SETTINGS = {
   cost: 'GANTRY_BUDGET_COST_USD_PER_DAY',
 } as const;
 
-/** The ledger counts billionths of a dollar, events and people dollars. */
+/** The ledger counts billionths of a dollar; events and messages use dollars. */
 const shown = (dimension: Dimension, amount: number): number =>
   dimension === 'cost' ? amount / NANO_USD : amount;
 
@@ -47,7 +47,7 @@ export const callBudget = (run: CallingRun, project: Limits): CallBudget => ({
   },
 });
 
-/** Before anything is reserved: models that the budget denies, and limits of cost that nobody can hold. */
+/** Refuses models that the budget denies, and unknown prices under a cost limit, before anything is reserved. */
 export function checkModel(run: CallingRun, project: Limits, { provider, model, price }: ChosenModel): void {
   const { modelAllow, modelDeny = [], advisory } = run.budget() ?? {};
   const isMeant = (pattern: string): boolean =>

@@ -1,4 +1,4 @@
-/** Claims of calls: what may be spent is reserved in the same commit, or the call is not made. */
+/** Claims of calls: the maximum cost is reserved in the same commit, or the call is not made. */
 import { costAtMost, outputThatFits } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import { leaseLost, leaseOf } from '@gantry/resources';
@@ -19,7 +19,7 @@ import { BudgetExhausted, type CallingNode, type CallPlace, type PlannedCall } f
 
 const LOWERED_MAX = 3;
 
-/** What stands before anything is sent. */
+/** The claim and its reservation, before anything is sent. */
 export interface Claimed {
   readonly invocationId: string;
   readonly tried: number;
@@ -28,7 +28,7 @@ export interface Claimed {
   readonly outputTokens: number;
   /** Of the family, with this reservation. */
   readonly total: Amounts;
-  /** What the run did not take with the claim, since it was paused: the record brings it. */
+  /** Events that the run did not accept with the claim because it was paused: committed with the record. */
   readonly untold: readonly EmittedEvent[];
 }
 
@@ -117,7 +117,7 @@ export class CallClaims {
   }
 }
 
-/** A process that finds the claim alone knows that its events are in no log. */
+/** Marks the claim, so that another process that finds it without a record knows that its events are not logged. */
 const withEventsPending = (write: Write): Write =>
   write.kind === 'claimInvocation' ? { ...write, record: { ...write.record, eventsPending: true } } : write;
 
@@ -132,7 +132,7 @@ const effectOf = ({ owner, runId, nodeId }: CallingNode, { ordinal, series }: Ca
 export const idOf = (node: CallingNode, place: CallPlace, tried: number): string =>
   logicalInvocationId(effectOf(node, place, tried));
 
-/** One for each try of the call. */
+/** One channel for each try of the call. */
 export const channelOf = (node: CallingNode, place: CallPlace, tried: number): string =>
   `${idOf(node, place, 0)}.${tried}`;
 

@@ -1,4 +1,4 @@
-/** What is recorded and reported of a call that was made. */
+/** The record and the events of a call that was made. */
 import { type AfterFailure, costOf, type ModelFailure } from '@gantry/ai';
 import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';
@@ -54,7 +54,7 @@ export function failureOf(
   };
 }
 
-/** Events in the commit of the record: the rest of the text, the usage, and what the budget has left. */
+/** Events in the commit of the record: the rest of the text, the usage, and the remaining budget. */
 export async function told(
   { nodeId, budget }: CallingNode,
   { total, reserved }: { readonly total: Amounts; readonly reserved: Amounts },

@@ -1,4 +1,4 @@
-/** A chat with a model: what is asked, as the port takes it, and the answer in the words of the protocol. */
+/** A chat with a model: the request in the form of the port, and the answer in the terms of the protocol. */
 import { hash } from 'node:crypto';
 import {
   type ContentPart,
@@ -26,7 +26,7 @@ export interface ChatMessage {
   readonly name?: string;
 }
 
-/** As nodes and pack code say it. */
+/** The request of nodes and pack code. */
 export interface ChatAsk {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
@@ -41,7 +41,7 @@ export interface ChatAsk {
   readonly responseSchema?: JsonObject | undefined;
   readonly tools?: readonly ModelTool[] | undefined;
   readonly toolChoice?: ModelRequest['toolChoice'] | undefined;
-  /** Calls of the tenant with the same id share what the provider keeps of their system prompt. */
+  /** Calls of the tenant with the same id share the provider's cache of their system prompt. */
   readonly cachePrefixId?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export const FINISH_REASONS: Readonly<Record<Finish, string>> = {
   refusal: 'content_filter',
 };
 
-/** Answers are rarely longer; whoever wants more asks for it. */
+/** Answers are rarely longer; callers may request more. */
 const OUTPUT_TOKENS_DEFAULT = 8_192;
 /** Providers bound its length. */
 const KEY_LENGTH = 32;
@@ -155,7 +155,7 @@ const TYPES: Readonly<Record<string, ContentPart['type']>> = {
   file: 'document',
 };
 
-/** Media come as base64 here; what is only an address was fetched before. */
+/** Media are base64 here; addresses were fetched before. */
 function partOf(part: Json, where: string, modalities: ChosenModel['modalities']): ContentPart {
   const { type: said, text, mimeType, data, dataBase64, name } = isObject(part) ? part : ({} as JsonObject);
   const type = typeof said === 'string' && Object.hasOwn(TYPES, said) ? TYPES[said]! : undefined;
@@ -172,7 +172,7 @@ function partOf(part: Json, where: string, modalities: ChosenModel['modalities']
   return { type, mimeType, data: Buffer.from(encoded, 'base64'), ...named };
 }
 
-/** As pack code reads it, in both spellings. */
+/** The answer for pack code, with both spellings of its members. */
 export function chatAnswer(answer: ModelAnswer, provider: string, hasSchema: boolean): JsonObject {
   const { text, finish, usage, model, toolCalls } = answer;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;

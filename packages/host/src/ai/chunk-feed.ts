@@ -1,6 +1,6 @@
 /**
- * Text of a model on its way into the log: the first piece at once, then what has come together within a moment, each
- * commit after the last. While the run takes no events the text waits; the record of the call has it then.
+ * Writes the text of a model to the log: the first piece immediately, then pieces gathered for a short time, one commit
+ * after another. While the run accepts no events the text is kept, and logged with the record of the call.
  */
 import { cutText } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
@@ -14,20 +14,20 @@ export interface ChunkFeedOptions {
   readonly tell: NodeCaller['tell'];
   readonly redactor: () => Redactor;
   readonly clock: Clock;
-  /** How long pieces are gathered; null: each is emitted by itself. */
+  /** How long pieces are gathered; null: each is emitted separately. */
   mergeMs(): number | null;
 }
 
 const isText = (piece: string): boolean => piece !== '';
 
-/** In one commit. */
+/** Per commit. */
 const PIECES_MAX = 100;
 
 export class ChunkFeed {
   readonly #options: ChunkFeedOptions;
   readonly #redaction: ChunkRedaction;
   readonly #whole = new WholePieces();
-  /** Not on its way into the log yet. */
+  /** Not yet being written to the log. */
   #pieces: string[] = [];
   #telling: Promise<void> | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -51,7 +51,7 @@ export class ChunkFeed {
     this.#pieces.push(...pieces.filter(isText));
   }
 
-  /** The events of what is left, the last one closing the channel. To be committed by the caller. */
+  /** The events of the remaining text; the last one closes the channel. The caller commits them. */
   async end(meta?: EmittedEvent['payload']): Promise<EmittedEvent[]> {
     await this.#over();
     if (this.#failure !== undefined) throw this.#failure;
@@ -63,7 +63,7 @@ export class ChunkFeed {
     return [...events, chunkEvent(channel, last, true, meta)];
   }
 
-  /** Nothing more is emitted; what is on its way is waited for. */
+  /** Emits nothing more; waits for a commit in progress. */
   async stop(): Promise<void> {
     this.#pieces = [];
     await this.#over();
@@ -78,7 +78,7 @@ export class ChunkFeed {
   #proceed(): void {
     const { clock, mergeMs } = this.#options;
     const gatherMs = mergeMs();
-    // Of single pieces the newest is held back: it may be the last, which closes the channel
+    // The newest of separate pieces is held back: it may be the last, which closes the channel
     const ready = this.#pieces.length - (gatherMs === null ? 1 : 0);
     if (this.#isOver || this.#telling || this.#cancelTimer || ready <= 0) return;
     const waitMs = this.#toldAt + (gatherMs ?? 0) - clock.elapsedMs();
@@ -101,7 +101,7 @@ export class ChunkFeed {
     this.#telling = tell(events, [])
       .then(
         (told) => {
-          // Not emitted: the run takes no events now
+          // Not emitted: the run accepts no events now
           if (told === null) this.#pieces.unshift(...pieces);
           return told !== null;
         },
@@ -116,14 +116,14 @@ export class ChunkFeed {
       });
   }
 
-  /** What has waited long is emitted together: a commit takes so many events. */
+  /** Many waiting pieces are merged, since the number of events in a commit is limited. */
   #texts(pieces: readonly string[]): string[] {
     const isEach = this.#options.mergeMs() === null && pieces.length <= PIECES_MAX;
     return (isEach ? pieces : [pieces.join('')]).flatMap(cutText);
   }
 }
 
-/** Pieces as they came, where redaction held back the end of one for a moment. */
+/** Restores the original pieces where redaction held back the end of one. */
 class WholePieces {
   #given: string[] = [];
   #released = '';
@@ -131,7 +131,7 @@ class WholePieces {
   take(text: string, released: string): string[] {
     this.#given.push(text);
     this.#released += released;
-    // Something was redacted: where pieces began is lost
+    // Something was redacted: the boundaries of the pieces are lost
     if (!this.#given.join('').startsWith(this.#released)) return this.rest();
     const pieces: string[] = [];
     for (

@@ -1,4 +1,4 @@
-/** `conformance.envelope`: a node that receives one envelope, emits one event or asks one model, as the public suite wants. */
+/** `conformance.envelope`: a node of the public suite that receives one envelope, emits one event or asks one model. */
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '@gantry/engine';
 import { type EmittedEvent, type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -6,7 +6,7 @@ import type { Executor } from '../runtime/outside-work.ts';
 import { type AskingNode, askingNode, nodeCaller } from './ai.ts';
 import type { Envelopes, Received, Receiving } from './envelopes.ts';
 
-/** What a seam leaves for the node of the run that it starts. It may hold secrets, so it is in no definition. */
+/** Passed from a seam to the node of the run that it starts. It may hold secrets, so it is in no definition. */
 export type EnvelopeTask =
   | { readonly event: EmittedEvent }
   | { readonly ask: (node: AskingNode) => Promise<JsonObject> }
@@ -18,7 +18,7 @@ export type EnvelopeTask =
 export class EnvelopeTasks {
   readonly #tasks = new Map<string, EnvelopeTask>();
 
-  /** Answers the name under which the node finds it. */
+  /** Returns the name under which the node finds it. */
   leave(task: EnvelopeTask): string {
     const name = randomUUID();
     this.#tasks.set(name, task);
@@ -70,7 +70,7 @@ const failed = (code: string, message: string): Outcome => ({
   error: { code, message },
 });
 
-/** A repeat would not find its task. */
+/** Never retryable: a repeat would not find its task. */
 function refused(error: unknown): Outcome {
   if (error instanceof OpenwopError) return failed(error.code, error.message);
   throw error;

@@ -1,7 +1,7 @@
 /**
- * `core.ai.callPrompt` and `core.ai.structuredOutput`: prompts are resolved and filled in, then a model is asked.
+ * `core.ai.callPrompt` and `core.ai.structuredOutput`: prompts are resolved and filled in, then a model is called.
  *
- * Prompts that are named go before what the config says: `system`, then hints and examples, then the messages, with a
+ * Named prompts take precedence over the config: `system`, then hints and examples, then the messages, with a
  * prompt of the kind `user` at their end.
  */
 import { envelopeDirective, objectFaults, type Requirements } from '@gantry/ai';
@@ -34,7 +34,7 @@ interface Asking {
   readonly ask: ChatAsk;
   readonly first: readonly EmittedEvent[];
   readonly config: JsonObject;
-  /** What people answered to the model so far. */
+  /** Answers of people to the model so far. */
   readonly answers: JsonObject;
 }
 
@@ -61,7 +61,7 @@ function executor(
     const node = deps.programs?.for(asking, config) ?? asking;
     const place = { ordinal: ordinalBase, series: SERIES, method, fingerprint: '' };
     try {
-      // First: another model may want other prompts
+      // First, since another model may need other prompts
       await deps.modelGate(node, needs, { ...config, ...inputs });
       const { prompts, events: first } = await promptsOf(deps, execution, work);
       return await perform({
@@ -124,7 +124,7 @@ const text = (value: Json | undefined): string | undefined =>
 const number = (value: Json | undefined): number | undefined =>
   typeof value === 'number' ? value : undefined;
 
-/** Inputs stand over the config. */
+/** Inputs override the config. */
 function askOf(config: JsonObject, inputs: JsonObject): ChatAsk {
   const { provider, model, credentialRef, systemPrompt, temperature, maxTokens } = { ...config, ...inputs };
   return {
@@ -139,7 +139,7 @@ function askOf(config: JsonObject, inputs: JsonObject): ChatAsk {
 
 const PROMPTS = ['userPrompt', 'prompt', 'userMessage', 'message', 'text', 'input'] as const;
 
-/** The messages, or one text by one of the usual names, or the inputs themselves as JSON. */
+/** The messages, or one text under one of the usual names, or the inputs as JSON. */
 function messagesOf(config: JsonObject, inputs: JsonObject): readonly ChatMessage[] {
   const messages = inputs.messages ?? config.messages;
   if (Array.isArray(messages)) return messages.map(messageOf);
@@ -159,7 +159,7 @@ function messageOf(message: Json, at: number): ChatMessage {
   throw invalid(`messages/${at}/role must be system, user, assistant or tool.`);
 }
 
-/** Something is said even where the workflow names no message. */
+/** Adds a message if the workflow has none. */
 const played = (asking: Asking): Asking => {
   const { ask } = asking;
   const messages: ChatAsk['messages'] =
@@ -195,7 +195,7 @@ async function structuredOutput(deps: CoreAiDeps, asking: Asking): Promise<Outco
   });
 }
 
-/** The answer is an envelope of that kind, and other nodes of the run may wait for it. */
+/** The answer is an envelope of that kind, which other nodes of the run may await. */
 function envelopeOutput(deps: CoreAiDeps, asking: Asking, envelopeType: string): Promise<Outcome> {
   const asked = { envelopeType, isReceived: true, faultsOf: objectFaults };
   const { systemPrompt = '' } = asking.ask;

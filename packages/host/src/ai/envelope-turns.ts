@@ -1,10 +1,10 @@
 /**
- * A model is asked for an envelope: turns with it, until the payload is there, a person has to be asked, or it is given
- * up. On the way it may send envelopes of the universal kinds, which enter the run.
+ * Requests an envelope from a model, in turns, until the payload is complete, a person has to answer, or the limit is
+ * reached. Meanwhile the model may send envelopes of the universal kinds, which enter the run.
  *
- * I1  Each request and each envelope has its number in the call: a node that runs again goes the same way by their
- *     records, up to where it stopped.
- * I2  What a model says about itself is not believed: the host says where an envelope comes from, and a run that holds
+ * I1  Each request and each envelope has its number in the call: a node that runs again follows their records up to
+ *     where it stopped.
+ * I2  Claims of a model about itself are not trusted: the host sets the source of an envelope, and a run that holds
  *     untrusted content makes no trusted envelope.
  */
 import { hash } from 'node:crypto';
@@ -39,9 +39,9 @@ export interface EnvelopeAsk
   extends AskedEnvelope,
     Pick<StructuredAsk, 'ask' | 'first' | 'onAsked' | 'sends'> {
   readonly trust: ContentTrust;
-  /** Of the envelope that is asked for; the host's own where it is missing. */
+  /** Of the requested envelope; the host generates one if missing. */
   readonly correlationId?: string;
-  /** What a person answered to the question of that key. */
+  /** The answer of a person to the question with that key. */
   answerOf(key: string): Json | undefined;
 }
 
@@ -117,7 +117,7 @@ export async function envelopeTurns(
   return { kind: 'failed', error: { code: 'envelope_invalid', message }, untold: turns.untold };
 }
 
-/** Null: the model goes on. */
+/** Null: the model continues. */
 async function take(
   deps: EnvelopeDeps,
   turns: Turns,

@@ -1,8 +1,8 @@
 /**
  * `ctx.aiEnvelope.await`: a node waits for an envelope of its run.
  *
- * I1  An envelope is taken by one wait; taking it and the record of the call are one commit.
- * I2  What is accepted after the node has looked, and before it waits, makes it look again: `seen`.
+ * I1  An envelope is taken by one wait; taking it and recording the call are one commit.
+ * I2  An envelope accepted after the node has looked, and before it waits, makes it look again: `seen`.
  */
 import { completed } from '@gantry/ai';
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -18,7 +18,7 @@ export interface AwaitDeps extends Pick<EnvelopeDeps, 'redactions' | 'now'> {
 export interface Awaiting {
   readonly node: AskingNode;
   readonly waits: NodeWaits;
-  /** Of the call among those of the node. */
+  /** Number of the call among those of the node. */
   readonly ordinal: number;
   readonly envelopeType: string;
   readonly timeoutMs: number;
@@ -31,7 +31,7 @@ interface Awaited {
   readonly timedOut?: boolean;
 }
 
-/** The first question that has no answer is where the node stopped, or stops now. */
+/** The node stopped, or stops now, at the first question without an answer. */
 export async function awaited(deps: AwaitDeps, awaiting: Awaiting): Promise<Awaited> {
   const { node, waits, ordinal, envelopeType, timeoutMs } = awaiting;
   let leftMs = timeoutMs;
@@ -55,7 +55,7 @@ export async function awaited(deps: AwaitDeps, awaiting: Awaiting): Promise<Awai
   }
 }
 
-/** What somebody sent as the answer to the interrupt. Null when it is not valid: the node waits again. */
+/** Receives the answer to the interrupt. Null when it is not valid: the node waits again. */
 async function receiveSent(
   { envelopes, redactions, now }: AwaitDeps,
   { node, ordinal, envelopeType: type }: Awaiting,

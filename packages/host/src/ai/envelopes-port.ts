@@ -1,4 +1,4 @@
-/** Calls of pack code for envelopes, by way of the call gate. */
+/** Calls of pack code for envelopes, through the call gate. */
 import { type ContentTrust, envelopeDirective, type Fault, markUntrusted, objectFaults } from '@gantry/ai';
 import { given, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { assertSameCall, type EnvelopesPort, type NodeWaits, type WriteCall } from '@gantry/surfaces';
@@ -27,7 +27,7 @@ export const createEnvelopesPort = (deps: EnvelopesPortDeps): EnvelopesPort => (
   },
 });
 
-/** Surfaces open before the services do. */
+/** Surfaces are created before the services. */
 export const lateEnvelopes = (port: () => EnvelopesPort): EnvelopesPort => ({
   generate: (...call) => port().generate(...call),
   await: (...call) => port().await(...call),
@@ -76,7 +76,7 @@ async function generate(deps: EnvelopesPortDeps, input: GenerateInput, call: Wri
   };
 }
 
-/** What it emitted on the way is in the log once, however often the node runs. */
+/** Its events are logged once, however often the node runs. */
 async function failed(
   { envelopes }: EnvelopesPortDeps,
   node: AskingNode,
@@ -102,7 +102,7 @@ function payloadFaults(schema: JsonObject | undefined): (payload: Json) => reado
   return (payload) => [...objectFaults(payload), ...own(payload)];
 }
 
-/** Placeholders that no variable fills stay; variables that no placeholder uses go with the context. */
+/** Placeholders without a variable stay; variables without a placeholder are sent with the context. */
 function askOf(input: GenerateInput, directive: string, trust: ContentTrust): ChatAsk {
   const { systemPrompt, userMessage = '', variables = {}, context = {}, envelopeType } = input;
   const { provider, model, credentialRef, temperature, maxTokens, cachePrefixId } = input;

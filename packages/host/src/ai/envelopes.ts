@@ -1,8 +1,8 @@
 /**
- * Envelopes on their way into runs.
+ * Receives envelopes into runs.
  *
  * I1  The outcome of an envelope, its events and the record of its correlation are one commit.
- * I2  An envelope of a correlation that was judged before gets the outcome of then, in whatever process.
+ * I2  An envelope whose correlation was judged before gets that earlier outcome, in any process.
  */
 import { hash } from 'node:crypto';
 import {
@@ -40,7 +40,7 @@ export const SCHEMA_VERSIONS: Readonly<Record<string, number>> = Object.fromEntr
 
 /** Longer than any run is kept. */
 const KEPT_MS = 400 * 86_400_000;
-/** Of one kind in one run that nobody took yet. */
+/** Of one kind in one run that are not taken yet. */
 const OPEN_MAX = 1_000;
 
 interface Judged extends Prior {
@@ -67,7 +67,7 @@ export interface Receiving {
   readonly refusalMode?: RefusalMode;
   /** Emitted first, in the same commit. */
   readonly before?: readonly EmittedEvent[];
-  /** It is for the node that receives it, not for others of the run. */
+  /** For the node that receives it, not for other nodes of the run. */
   readonly isTaken?: true;
 }
 
@@ -81,7 +81,7 @@ export interface AcceptedEnvelope {
   readonly payload: Json;
 }
 
-/** Ends a change without a record, unless the same call has one: it is of those refusals that are not kept. */
+/** Ends a change without a record, unless the same call has one: refusals of this kind are not recorded. */
 const NOTHING = new OpenwopError('service_unavailable', { message: 'There is no such envelope' });
 
 export class Envelopes {
@@ -112,7 +112,7 @@ export class Envelopes {
     return { outcome, ending, cause };
   }
 
-  /** What was accepted under that correlation before. */
+  /** The envelope that was accepted under that correlation before. */
   async accepted(
     { tenant, runId }: { readonly tenant: string; readonly runId: string },
     envelopeType: string,
@@ -122,7 +122,7 @@ export class Envelopes {
     return found?.record.envelopeType === envelopeType ? projectionOf(found.record) : null;
   }
 
-  /** The oldest of a kind that nobody took. A repeat of the call gets the same. */
+  /** Takes the oldest open envelope of a kind. A repeat of the call gets the same. */
   async take(caller: NodeCaller, runId: string, envelopeType: string): Promise<AcceptedEnvelope | null> {
     const index = { name: 'open', value: openOf(runId, envelopeType) };
     try {
@@ -130,7 +130,7 @@ export class Envelopes {
         const open = await listRecords(this.#entries, judged, caller.tenant, { index, limit: OPEN_MAX });
         for (const { id } of open.sort((left, right) => left.record.at - right.record.at)) {
           const found = await change.find(judged, id);
-          // Another may have taken it since it was listed
+          // Another wait may have taken it since it was listed
           const projection = found?.record.isOpen ? projectionOf(found.record) : null;
           if (!found || !projection) continue;
           change.update(found, { isOpen: false });
@@ -144,7 +144,7 @@ export class Envelopes {
     }
   }
 
-  /** Once, however often the node runs. */
+  /** Emits the events once, however often the node runs. */
   async tell(caller: NodeCaller, events: readonly EmittedEvent[]): Promise<void> {
     await this.#changes.run(caller, async (change) => {
       change.tell(...events);
@@ -162,7 +162,7 @@ function projectionOf({ envelopeType, outcome }: Judged): AcceptedEnvelope | nul
   return { envelopeType, envelopeId, payload };
 }
 
-/** Nothing in it can be relied on, not even its correlation. */
+/** Nothing in a malformed envelope is reliable, not even its correlation. */
 const isMalformed = (outcome: Outcome): boolean =>
   outcome.status === 'invalid' &&
   (outcome.reason.startsWith(BAD_SHAPE) || outcome.reason === 'capability_required');
@@ -181,7 +181,7 @@ interface ReceiverTerms extends Pick<Receiver, 'redactor' | 'trust'> {
   readonly counts: Partial<Record<CounterName, number>>;
 }
 
-/** What runs of this host receive. A surface is kept for whoever can show it. */
+/** The envelopes that runs of this host receive. Surfaces are stored for clients that can show them. */
 export const runReceiver = ({
   envelopeType,
   counts,

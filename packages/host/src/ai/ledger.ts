@@ -1,10 +1,10 @@
 /**
- * What model calls cost: counters of whole numbers, spent and reserved together.
+ * The cost of model calls: integer counters, of spent and reserved amounts together.
  *
- * I1  What a call may cost at most is reserved in the commit of its claim, and corrected to what it did cost in that of
- *     its record.
- * I2  A claim without a record keeps its reservation: nobody knows what was served. Such claims are listed by run.
- * I3  Counters of a run end with the root of its family, those of a project with their time.
+ * I1  The maximum cost of a call is reserved in the commit of its claim, and corrected to the actual cost in the commit
+ *     of its record.
+ * I2  A claim without a record keeps its reservation: the cost is unknown. Such claims are listed by run.
+ * I3  Counters of a run are deleted with the root of its family, those of a project expire.
  */
 import { given, type ModelUsage, type RunOwner } from '@gantry/protocol';
 import type { EntryKey, Store, Write } from '@gantry/store';
@@ -13,7 +13,7 @@ import { reservedBy } from '../runtime/invocation-log.ts';
 const KIND = 'ledger';
 const USAGE = 'usage';
 const DAY_MS = 86_400_000;
-/** Counters of a day are kept so long after it. */
+/** How long the counters of a day are kept. */
 const KEPT_MS = 400 * DAY_MS;
 const CLAIMS_LISTED_MAX = 1_000;
 
@@ -27,7 +27,7 @@ export type Dimension = (typeof DIMENSIONS)[number];
 export type Amounts = Readonly<Record<Dimension, number>>;
 export type Limits = Readonly<Partial<Record<Dimension, number>>>;
 
-/** What a call is charged to. */
+/** The account that a call is charged to. */
 export interface Account {
   readonly owner: RunOwner;
   /** Of the family of runs. */
@@ -53,8 +53,8 @@ export const projectCounter = ({ owner, at }: Pick<Account, 'owner' | 'at'>, dim
   keyOf(owner.tenant, `project/${owner.workspace ?? ''}/${dayOf(at)}/${dimension}`);
 
 /**
- * Reserves in the commit of the claim: one that loses says by its index which counter is full (`fullCounter`). Without
- * ceilings nothing of it can lose.
+ * Reserves in the commit of the claim: the index of a write that loses identifies the full counter (`fullCounter`).
+ * Without ceilings none of them can lose.
  */
 export const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings): Write[] =>
   DIMENSIONS.flatMap((dimension): Write[] => {
@@ -68,7 +68,7 @@ export const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings)
     ];
   });
 
-/** One more of something that a family of runs may do so often. */
+/** Counts one more of an action that is limited per family of runs. */
 export const countingOne = (tenant: string, root: string, dimension: string, max?: number): Write => ({
   kind: 'adjust',
   key: runCounter(tenant, root, dimension),
@@ -77,7 +77,7 @@ export const countingOne = (tenant: string, root: string, dimension: string, max
   ...given({ max }),
 });
 
-/** Which of the counters of `adjusting` a write is about, and what the commit answers of the run's. */
+/** The counter that a write of `adjusting` is for; `runTotals` reads those of the run from the commit's values. */
 export const fullCounter = (write: number): { dimension: Dimension; scope: keyof Ceilings } => ({
   dimension: DIMENSIONS[write >> 1]!,
   scope: write % 2 === 0 ? 'run' : 'project',
@@ -90,7 +90,7 @@ export interface Spent extends Amounts {
   readonly outputTokens: number;
 }
 
-/** In the commit of the record. Nothing of it can lose. */
+/** In the commit of the record. None of these writes can lose. */
 export function settling(account: Account, reserved: Amounts, spent: Spent): Write[] {
   const { owner, workflowId, at } = account;
   const delta = { tokens: spent.tokens - reserved.tokens, cost: spent.cost - reserved.cost };
@@ -105,7 +105,7 @@ export function settling(account: Account, reserved: Amounts, spent: Spent): Wri
   ];
 }
 
-/** As a claim carries it. */
+/** The form in a claim. */
 export const wordOf = ({ tokens, cost }: Amounts): string => `${tokens}/${cost}`;
 
 function amountsOf(word: string | undefined): Amounts | null {
@@ -134,7 +134,7 @@ export class Ledger {
     return this.#amounts((dimension) => projectCounter(account, dimension));
   }
 
-  /** I2. Of one run: calls under way, and those whose end nobody knows. */
+  /** I2. Open claims of one run: calls in progress, and those of unknown outcome. */
   async held(tenant: string, runId: string): Promise<HeldClaim[]> {
     const open = await this.#store.records.openClaims(tenant, runId, CLAIMS_LISTED_MAX);
     return open.flatMap((claim) => {
@@ -144,7 +144,7 @@ export class Ledger {
     });
   }
 
-  /** From one day to another, both included, by workflow. */
+  /** From one day to another, inclusive, by workflow. */
   async usage(tenant: string, from: string, to: string): Promise<Pick<ModelUsage, 'total' | 'workflows'>> {
     const byWorkflow = new Map<string, Used>();
     const total = newUsed();
@@ -178,7 +178,7 @@ const newUsed = (): Used => ({ calls: 0, inputTokens: 0, outputTokens: 0, cost: 
 
 const inDollars = ({ cost, ...used }: Used): ModelUsage['total'] => ({ ...used, costUsd: cost / NANO_USD });
 
-/** The dearest first, then those that used most. */
+/** The most expensive first, then those that used most tokens. */
 const listed = (used: ReadonlyMap<string, Used>): ModelUsage['workflows'] =>
   [...used]
     .sort(

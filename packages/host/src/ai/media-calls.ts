@@ -1,4 +1,4 @@
-/** Calls of models whose answer is no text that arrives piece by piece. */
+/** Calls of models whose answer is not streamed text. */
 import {
   type EmbedRequest,
   estimateTokens,
@@ -65,7 +65,7 @@ export const embedCall = (ask: Omit<EmbedRequest, 'model'>, chosen: ChosenModel)
 
 export type Reranked = Pick<RerankAnswer, 'results'>;
 
-/** A price for each is for one request. */
+/** The price per unit is for one request. */
 export const rerankCall = (ask: Omit<RerankRequest, 'model'>, chosen: ChosenModel): PlannedCall =>
   wholeCall(
     chosen,

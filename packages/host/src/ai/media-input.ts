@@ -1,6 +1,7 @@
 /**
- * Media that messages name by an address or a ref: fetched here, through egress and within bounds, or read where this
- * host keeps them, and handed on as bytes. No library gets an address. What the model takes is checked first, so nothing is fetched for a call that is refused.
+ * Media that messages refer to by an address or a ref: fetched here, through egress and within limits, or read from the
+ * store of this host, and passed on as bytes. No library gets an address. The modalities of the model are checked
+ * first, so nothing is fetched for a call that is refused.
  */
 import type { Modality } from '@gantry/ai';
 import { type Egress, EgressError } from '@gantry/egress';
@@ -16,7 +17,7 @@ const REDIRECTS = 3;
 /** Bytes of messages in memory at once, over all calls. A request holds them three times: as base64, bytes and JSON. */
 const BYTES_AT_ONCE_MAX = 256 * 1024 * 1024;
 const WAIT_MS = 60_000;
-/** What every call may hold without waiting. */
+/** Every call may hold this much without waiting. */
 const FREE_BYTES = 256 * 1024;
 
 interface WithContent {
@@ -34,7 +35,7 @@ export interface MediaTerms {
 const isAddressed = (part: Json): part is JsonObject =>
   isObject(part) && part.type !== 'text' && (part.url !== undefined || part.mediaRef !== undefined);
 
-/** What the media of messages take in memory at most. */
+/** The maximum memory that the media of messages take. */
 function bytesOf(messages: readonly WithContent[]): number {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
   const inline = parts.reduce<number>((sum, part) => {
@@ -44,7 +45,7 @@ function bytesOf(messages: readonly WithContent[]): number {
   return inline + Math.min(parts.filter(isAddressed).length, PARTS_MAX) * MEDIA_BYTES_MAX;
 }
 
-/** Holds room in memory for the media of a call while it is made. */
+/** Reserves memory for the media of a call while it runs. */
 export function mediaRoom() {
   const room = limiter({ max: BYTES_AT_ONCE_MAX, perTenantMax: BYTES_AT_ONCE_MAX / 2, waitMs: WAIT_MS });
   return async <T>(
@@ -64,7 +65,7 @@ export function mediaRoom() {
   };
 }
 
-/** The same messages, with bytes in the place of addresses. */
+/** The same messages, with addresses replaced by bytes. */
 export async function withMedia<M extends WithContent>(
   messages: readonly M[],
   terms: MediaTerms,
@@ -98,7 +99,7 @@ async function fetched(part: JsonObject, terms: MediaTerms): Promise<JsonObject>
   return { ...rest, mimeType, data: Buffer.from(bytes).toString('base64') };
 }
 
-/** `where`: of the part in the messages. */
+/** `where`: the path of the part in the messages. */
 export function checkModality(modality: string, modalities: readonly Modality[], where = ''): void {
   if (modalities.some((each) => each === modality)) return;
   throw new OpenwopError('unsupported_modality', {
@@ -112,7 +113,7 @@ interface Content {
   readonly contentType: string | undefined;
 }
 
-/** What this host keeps itself it reads itself. */
+/** Media of this host are read from its store. */
 async function contentOf(name: string, isRef: boolean, terms: MediaTerms): Promise<Content> {
   const { media, tenant } = terms;
   const id = await media.idOf(tenant, name);

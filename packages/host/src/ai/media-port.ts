@@ -1,4 +1,4 @@
-/** What pack code asks of models beside chat, and the answers in the words of the protocol. */
+/** Model calls of pack code other than chat, and the answers in the terms of the protocol. */
 import { imageOf, type Media, type MediaPart } from '@gantry/ai';
 import { given, invalid, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { decodeBase64, type ModelsPort, type WriteCall } from '@gantry/surfaces';
@@ -18,9 +18,9 @@ import { videoGenerator } from './video-calls.ts';
 
 type MediaMethods = Omit<ModelsPort, 'callAI' | 'callAIWithTools'>;
 
-/** What methods are made of: recorded calls, and what they made. */
+/** Dependencies of the methods: recorded calls, and the media that they made. */
 export interface MediaDeps extends Pick<Ai, 'media'> {
-  /** `series`: of a second step, beside that of all other calls. */
+  /** `series`: for a second step, other than that of all other calls. */
   ask<A>(call: WriteCall, which: Which, plan: Plan, series?: string): Promise<Asked<A>>;
   readonly videoWaitMs: number;
 }
@@ -117,7 +117,7 @@ const imageUpscaler =
     );
     seenBy(asked);
     const [made] = asked.media;
-    // Models that draw an image anew answer with a size of their own
+    // Models that redraw an image choose its size
     if ((made?.width ?? 0) <= width || (made?.height ?? 0) <= height)
       throw new OpenwopError('image_generation_failed', {
         message: `${asked.provider}/${asked.model} answered with an image that is not larger. Use a model that enlarges images.`,
@@ -134,7 +134,7 @@ const contentOf = ({ data, mimeType }: Media) => ({
   contentType: mimeType,
 });
 
-/** The one thing that the call made, with its bytes. */
+/** The single result of the call, with its bytes. */
 export async function madeBy(
   { media }: Pick<MediaDeps, 'media'>,
   tenant: string,
@@ -149,7 +149,7 @@ const EDITS: Readonly<Record<string, string>> = {
   'background-remove': 'Remove the background of this image and keep everything else as it is.',
 };
 
-/** Models take no list of what to avoid or of colours: the prompt says it. */
+/** Models accept no lists of colours or of things to avoid, so they are part of the prompt. */
 export const promptOf = (asked: {
   readonly prompt: string;
   readonly negativePrompt?: string;
@@ -160,7 +160,7 @@ export const promptOf = (asked: {
   return [prompt, ...colours, ...(negativePrompt ? [`Avoid: ${negativePrompt}.`] : [])].join('\n');
 };
 
-/** Throws where the provider withheld all of it. */
+/** Throws if the provider withheld all images. */
 function seenBy({ answer, media, provider, model }: Asked<Pictured>): Pictured {
   if (media.length > 0) return answer;
   if (answer.filtered === 0)

@@ -2,7 +2,7 @@
  * Media that models made.
  *
  * I1  They are written in the commit of the record of their call, as artifacts of its run, and deleted with the run.
- * I2  An id has 192 random bits: whoever knows it, and the tenant, may read.
+ * I2  An id has 192 random bits: any client that knows it and the tenant may read.
  */
 import { randomBytes } from 'node:crypto';
 import type { Media } from '@gantry/ai';
@@ -13,19 +13,19 @@ import type { CallingNode } from './planned-call.ts';
 
 const KIND = 'media';
 const ID_BYTES = 24;
-/** Of the artifact: its id is shown to readers of the run, so it is not the one by which media are read without a key. */
+/** Of the artifact: readers of the run see its id, so it differs from the id that reads media without a key. */
 const NAME_BYTES = 12;
 const REF = 'media:';
 /** Below the address of the host. */
 export const MEDIA_ROOT = '/v1/host/gantry/media/';
 
-/** As the record of a call has it. */
+/** The form in the record of a call. */
 export interface StoredMedia extends Omit<Media, 'data'> {
   readonly id: string;
   readonly bytes: number;
 }
 
-/** What the commit of the record emits and writes. */
+/** Events and writes for the commit of the record. */
 interface Kept {
   readonly stored: readonly StoredMedia[];
   readonly events: readonly EmittedEvent[];
@@ -40,7 +40,7 @@ interface Body {
 
 export interface MediaStoreOptions {
   readonly store: Pick<Store, 'entries'>;
-  /** Where clients reach this host. */
+  /** The address at which clients reach this host. */
   readonly address: { known(): Promise<string> };
   readonly now: () => number;
 }
@@ -54,7 +54,7 @@ export class MediaStore {
     this.#options = options;
   }
 
-  /** I1: what the commit of the record writes for them. */
+  /** I1: the events and writes for the commit of the record. */
   keeping(node: Pick<CallingNode, 'owner' | 'runId' | 'nodeId'>, media: readonly Media[]): Kept {
     const kept = media.map(({ data, ...about }) => {
       const id = randomBytes(ID_BYTES).toString('base64url');
@@ -79,7 +79,7 @@ export class MediaStore {
     return { kind: 'putEntry', entry, expectedVersion: null };
   }
 
-  /** Null where the tenant has no such media, or its run is gone. */
+  /** Null if the tenant has no such media, or its run was deleted. */
   async read(tenant: string, id: string): Promise<Media | null> {
     const entry = await this.#options.store.entries.get(keyOf(tenant, id));
     if (!entry) return null;
@@ -87,14 +87,14 @@ export class MediaStore {
     return { mimeType, data: Buffer.from(data, 'base64') };
   }
 
-  /** By which pack code names it to models. */
+  /** The reference that pack code passes to models. */
   refOf = ({ id }: StoredMedia): string => `${REF}${id}`;
 
   async urlOf(tenant: string, { id }: StoredMedia): Promise<string> {
     return `${await this.#root(tenant)}${id}`;
   }
 
-  /** The media that pack code names by its ref, or by the address that it was given; undefined for anything else. */
+  /** The id for a ref, or for an address that pack code was given; undefined for anything else. */
   async idOf(tenant: string, name: string): Promise<string | undefined> {
     if (name.startsWith(REF)) return name.slice(REF.length);
     const root = await this.#root(tenant);

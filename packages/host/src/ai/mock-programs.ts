@@ -1,4 +1,4 @@
-/** What the public conformance suite programs the `mock` provider to answer, by tenant and node. Only with its seams. */
+/** Answers that the public conformance suite sets for the `mock` provider, by tenant and node. Only with test seams. */
 import type { JsonObject } from '@gantry/protocol';
 import type { AskingNode } from './ai.ts';
 
@@ -21,7 +21,7 @@ export class MockPrograms {
     return { ...node, configurable: { ...node.configurable, ai } };
   }
 
-  /** The bound of a request. */
+  /** Records the output limit of a request. */
   asked({ owner, nodeId }: AskingNode, maxTokens: number): void {
     const program = this.#programs.get(keyOf(owner.tenant, nodeId));
     if (program) program.maxTokens = maxTokens;

@@ -1,11 +1,11 @@
 /**
- * Every call of a model, whoever makes it.
+ * All calls of models go through here.
  *
- * I1  A try is claimed together with what it may cost, before anything is sent, and recorded together with what it did
- *     cost and its events. A call on record is never made again.
- * I2  A try whose end nobody knows stays claimed and paid for. The next one is claimed in the commit that closes the
+ * I1  A try is claimed together with its maximum cost, before anything is sent, and recorded together with its actual
+ *     cost and its events. A recorded call is never made again.
+ * I2  A try of unknown outcome stays claimed and paid for. The next one is claimed in the commit that closes the
  *     channel of the one before.
- * I3  Failures that may pass are not recorded: a later attempt of the node asks again.
+ * I3  Temporary failures are not recorded: a later attempt of the node calls again.
  */
 import { ModelFailure, mergeMs, nextAfter, type Tried, type Usage } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
@@ -38,7 +38,7 @@ interface Ending {
   readonly claimed: Claimed;
   readonly record: RecordedCall;
   readonly events: readonly EmittedEvent[];
-  /** What is kept beside the record. */
+  /** Stored with the record. */
   readonly writes?: readonly Write[];
 }
 
@@ -56,9 +56,9 @@ type Known =
 /** One claim of a call. */
 interface Try {
   readonly claimed: Claimed;
-  /** How many broke before it. */
+  /** How many tries broke before it. */
   readonly broken: number;
-  /** About the key, of this try and those before it. */
+  /** Decisions about the key, of this try and those before it. */
   readonly decided: EmittedEvent[];
 }
 
@@ -68,7 +68,7 @@ const decisionsTo = (events: EmittedEvent[]): Pick<AttemptIo, 'onDecision'> => (
 
 type Recorded = { readonly ok: true; readonly outputs: { readonly call: RecordedCall } };
 
-/** A call that was tried so often was cut off each time; whoever repeats it has another reason to stop. */
+/** A call that was tried this often was cut off each time, so no further try is made. */
 const TRIES_KNOWN_MAX = 1_000;
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
 
@@ -76,7 +76,7 @@ export class ModelCalls {
   readonly #options: ModelCallsOptions;
   readonly #claims: CallClaims;
   readonly #underWay = new Map<string, Promise<RecordedCall>>();
-  /** Made by this process, with a record whose commit has not succeeded yet. */
+  /** Calls made by this process whose record is not committed yet. */
   readonly #unrecorded = new Map<string, Ending>();
   #streams = 0;
 
@@ -85,7 +85,7 @@ export class ModelCalls {
     this.#claims = new CallClaims(options);
   }
 
-  /** Answers from the record where there is one; `plan` is asked only when the call has to be made. */
+  /** Returns the record if there is one; `plan` is called only when the call has to be made. */
   perform(node: CallingNode, place: CallPlace, plan: () => Promise<PlannedCall>): Promise<RecordedCall> {
     const id = idOf(node, place, 0);
     const underWay = this.#underWay.get(id);
@@ -120,7 +120,7 @@ export class ModelCalls {
     }
   }
 
-  /** What earlier processes, or an earlier attempt of the node, left of the call. */
+  /** The state of the call after earlier processes, or an earlier attempt of the node. */
   async #known(node: CallingNode, place: CallPlace): Promise<Known> {
     const { tenant } = node.owner;
     let lost = false;
@@ -133,7 +133,7 @@ export class ModelCalls {
       if (before.outcome !== null) {
         this.#unrecorded.delete(invocationId);
         const { pending, outputs } = JSON.parse(before.outcome) as Recorded & { pending?: EmittedEvent[] };
-        // Lost: another has emitted it; refused: left to the next repeat
+        // Lost: another process has emitted it; refused: the next repeat emits it
         if (before.eventsPending && pending)
           await node.tell(pending, [{ kind: 'tellInvocation', tenant, invocationId }]);
         if (!outputs.call.aborted) return { kind: 'recorded', record: outputs.call };
@@ -147,7 +147,7 @@ export class ModelCalls {
     throw new OpenwopError('provider_unavailable', { message: 'The call was interrupted too often.' });
   }
 
-  /** One try. Limits of the provider are waited for within it. */
+  /** One try. It includes waits for rate limits of the provider. */
   async #attempt(
     node: CallingNode,
     place: CallPlace,
@@ -192,7 +192,7 @@ export class ModelCalls {
       const next = nextAfter(attempted, tried);
       if (next.kind === 'failed') {
         const failure = failureOf(call, attempted, next);
-        // Nobody knows what a broken try has cost: it gets no record that would name its key
+        // The cost of a broken try is unknown: it gets no record that would name its key
         const rest = [
           ...(attempted.kind === 'broken' ? decided : []),
           ...(said !== '' && feed ? await feed.end() : []),
@@ -244,7 +244,7 @@ export class ModelCalls {
     });
   }
 
-  /** One commit; without its events while the run takes none, which then wait in the record. */
+  /** One commit. While the run accepts no events, they are kept in the record. */
   async #record(node: CallingNode, ending: Ending): Promise<RecordedCall> {
     const { claimed, record, writes = [] } = ending;
     const { invocationId, account, reserved } = claimed;
@@ -268,7 +268,7 @@ export class ModelCalls {
     return this.#otherRecord(tenant, invocationId, result);
   }
 
-  /** Recorded before, by a commit whose answer was lost. */
+  /** The call was recorded before, by a commit whose answer was lost. */
   async #otherRecord(
     tenant: string,
     invocationId: string,
@@ -279,7 +279,7 @@ export class ModelCalls {
     return (JSON.parse(before.outcome) as Recorded).outputs.call;
   }
 
-  /** What was served is paid for; what was not is given back. A process that cannot do it leaves the claim open. */
+  /** Charges the actual usage and releases the rest of the reservation. If that fails, the claim stays open. */
   async #abandon(node: CallingNode, ending: Ending): Promise<void> {
     await this.#record(node, ending).catch(() => {
       this.#unrecorded.delete(ending.claimed.invocationId);

@@ -1,8 +1,8 @@
 /**
- * Whether the model of a node can do what the node declares to need, asked before the node is dispatched.
+ * Checks that the model of a node has the capabilities that the node declares, before the node is dispatched.
  *
  * I1  A substitution and its event are one commit. A node that runs again has one event.
- * I2  While `modelCapabilities` is not advertised, what a node declares is metadata and changes nothing.
+ * I2  While `modelCapabilities` is not advertised, the declaration of a node is metadata and changes nothing.
  */
 import { isScripted, type ModelName, modelGate, type Requirements, SCRIPTED_CAPABILITIES } from '@gantry/ai';
 import { type EmittedEvent, type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
@@ -17,7 +17,7 @@ export interface ModelGateOptions {
   readonly source: ModelSource;
   readonly providers: Pick<Providers, 'advertised' | 'factsOf' | 'lacks'>;
   readonly changes: Pick<Changes, 'run'>;
-  /** The suite has the gate judge the provider that stands in for models. */
+  /** The gate is then also on for the scripted provider, as the suite requires. */
   readonly testSeams: boolean;
 }
 
@@ -40,7 +40,7 @@ export class ModelInsufficient extends OpenwopError {
   }
 }
 
-/** Where no provider would serve the node. */
+/** Used if no provider would serve the node. */
 const NO_MODEL = 'none';
 
 export function createModelGate({ source, providers, changes, testSeams }: ModelGateOptions): ModelGate {
@@ -75,7 +75,7 @@ export function createModelGate({ source, providers, changes, testSeams }: Model
   };
 }
 
-/** The one that a call of the node would reach which names none itself. */
+/** The model that a call of the node uses if the call names none. */
 async function activeModel(source: ModelSource, node: AskingNode, given: JsonObject): Promise<ModelName> {
   const { owner, configurable } = node;
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -22,7 +22,7 @@ export interface WantedModel {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly credentialRef?: string | undefined;
-  /** Of the run: asked if it can do the task. */
+  /** The provider of the run: used if it supports the task. */
   readonly prefers?: { readonly provider: string; readonly credentialRef?: string | undefined } | undefined;
 }
 
@@ -30,19 +30,19 @@ export interface ModelQuery extends WantedModel {
   readonly owner: RunOwner;
   /** Of the run. */
   readonly configurable: JsonObject;
-  /** How many calls of the node came before. */
+  /** The number of earlier calls of the node. */
   readonly turn: number;
 }
 
-/** A model that may be asked, with all that is known about it. */
+/** A model that may be called, with all known facts about it. */
 export interface ChosenModel extends ModelFacts {
   readonly provider: string;
   readonly model: string;
-  /** That pays; undefined where no key is needed. */
+  /** The credential that pays; undefined if no key is needed. */
   readonly credentialRef?: string | undefined;
-  /** `asked`: how often it was asked before for this call. Its library is loaded at the first use. */
+  /** `asked`: the number of earlier requests of this call. The library is loaded at the first use. */
   family(asked: number): Promise<ProviderFamily>;
-  /** Whether each piece of text is emitted by itself. */
+  /** Whether each piece of text is emitted separately. */
   readonly streams: 'merged' | 'each';
   /** Whether it honours `cachePrefixId`. */
   readonly keepsPrefixes: boolean;
@@ -50,16 +50,16 @@ export interface ChosenModel extends ModelFacts {
 }
 
 export interface ModelSource {
-  /** Refuses with what exists, or how to get it. */
+  /** A refusal lists what is available, or how to get it. */
   choose(query: ModelQuery): Promise<ChosenModel>;
 }
 
 const OUTPUT_TOKENS_MAX = 8_192;
-/** Of a price for a million tokens: one token. */
+/** Converts a price per million tokens to one per token. */
 const NANO_USD_PER_MILLIONTH = 1_000;
 const FREE: Price = { input: 0, output: 0 };
 
-/** From a script that was named, else from a provider of the tenant. */
+/** From a script if it is named, else from a provider of the tenant. */
 export const modelSource = (providers: Pick<Providers, 'choose'>): ModelSource => ({
   async choose(query) {
     const { owner, configurable, turn: _, ...wanted } = query;
@@ -97,7 +97,7 @@ export const scriptedSource: ModelSource = {
   },
 };
 
-/** A script may be said to cost something, in US dollars for a million tokens: to try budgets without a key. */
+/** A script may have a price, in US dollars per million tokens, to try budgets without a key. */
 function priceIn({ ai }: JsonObject): Price {
   const price = isObject(ai) ? ai.price : undefined;
   if (!isObject(price)) return FREE;

@@ -1,4 +1,4 @@
-/** Calls of pack code to models, by way of the call gate. */
+/** Calls of pack code to models, through the call gate. */
 import { invalid, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { assertSameCall, MODEL_METHODS, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Ai, Asked, AskingNode } from './ai.ts';
@@ -9,7 +9,7 @@ import { BudgetExhausted, type CallPlace } from './planned-call.ts';
 
 const SERIES = 'aiProviders.own';
 
-/** Places the call of pack code among those of its node; a repeat has to be of the same. */
+/** Places the call of pack code among those of its node; a repeat has to be the same call. */
 async function placed<A>(
   call: WriteCall,
   ask: (node: AskingNode, place: CallPlace) => Promise<Asked<A>>,
@@ -42,7 +42,7 @@ export function createModelsPort(
   };
 }
 
-/** Surfaces open before the services do. */
+/** Surfaces are created before the services. */
 export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => {
   const late = MODEL_METHODS.map((name) => [
     name,
@@ -51,13 +51,13 @@ export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => {
   return Object.fromEntries(late);
 };
 
-/** The code hears of it and can do nothing about it: the run ends, or waits for a person. */
+/** The code gets the error but cannot handle it: the run ends, or waits for a person. */
 function stopped({ caller }: WriteCall, error: BudgetExhausted): OpenwopError {
   if (caller.kind === 'node') caller.work?.run?.exhausted(stopOf(error));
   return new OpenwopError('budget_exhausted');
 }
 
-/** The node of a call. Outside of a run nobody would pay. */
+/** The node of a call. Outside a run there is no account to charge. */
 export function nodeOf({ tenant, workspace, principal, caller, signal }: WriteCall): AskingNode {
   if (caller.kind !== 'node' || !caller.work) throw outsideOfRuns();
   const { runId, nodeId, ordinalBase, work } = caller;
@@ -69,7 +69,7 @@ export function nodeOf({ tenant, workspace, principal, caller, signal }: WriteCa
   return { ...about, owner, runId, nodeId, ordinalBase, epoch, tell, signal };
 }
 
-/** `auto`, `none`, `required`, a name, or `{ name }` in some dialect. */
+/** `auto`, `none`, `required`, a name, or `{ name }` in one of several dialects. */
 function choiceOf(choice: Json | undefined): ChatAsk['toolChoice'] {
   if (choice === undefined || choice === null) return undefined;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;

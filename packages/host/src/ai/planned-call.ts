@@ -1,4 +1,4 @@
-/** A call of a model, before it is made and on record. */
+/** A call of a model, as planned and as recorded. */
 import type { Media, ModelFailure, Usage } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import type { ErrorCode, Json, JsonObject } from '@gantry/protocol';
@@ -8,7 +8,7 @@ import type { StoredMedia } from './media-store.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { Io } from './providers/reach.ts';
 
-/** A node at work, and the run that pays. */
+/** A working node, and the run that pays. */
 export interface CallingNode extends Omit<Account, 'at'> {
   readonly runId: string;
   readonly nodeId: string;
@@ -18,14 +18,14 @@ export interface CallingNode extends Omit<Account, 'at'> {
   readonly budget?: CallBudget;
 }
 
-/** What the run may spend. */
+/** The amounts that the run may spend. */
 export interface CallBudget {
   ceilings(): Promise<Ceilings>;
-  /** Events of what the family has spent, in the commit of the record. */
+  /** Events about the amounts that the family has spent, in the commit of the record. */
   consumed(total: Amounts): readonly EmittedEvent[];
 }
 
-/** Which call of its node it is. */
+/** Identifies a call among those of its node. */
 export interface CallPlace {
   readonly ordinal: number;
   readonly series: string;
@@ -38,33 +38,33 @@ export interface CallPlace {
 /** One kind of call, ready to be made. */
 export interface PlannedCall extends Pick<ChosenModel, 'provider' | 'model' | 'credentialRef' | 'price'> {
   readonly inputTokens: number;
-  /** 0 where the output is not counted in tokens. */
+  /** 0 if the output is not counted in tokens. */
   readonly outputTokens: number;
-  /** What the output bound may be lowered to. */
+  /** The minimum to which the output limit may be lowered. */
   readonly outputTokensMin?: number;
   readonly streams: 'merged' | 'each' | null;
-  /** How many pieces it makes, where the price is for each. */
+  /** The number of units it makes, if the price is per unit. */
   readonly units?: number;
   /** Throws `ModelFailure`, or the reason of the signal. */
   attempt(io: AttemptIo): Promise<Attempted>;
-  /** Of an attempt that was cut off after so much text. */
+  /** The usage of an attempt that was cut off after this text. */
   usageOf(said: string): Usage;
-  /** Must not be made twice: without a known end it is in doubt, and no other try follows. */
+  /** Must not be made twice: if the outcome is unknown, the call is in doubt and is not tried again. */
   readonly once?: true;
-  /** Goes on with a call that was counted: reserves, settles and emits nothing. */
+  /** Continues a call that was counted: reserves, settles and emits nothing. */
   readonly goesOn?: true;
-  /** How a failure is reported; the code of `nextAfter` unless given. */
+  /** The code of a failure; by default the code of `nextAfter`. */
   readonly fails?: (failure: ModelFailure) => ErrorCode | undefined;
 }
 
 export interface AttemptIo {
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
-  /** How often the provider was asked before for this call. */
+  /** The number of earlier requests to the provider for this call. */
   readonly asked: number;
   readonly outputTokens: number;
   text(piece: string): void;
-  /** What was decided about the key of a request: the payload of `egress.decided`. */
+  /** The decision about the key of a request: the payload of `egress.decided`. */
   readonly onDecision: NonNullable<Io['onDecision']>;
 }
 
@@ -73,9 +73,9 @@ export interface Attempted {
   /** Stored with the record. */
   readonly media?: readonly Media[];
   readonly usage: Usage;
-  /** That answered. */
+  /** The model that answered. */
   readonly model?: string;
-  /** In the words of `output.chunk`. */
+  /** As in `output.chunk`. */
   readonly finishReason?: string;
 }
 
@@ -85,7 +85,7 @@ export interface RecordedCall {
   readonly provider: string;
   readonly model: string;
   readonly answer?: Json;
-  /** All that the call made, in the order of the answer. */
+  /** All media that the call made, in the order of the answer. */
   readonly media?: readonly StoredMedia[];
   readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly details?: JsonObject };
   readonly goesOn?: true;
@@ -96,7 +96,7 @@ export interface RecordedCall {
   readonly durationMs: number;
 }
 
-/** Not even the smallest request fits into what is left. */
+/** Not even the smallest request fits into the remaining budget. */
 export class BudgetExhausted extends Error {
   readonly about: {
     readonly dimension: keyof Amounts;

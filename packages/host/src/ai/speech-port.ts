@@ -1,4 +1,4 @@
-/** Speech both ways, as pack code asks for it. */
+/** Speech synthesis and recognition for pack code. */
 import {
   estimateTokens,
   SOUND_BYTES_PER_TOKEN,
@@ -85,7 +85,7 @@ const speechCall = (ask: Spoken, chosen: ChosenModel): PlannedCall =>
     },
   );
 
-/** Words take less room than the sound of them. */
+/** Text has fewer tokens than its audio, so the output limit is that of the input. */
 function transcriptionCall(ask: Omit<TranscriptionRequest, 'model'>, chosen: ChosenModel): PlannedCall {
   const inputTokens = Math.ceil(ask.audio.data.byteLength / SOUND_BYTES_PER_TOKEN);
   return wholeCall(chosen, { inputTokens, outputTokens: inputTokens }, async (family, reach) => {

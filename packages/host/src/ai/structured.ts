@@ -1,8 +1,8 @@
 /**
  * Structured output: one call for each request, until the answer fits, is refused, or the attempts are used up.
  *
- * I1  What an answer led to is logged in the commit of the next claim, or with the end of the node: a repeat after a crash
- *     emits nothing twice.
+ * I1  Events that follow from an answer are logged in the commit of the next claim, or with the end of the node: a
+ *     repeat after a crash emits nothing twice.
  */
 import { afterAnswer, type Fault, firstAsk, recoverJson } from '@gantry/ai';
 import type { EmittedEvent, Outcome } from '@gantry/engine';
@@ -20,13 +20,13 @@ const OUTPUT_TOKENS_MAX = 131_072;
 export interface StructuredAsk {
   readonly ask: ChatAsk;
   readonly envelopeType: string;
-  /** What is wrong with an answer. */
+  /** The faults of an answer. */
   faultsOf(value: Json): readonly Fault[];
   /** The schema that the model is given. */
   readonly sends?: JsonObject;
   /** Emitted before anything is sent. */
   readonly first: readonly EmittedEvent[];
-  /** The bound of each request. */
+  /** Called with the output limit of each request. */
   onAsked?(maxTokens: number): void;
 }
 
@@ -34,7 +34,7 @@ export interface Structured {
   readonly value: Json;
   readonly chatted: Chatted;
   readonly events: readonly EmittedEvent[];
-  /** Requests that it took. */
+  /** The number of requests made. */
   readonly attempts: number;
 }
 

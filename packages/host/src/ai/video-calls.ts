@@ -1,8 +1,8 @@
 /**
  * Videos take minutes, so they are two recorded calls.
  *
- * I1  The first begins: it is made once, and in doubt when nobody knows whether it was.
- * I2  The second asks until there is an end. It changes nothing at the provider, so any process may go on with it.
+ * I1  The first starts the video: it is made once, and in doubt if its outcome is unknown.
+ * I2  The second polls until the video ends. It changes nothing at the provider, so any process may continue it.
  */
 import { estimateTokens, ModelFailure, plainPng, type VideoRequest } from '@gantry/ai';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -13,7 +13,7 @@ import { costOf, type MediaDeps, promptOf } from './media-port.ts';
 import type { ChosenModel } from './model-source.ts';
 import type { PlannedCall } from './planned-call.ts';
 
-/** Of a video whose length nobody asked for. */
+/** Length of a video if none was requested. */
 const SECONDS_DEFAULT = 8;
 const POLL_MS = 500;
 const POLL_MS_MAX = 10_000;
@@ -77,10 +77,10 @@ export function videoEndCall({ operation }: VideoBegun, chosen: ChosenModel, wai
 }
 
 const GREY = Buffer.from([128, 128, 128]);
-/** Stands for what the provider withheld. */
+/** Replaces a video that the provider withheld. */
 const PLACEHOLDER = { data: plainPng(320, 180, GREY), mimeType: 'image/png', width: 320, height: 180 };
 
-/** Beside the series of all other calls: both steps have the number of the call. */
+/** Other than the series of all other calls, since both steps have the number of the call. */
 const POLLS = 'aiProviders.own.polls';
 
 export const videoGenerator =

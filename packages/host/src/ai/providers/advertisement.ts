@@ -1,4 +1,4 @@
-/** `aiProviders` of the discovery document: what answers, by id. Where an endpoint is it never says. Pure. */
+/** `aiProviders` of the discovery document: the ready providers, by id. It contains no addresses. Pure. */
 import { type Modality, SCRIPTED_CAPABILITIES, SCRIPTED_PROVIDERS, TASKS, type Task } from '@gantry/ai';
 import { type AiProvider, flagsOf, type JsonObject } from '@gantry/protocol';
 import { MEDIA_BYTES_MAX } from '../media-input.ts';
@@ -15,7 +15,7 @@ const FLAGS: Readonly<Partial<Record<Task, string>>> = {
 const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'document'];
 const INLINE_BYTES_MAX = 262_144;
 
-/** `keeping`: providers that keep prefixes of prompts. */
+/** `keeping`: providers that cache prefixes of prompts. */
 export function advertisement(listed: readonly AiProvider[], keeping: readonly string[]): JsonObject {
   const ready = listed.filter(({ state, id }) => state === 'ready' && id !== 'scripted');
   const ids = ready.map(({ id }) => id);
@@ -41,7 +41,7 @@ export function advertisement(listed: readonly AiProvider[], keeping: readonly s
   };
 }
 
-/** Names of peer dependencies that are satisfied: by a provider that really answers, not by a script alone. */
+/** Names of satisfied peer dependencies: they need a real provider, not only a script. */
 export function peersOf(advertised: JsonObject): [string, readonly string[]][] {
   if (!hasProvider(advertised)) return [];
   return Object.entries({
@@ -57,14 +57,14 @@ export function peersOf(advertised: JsonObject): [string, readonly string[]][] {
   });
 }
 
-/** Made by models, or by the script that plays one; whether a pack can rely on it is said by `peersOf`. */
+/** Envelopes come from models or from a script; `peersOf` decides whether a pack can rely on them. */
 export const ENVELOPE_FAMILY = { supported: true, await: true };
 
-/** `webSearch`, under its own name too: packs ask for it so. */
+/** `webSearch`, also under its own name, since packs request it so. */
 export const searchFamily = ({ webSearch }: JsonObject): { webSearch?: JsonObject } =>
   webSearch === undefined ? {} : { webSearch: { supported: true } };
 
-/** `modelCapabilities`, while nodes are held to what they declare to need: what some model here can do. */
+/** `modelCapabilities`, while the declarations of nodes are enforced: capabilities of at least one model here. */
 export function modelCapabilityFamily(
   advertised: JsonObject,
   providers: Pick<Providers, 'factsOf'>,
@@ -79,7 +79,7 @@ export function modelCapabilityFamily(
   return { modelCapabilities: { supported: true, advertised: all, substitutionSupported: true } };
 }
 
-/** Before anybody can be asked: what the settings name. */
+/** The providers that the settings name, before any provider can be checked. */
 export const namedBySettings = (
   keys: readonly { readonly name: string }[],
   config: AiConfig,
@@ -87,7 +87,7 @@ export const namedBySettings = (
   supported: [...keys.map(({ name }) => name), ...config.endpoints.map(({ id }) => id)],
 });
 
-/** One that really answers, not a script. */
+/** Whether there is a provider other than a script. */
 export const hasProvider = ({ supported }: JsonObject): boolean =>
   Array.isArray(supported) &&
   supported.some((id) => !(SCRIPTED_PROVIDERS as readonly unknown[]).includes(id));

@@ -26,20 +26,20 @@ const Endpoint = closedObject({
   id: EndpointId,
   url: Type.String({ pattern: '^https?://[^\\s@]{1,2000}$' }),
   family: optional(Type.Enum(FAMILIES)),
-  /** The ids that may be named; all where it is missing. The first is the default. */
+  /** The ids that may be used; all if missing. The first is the default. */
   models: optional(Names),
   embeddingModels: optional(Names),
   /** Its server has `/rerank`. */
   rerankModels: optional(Names),
-  /** They make an image that they are given larger, at `/images/edits`. */
+  /** They enlarge a given image, at `/images/edits`. */
   upscaleModels: optional(Names),
-  /** A credential of the tenant that asks. */
+  /** A credential of the calling tenant. */
   credential: optional(Name),
   modalities: optional(Type.Array(Type.Enum(MODALITIES), { uniqueItems: true })),
   contextTokens: optional(Tokens),
   outputTokens: optional(Tokens),
   price: optional(Price),
-  /** Tenants that may use it; `default` where it is missing, all with `*`. */
+  /** Tenants that may use it; `default` if missing, all with `*`. */
   tenants: optional(Names),
 });
 
@@ -57,7 +57,7 @@ const AiConfig = closedObject({
   policies: optional(Type.Array(Policy, { maxItems: 10_000 })),
   /** How long a node waits for a video. */
   videoWaitSeconds: optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
-  /** By `provider/model`, in US dollars for a million tokens, and for each piece that is made. */
+  /** By `provider/model`, in US dollars per million tokens, and for each unit that is made. */
   prices: optional(Type.Record(Type.String({ pattern: '^[^/]+/.+$' }), Price)),
 });
 type AiConfigFile = Static<typeof AiConfig>;

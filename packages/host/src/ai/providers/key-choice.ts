@@ -1,4 +1,4 @@
-/** Which credential a tenant has for a provider: the one that is named, else its own for it, the narrowest first. */
+/** Chooses the credential of a tenant for a provider: the named one, else its own, the narrowest scope first. */
 import { OpenwopError, type Owner } from '@gantry/protocol';
 import { listRecords, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
@@ -15,7 +15,7 @@ import {
 
 export interface KeyChoice {
   readonly ref: string;
-  /** The operator's where its value is kept outside of the database. */
+  /** `operator` if its value is stored outside the database. */
   readonly key: 'own' | 'operator';
 }
 
@@ -45,7 +45,7 @@ export function keyChoices(entries: EntryReads, now: () => number) {
       if (!accessOf(owner, stored.record)) throw new OpenwopError('credential_forbidden');
       return { ...choiceOf(stored), ref: text };
     },
-    /** Null when there is none. Throws where several would do and nobody chose. */
+    /** Null if there is no key. Throws if several match and none was chosen. */
     async find(owner: Owner, provider: string): Promise<KeyChoice | null> {
       for (const scope of SCOPES) {
         if (scope === 'user' && owner.principal === null) continue;
@@ -55,7 +55,7 @@ export function keyChoices(entries: EntryReads, now: () => number) {
         if (found.length > 1 && one?.id !== provider) throw several(provider, found);
         if (one) return choiceOf(one);
       }
-      // What others share is found by its readers
+      // Credentials shared by others are found by their readers
       const shared = await Promise.all(
         readersOf(owner).map((value) => listed(owner, { name: 'reader', value })),
       );

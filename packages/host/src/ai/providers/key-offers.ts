@@ -1,6 +1,6 @@
 /**
- * Keys that the environment of this process holds under their usual names: each becomes a credential of the tenant
- * `default`. One that is already there is left as it is, revoked or not; the value stays in the environment.
+ * Keys in the environment of this process under their usual names: each becomes a credential of the tenant
+ * `default`. An existing credential is not changed, revoked or not; the value stays in the environment.
  */
 import { KEY_PLACES, KNOWN_PROVIDERS, type KnownProvider } from '@gantry/ai';
 import { DEFAULT_TENANT, type Environment } from '@gantry/http';
@@ -8,7 +8,7 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { SecretVariable } from '../../credentials/external-stores.ts';
 
-/** Those that are set. */
+/** The variables that are set. */
 export const keyVariables = (env: Environment): SecretVariable[] =>
   KNOWN_PROVIDERS.flatMap(({ variables }) => variables)
     .filter((name) => env[name])
@@ -17,11 +17,11 @@ export const keyVariables = (env: Environment): SecretVariable[] =>
 export interface OfferedKey {
   readonly provider: KnownProvider;
   readonly variable: string;
-  /** Where it may be sent. */
+  /** The host that it may be sent to. */
   readonly host: string;
 }
 
-/** Two processes may do it at once: the second finds it there. */
+/** Two processes may do this concurrently: the second gets a conflict. */
 export async function offerKeys(
   service: Pick<Credentials['service'], 'create'>,
   keys: readonly OfferedKey[],

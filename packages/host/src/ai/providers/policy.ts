@@ -1,4 +1,4 @@
-/** What the operator lets a tenant do with a provider. A denial names the reason, never the policy. */
+/** The operator's policies for the use of providers by tenants. A denial names the reason, never the policy. */
 import { matchesPattern, OpenwopError } from '@gantry/protocol';
 import type { ProviderPolicy } from './config.ts';
 
@@ -8,7 +8,7 @@ export type PolicyReason =
   | 'byok_required_but_unresolved'
   | 'model_not_allowed';
 
-/** The narrowest rule: one for the tenant, else one for all. Without any, everything is allowed. */
+/** The narrowest rule: one for the tenant, else one for all. Without a rule, everything is allowed. */
 export function policyFor(
   policies: readonly ProviderPolicy[],
   tenant: string,

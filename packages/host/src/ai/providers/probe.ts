@@ -1,4 +1,4 @@
-/** Whether an endpoint of the operator answers, and with which models. Asked only when somebody wants to know. */
+/** Whether an endpoint of the operator answers, and with which models. Probed only on demand. */
 import type { Egress } from '@gantry/egress';
 import { EgressError } from '@gantry/egress';
 import type { Provider } from './provider-table.ts';
@@ -23,7 +23,7 @@ export type Probes = ReturnType<typeof createProbes>;
 export function createProbes(egressTo: (provider: Provider) => Pick<Egress, 'request'>, now: () => number) {
   const known = new Map<string, Known>();
   return {
-    /** What the last one found; undefined before the first. */
+    /** The result of the last probe; undefined before the first. */
     last: (id: string): Probed | undefined => known.get(id)?.settled,
     async ask(provider: Provider, tenant: string): Promise<Probed> {
       const before = known.get(provider.id);
@@ -46,7 +46,7 @@ async function probe(egress: Pick<Egress, 'request'>, provider: Provider, tenant
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: BYTES_MAX,
     });
-    // Whoever wants a key for the list is there all the same
+    // A server that requires a key for the list is still reachable
     if (status >= 500) return { answers: false };
     return { answers: true, models: modelsIn(Buffer.from(body).toString('utf8')) };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Every provider that this host can name, from what is known, what the operator configured, and Ollama. Pure. */
+/** All providers of this host: the known ones, those that the operator configured, and Ollama. Pure. */
 import {
   type FamilyName,
   KNOWN_PROVIDERS,
@@ -18,11 +18,11 @@ export interface Provider {
   readonly id: string;
   readonly family: FamilyName;
   readonly baseUrl: string;
-  /** Its address is the operator's: it is allowed by its origin, and never shown. */
+  /** The operator configured its address: it is allowed by its origin, and never shown. */
   readonly selfHosted: boolean;
-  /** `credential`: the ref that its configuration names; `none`: it takes no key. */
+  /** `credential`: the ref in its configuration; `none`: it needs no key. */
   readonly key: 'usual' | 'none' | { readonly credential: string };
-  /** The only ids that may be named; any where it is missing. */
+  /** The only ids that may be used; any if missing. */
   readonly models?: readonly string[];
   readonly defaults: Partial<Record<Task, string>>;
   readonly modalities: readonly Modality[];
@@ -71,7 +71,7 @@ export function providerTable(
   return new Map(all.map((provider) => [provider.id, provider]));
 }
 
-/** One that has the id of a known provider stands in for it, such as a gateway. */
+/** An endpoint with the id of a known provider replaces it, for example a gateway. */
 function endpointOf(endpoint: Endpoint): Provider {
   const {
     id,
@@ -113,7 +113,7 @@ function endpointOf(endpoint: Endpoint): Provider {
 const served = (defaults: Provider['defaults'], models: Provider['models']): Provider['defaults'] =>
   Object.fromEntries(Object.entries(defaults).filter(([, model]) => models?.includes(model) ?? true));
 
-/** As Ollama reads it: an address, a port, or both, with or without a scheme; 0.0.0.0 is this machine. */
+/** Parsed like Ollama does: an address, a port, or both, with or without a scheme; 0.0.0.0 is this machine. */
 export function ollamaOrigin(text: string | undefined): string {
   if (!text) return OLLAMA_USUAL;
   const hasScheme = /^https?:\/\//.test(text);
@@ -128,7 +128,7 @@ export const mayUse = ({ tenants }: Provider, tenant: string): boolean =>
   tenants === '*' || tenants.includes(tenant);
 
 export interface ModelFacts {
-  /** Null where it is not known: a limit of cost cannot be held then. */
+  /** Null if unknown: a cost limit cannot be enforced then. */
   readonly price: Price | null;
   readonly outputTokensMax: number;
   readonly contextTokens?: number;
@@ -138,7 +138,7 @@ export interface ModelFacts {
 }
 
 const OUTPUT_TOKENS_MAX = 8_192;
-/** Of models that nobody described, by providers that all their models have. */
+/** Assumed for models without a description, of providers whose models all have them. */
 const USUAL = ['structured-output', 'function-calling'];
 
 export function modelFacts(provider: Provider, model: string, prices: AiConfig['prices']): ModelFacts {

@@ -1,4 +1,4 @@
-/** Which models a tenant may ask: what is known, what the operator configured, and which keys there are. */
+/** The models that a tenant may use, from the known providers, the operator's configuration, and the keys. */
 import {
   type FamilyName,
   KEY_PLACES,
@@ -52,7 +52,7 @@ export interface ProvidersOptions {
   readonly now: () => number;
 }
 
-/** Whoever reads discovery in a loop asks nobody each time. */
+/** The advertisement is cached, so that frequent reads of discovery do not probe providers each time. */
 const TOLD_MS = 5_000;
 
 export class Providers {
@@ -72,7 +72,7 @@ export class Providers {
     this.#probes = createProbes((provider) => this.#egress(provider), now);
   }
 
-  /** Refuses with what there is, or how to get it. */
+  /** A refusal lists what is available, or how to get it. */
   async choose(owner: Owner, query: WantedModel): Promise<ChosenModel> {
     const { task } = query;
     const preferred = query.provider === undefined ? this.#preferredBy(owner, task, query) : undefined;
@@ -106,13 +106,13 @@ export class Providers {
     };
   }
 
-  /** All that this tenant may name; endpoints of the operator are asked. */
+  /** All providers that this tenant may use; endpoints of the operator are probed. */
   async list(owner: Owner): Promise<AiProvider[]> {
     const all = this.#offered(owner).map((provider) => this.#state(owner, provider));
     return [...(await Promise.all(all)), SCRIPTED];
   }
 
-  /** `aiProviders` of the discovery document, as the tenant `default` has it. Ollama is in it once it was named. */
+  /** `aiProviders` of the discovery document, for the tenant `default`. It includes Ollama once it was probed. */
   advertised(): Promise<JsonObject> {
     const { now } = this.#options;
     if (this.#told && now() < this.#told.at + TOLD_MS) return this.#told.advertised;
@@ -129,7 +129,7 @@ export class Providers {
     return advertised;
   }
 
-  /** Without a call: why the provider, or any if none is named, cannot be asked for a chat; null when it can. */
+  /** Why the provider, or any if none is named, cannot serve a chat; null when it can. Makes no request. */
   async lacks(owner: Owner, name: string | undefined): Promise<string | null> {
     try {
       const provider =
@@ -147,7 +147,7 @@ export class Providers {
     return provider ? modelFacts(provider, model, this.#config.prices) : null;
   }
 
-  /** Makes credentials of the keys in the environment. */
+  /** Creates credentials for the keys in the environment. */
   async start(): Promise<void> {
     const { keys, credentials } = this.#options;
     if (keys.length === 0) return;
@@ -205,13 +205,13 @@ export class Providers {
     });
   }
 
-  /** Of the operator's file, else the first of which there is a key, else an endpoint without one. */
+  /** The default in the operator's file, else the first provider with a key or an endpoint that needs none. */
   async #preferred(owner: Owner, task: Task): Promise<Provider> {
     const { default: chosen, endpoints } = this.#config;
     const fromFile = chosen && this.#find(chosen.provider);
     if (fromFile && mayUse(fromFile, owner.tenant) && can(fromFile, task)) return fromFile;
     for (const one of this.#offered(owner)) {
-      // Ollama is asked only when it is named
+      // Ollama is used only when it is named
       const isOffered = one.key !== 'none' || endpoints.some(({ id }) => id === one.id);
       const isOff = this.#policy(owner, one)?.mode === 'disabled';
       if (!isOffered || isOff || one.defaults[task] === undefined || !can(one, task)) continue;
@@ -265,7 +265,7 @@ export class Providers {
   }
 }
 
-/** What each family can do beside chat. */
+/** The tasks of each family. */
 const FAMILY_TASKS: Record<FamilyName, readonly Task[]> = {
   anthropic: ['chat', 'search'],
   openai: ['chat', 'search', 'embedding', 'image', 'speech', 'transcription'],
@@ -273,19 +273,19 @@ const FAMILY_TASKS: Record<FamilyName, readonly Task[]> = {
   'openai-compatible': ['chat', 'embedding', 'rerank', 'upscale'],
 };
 
-/** Few servers of the family have them: those for which the operator names models. */
+/** Few servers support these tasks: only those with models configured for them. */
 const CONFIGURED: readonly Task[] = ['rerank', 'upscale'];
 
 const can = ({ family, defaults }: Provider, task: Task): boolean =>
   FAMILY_TASKS[family].includes(task) && (!CONFIGURED.includes(task) || defaults[task] !== undefined);
 
-/** A provider that lists its models has none for a task that none of them is known for. */
+/** A provider with a list of models supports only tasks with a default model. */
 const hasModel = ({ models, defaults }: Provider, task: Task): boolean =>
   task === 'chat' || models === undefined || defaults[task] !== undefined;
 
 const keepsPrefixes = ({ family }: Provider): boolean => PREFIX_FAMILIES.includes(family);
 
-/** Needs nothing, and is used only where it is named. */
+/** Needs no key or network, and is used only when named. */
 const SCRIPTED: AiProvider = {
   id: 'scripted',
   state: 'ready',

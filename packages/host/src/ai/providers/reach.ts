@@ -1,10 +1,10 @@
-/** The way to a provider: egress judges the destination and puts the key in, which no library ever sees. */
+/** Access to a provider: egress checks the destination and adds the key, which no library ever sees. */
 import { KEY_PLACES, ModelFailure, type Reach } from '@gantry/ai';
 import { type Egress, type EgressDecision, EgressError, egressFetch } from '@gantry/egress';
 import { OpenwopError, type Owner } from '@gantry/protocol';
 import type { Credentials, CredentialUse } from '../../credentials/credentials.ts';
 
-/** Long answers of models that think, and videos, take minutes. Silence ends an answer earlier. */
+/** Long answers of reasoning models, and videos, take minutes. An idle timeout ends an answer earlier. */
 const TIMEOUT_MS = 15 * 60_000;
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -13,14 +13,14 @@ export interface ReachOptions {
   readonly credentials: Pick<Credentials, 'open'>;
   readonly baseUrl: string;
   readonly owner: Owner;
-  /** None for providers that take no key. */
+  /** Missing for providers that need no key. */
   readonly key?: { readonly ref: string; readonly placement: NonNullable<CredentialUse['placement']> };
-  /** Reported instead of the destination, where that is not to be shown. */
+  /** Reported instead of the destination, if that must not be shown. */
   readonly destination?: string;
 }
 
 export interface Io extends Pick<Reach, 'signal' | 'idempotencyKey'> {
-  /** What was decided about the key, before it is sent. */
+  /** The decision about the key, before it is sent. */
   readonly onDecision?: (decision: EgressDecision) => void | Promise<void>;
   readonly timeoutMs?: number;
 }
@@ -32,7 +32,7 @@ export function reachOf(options: ReachOptions, { signal, idempotencyKey, onDecis
     baseUrl,
     signal,
     idempotencyKey,
-    // Read anew for each request, so that revoking and rotating hold at once
+    // Read again for each request, so that revocation and rotation apply immediately
     fetch: async (input, init) => {
       const credential =
         key &&
@@ -51,14 +51,14 @@ export function reachOf(options: ReachOptions, { signal, idempotencyKey, onDecis
 
 const KEY_HEADERS = Object.values(KEY_PLACES).map(({ header }) => header);
 
-/** A library insists on a key; who takes none gets none. */
+/** Libraries always send a key; a provider that needs none must not get it. */
 function withoutKey(given: RequestInit['headers']): Headers {
   const headers = new Headers(given);
   for (const name of KEY_HEADERS) headers.delete(name);
   return headers;
 }
 
-/** What egress does not allow it does not allow a moment later either. Its message would name the host. */
+/** A denial by egress is permanent, so it is not retried. Its message is replaced because it names the host. */
 function refused(error: unknown): never {
   if (!(error instanceof EgressError) || !error.reason.endsWith('_not_allowed')) throw error;
   if (error.reason === 'credential_not_allowed')

@@ -1,9 +1,9 @@
-/** Why a model cannot be asked, with what there is instead. */
+/** Errors for models that cannot be used, with the alternatives. */
 import type { Task } from '@gantry/ai';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { Provider } from './provider-table.ts';
 
-/** Codes of what nobody here does, where the protocol has one. */
+/** Codes for tasks that no provider here supports, where the protocol has one. */
 const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
   speech: 'speech_synthesis_unsupported',
   transcription: 'transcription_unsupported',
@@ -11,7 +11,7 @@ const UNSUPPORTED: Readonly<Partial<Record<Task, ErrorCode>>> = {
   rerank: 'host_capability_missing',
   upscale: 'host_capability_missing',
 };
-/** How to get one, where a key of a known provider does not help. */
+/** How to get a provider, where a key of a known one does not help. */
 const CONFIGURE: Readonly<Partial<Record<Task, string>>> = {
   rerank: 'The operator can add an endpoint with "rerankModels" in the file of GANTRY_AI',
   upscale: 'The operator can add an endpoint with "upscaleModels" in the file of GANTRY_AI',
