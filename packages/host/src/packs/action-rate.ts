@@ -1,4 +1,4 @@
-/** `connector.actions[].rateLimit` of a manifest: a node waits for its turn, in all processes together. */
+/** `connector.actions[].rateLimit` of a manifest: a node waits for its turn; all processes share the limit. */
 import { hash } from 'node:crypto';
 import type { RateLimit } from '@gantry/protocol';
 import type { Store } from '@gantry/store';

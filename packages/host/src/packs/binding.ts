@@ -1,4 +1,4 @@
-/** Which installed pack version serves what: each node type of a workflow, and what other kinds declare. */
+/** Which installed pack version serves each node type of a workflow, and the declarations of other kinds. */
 import { type ArtifactType, type CompileOptions, OWN_TYPE_IDS, type PackNodeType } from '@gantry/engine';
 import { highestIn } from '@gantry/packs';
 import {
@@ -11,12 +11,12 @@ import { artifactTypeOf } from './artifact-types/artifact-type-record.ts';
 import type { Declared, PackRecord } from './pack-record.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
 
-/** Whether a definition means something else when other packs are installed. */
+/** Whether the meaning of a definition depends on the installed packs. */
 export const usesPacks = ({ nodes, packs }: WorkflowDefinition): boolean =>
   packs !== undefined ||
   nodes.some(({ typeId, artifactType }) => artifactType !== undefined || !OWN_TYPE_IDS.has(typeId));
 
-/** A definition whose `packs` map names every pack it uses by version and content: what a run is pinned to. */
+/** The definition with a `packs` map that names every used pack by version and content; runs are pinned to it. */
 export async function pinPacks(
   records: PackRecords,
   tenant: string,
@@ -31,7 +31,7 @@ export async function pinPacks(
   for (const typeId of new Set(definition.nodes.map((node) => node.typeId))) {
     if (OWN_TYPE_IDS.has(typeId)) continue;
     const pack = serving(typeId, chosen, current, wished);
-    // Unknown types are the compiler's to refuse, with their place.
+    // The compiler refuses unknown types, with their place.
     if (!pack) continue;
     const { name, version, integrity } = pack.record;
     pins[name] = { version, integrity, typeIds: [...(pins[name]?.typeIds ?? []), typeId] };
@@ -41,7 +41,7 @@ export async function pinPacks(
   return { ...definition, packs: pins };
 }
 
-/** Packs that register what the nodes produce, by their own word or that of their packs. */
+/** Packs that register the artifact types of the nodes, as declared by the nodes or by their packs. */
 async function artifactPins(
   records: PackRecords,
   tenant: string,
@@ -104,12 +104,12 @@ export async function knownTypes(records: PackRecords, tenant: string): Promise<
 
 export interface DeclaredPack<Kind extends Declared['kind']>
   extends Pick<PackRecord, 'name' | 'version' | 'integrity'> {
-  /** Whose installation it is. */
+  /** The owner of the installation. */
   readonly tenant: string;
   readonly declared: Extract<Declared, { kind: Kind }>;
 }
 
-/** What installed packs of a kind declare: own ones before shared ones, the last installed first. */
+/** The declarations of installed packs of a kind: own ones before shared ones, the last installed first. */
 export async function declaredPacks<Kind extends Declared['kind']>(
   records: PackRecords,
   tenant: string,
@@ -147,7 +147,7 @@ function findWished(installed: readonly StoredPack[], name: string, wish: Workfl
   return found;
 }
 
-/** Own packs before shared ones; of these exactly the version, else the highest in the range. */
+/** The exact version if installed, else the highest in the range; own packs before shared ones. */
 function inRange(packs: readonly StoredPack[], range: string): StoredPack | undefined {
   const exact = packs.find(({ record }) => record.version === range);
   if (exact) return exact;

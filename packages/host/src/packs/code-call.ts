@@ -1,4 +1,4 @@
-/** One call of a pack's code: in the sandbox, or where a remote pack runs. */
+/** One call of a pack's code: in the sandbox, or at the address of a remote pack. */
 import type { Execution, PackExecution } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Invocation, InvocationOutcome, RemotePacks, Sandbox } from '@gantry/sandbox';
@@ -26,7 +26,7 @@ export interface CodeCalls {
   readonly memoryBytes: number;
   readonly wallClockMs: number;
   readonly remotes: Pick<RemotePacks, 'invoke'>;
-  /** What the operator lets packs see that were granted `env.read`, by their names. */
+  /** Variables for packs that were granted `env.read`, by the name of the pack. */
   readonly environment: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly surfaces: Surfaces;
   readonly secrets: NodeSecrets;
@@ -42,7 +42,7 @@ export interface Task {
   readonly log: InvocationLog;
 }
 
-/** What listens while the code runs. */
+/** Receive events while the code runs. */
 export interface Listeners {
   readonly stop: Stop;
   readonly feed: EventFeed;
@@ -50,7 +50,7 @@ export interface Listeners {
 
 export type CodeCall = (task: Task, listeners: Listeners) => Promise<InvocationOutcome>;
 
-/** Grants were checked: everything that the version requires is granted. */
+/** Grants were checked before: everything that the version requires is granted. */
 export async function prepareCall(
   calls: CodeCalls,
   version: VersionRecord,
@@ -90,7 +90,7 @@ interface Unpacked {
   readonly code: SandboxedCode;
   readonly acts: boolean;
   readonly grants: readonly string[];
-  /** What the node was found to need of credentials. */
+  /** Credentials that were resolved for the node. */
   readonly members: SecretMembers;
 }
 
@@ -143,7 +143,7 @@ function contextOf({ key, execution, work }: Task): Invocation['ctx'] {
   };
 }
 
-/** A node declared pure has nothing to guard and starts nothing: it gets no way to act. */
+/** A node that is declared pure gets no members for side effects and sub-workflows. */
 function membersOf(
   { surfaces }: CodeCalls,
   task: Task,

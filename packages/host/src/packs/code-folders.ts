@@ -1,4 +1,4 @@
-/** Unpacked code under the data folder, made when it is first needed and the same in every process. */
+/** Unpacked code under the data folder, created at the first use and shared by all processes. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { extractArchive, PARTIAL } from '@gantry/packs';
@@ -17,7 +17,7 @@ export class CodeFolders {
     this.#records = records;
   }
 
-  /** Removes what a process that died left half unpacked. */
+  /** Removes folders that a dead process left half unpacked. */
   async clean(): Promise<void> {
     for (const name of await namesIn(this.#root))
       for (const entry of await namesIn(path.join(this.#root, name)))
@@ -34,7 +34,7 @@ export class CodeFolders {
     return folder;
   }
 
-  /** Nothing uses its code any more. */
+  /** Called when nothing uses the code any more. */
   async remove(address: CodeAddress): Promise<void> {
     this.#unpacking.delete(address.integrity);
     await rm(this.#targetOf(address), { recursive: true, force: true });

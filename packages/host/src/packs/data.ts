@@ -1,4 +1,4 @@
-/** What comes out of the sandbox, as JSON. Bytes become base64, as results have it. */
+/** Converts data from the sandbox to JSON. Bytes become base64, as in results. */
 import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 import type { Data } from '@gantry/sandbox';
 

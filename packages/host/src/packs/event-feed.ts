@@ -1,6 +1,6 @@
 /**
- * What pack code reports while it runs, on its way into the log: in order, in batches, and not without end. While the
- * run is paused nothing is written: what is emitted then waits, and goes into the log at the latest with the ending.
+ * Writes events of running pack code to the log: in order, in batches, and up to a limit. While the run is paused
+ * nothing is written: events are kept, and logged with the end of the node at the latest.
  */
 import type { EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';
@@ -10,9 +10,9 @@ import { ChunkRedaction } from '../redaction/chunk-redaction.ts';
 import { toJson, toObject } from './data.ts';
 
 const BATCH_MAX = 100;
-/** For one attempt of a node. */
+/** Per attempt of a node. */
 const EVENTS_MAX = 5_000;
-/** That wait for the end of a pause. */
+/** Kept until the end of a pause. */
 const HELD_MAX = 200;
 const HELD_BYTES_MAX = 1024 * 1024;
 const LEVELS = new Set(['debug', 'info', 'warn', 'error']);
@@ -23,7 +23,7 @@ export class EventFeed {
   #waiting: EmittedEvent[] = [];
   #flushing: Promise<void> | undefined;
   #count = 0;
-  /** Of what waits for the end of a pause; undefined while there is none. */
+  /** Size of the events kept during a pause; undefined while there is no pause. */
   #heldBytes: number | undefined;
 
   constructor(write: Write, redactor: () => Redactor) {
@@ -37,7 +37,7 @@ export class EventFeed {
       message: cutText(message),
     };
     if (data !== undefined && data !== null) payload.fields = toObject(cutJson(data));
-    // It fails when the run is lost to this process, which then ends the node as well.
+    // It fails when this process loses the run, which also ends the node.
     this.push({ type: 'log.appended', payload }).catch(() => {});
   }
 
@@ -66,7 +66,7 @@ export class EventFeed {
     return this.drained();
   }
 
-  /** Resolves when the event is in the log, waits for the end of a pause, or was left out. */
+  /** Resolves when the event is in the log, is kept during a pause, or was dropped. */
   push(event: EmittedEvent): Promise<void> {
     this.#count++;
     if (this.#count > EVENTS_MAX || !this.#hasRoom(event)) return Promise.resolve();
@@ -74,7 +74,7 @@ export class EventFeed {
     return this.drained();
   }
 
-  /** Everything emitted so far is in the log, or has to wait. */
+  /** Resolves when all events so far are in the log, or kept during a pause. */
   drained(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
@@ -82,7 +82,7 @@ export class EventFeed {
     return this.#flushing;
   }
 
-  /** What has to go into the log with the ending. */
+  /** Events that must be logged with the end of the node. */
   untold(): { readonly untold?: readonly EmittedEvent[] } {
     return this.#waiting.length > 0 ? { untold: this.#waiting.slice(0, HELD_MAX) } : {};
   }

@@ -1,9 +1,9 @@
 /**
- * What a tenant lets packs do.
+ * The permissions that a tenant grants to packs.
  *
- * I1  A grant is held by a signer, or by one archive where nobody signed; a pack of the same name inherits nothing.
- * I2  Grants end with the last version of a pack: runs under way keep what they began with, an install begins anew.
- * I3  `env.read` is the operator's to give. No tenant gives it to itself or takes it over.
+ * I1  A grant is held by a signer, or by one archive if unsigned; another pack of the same name inherits nothing.
+ * I2  Grants end with the last version of a pack: active runs keep theirs, a new install starts without grants.
+ * I3  Only the operator grants `env.read`. A tenant can neither grant nor inherit it.
  */
 import { OPERATOR_REQUIREMENT } from '@gantry/packs';
 import { isoTime, type PackGrant } from '@gantry/protocol';
@@ -19,14 +19,14 @@ const INTEGRITIES_MAX = 100;
 /** The pack that holds a grant: its archive and its signer. */
 export interface Holder {
   readonly integrity: string;
-  /** Absent when nobody signed. */
+  /** Absent if unsigned. */
   readonly signer?: string | undefined;
 }
 
 export interface Granting extends Holder {
   readonly tenant: string;
   readonly name: string;
-  /** The version that was looked at. */
+  /** The version that was reviewed. */
   readonly version: string;
   readonly requires: readonly string[];
   /** Other holders keep nothing beyond this. */
@@ -35,7 +35,7 @@ export interface Granting extends Holder {
   readonly now: number;
 }
 
-/** What is kept of grants of a pack. */
+/** The stored grants of a pack. */
 export type Grants = Stored<GrantRecord> | null;
 
 const recordOf = (grants: Grants): GrantRecord => {
@@ -55,11 +55,11 @@ function held({ holders }: GrantRecord, { integrity, signer }: Holder): GrantHol
   );
 }
 
-/** What an archive begins with when it is installed. */
+/** The grants that an archive has when it is installed. */
 export const inherited = (grants: Grants, holder: Holder): readonly string[] | undefined =>
   held(recordOf(grants), holder)?.requires;
 
-/** What an archive may do, also after it was uninstalled. */
+/** The grants of an archive, even after it was uninstalled. */
 export const grantedTo = (grants: Grants, integrity: string): readonly string[] | undefined =>
   recordOf(grants).holders.find(({ integrities }) => integrities.includes(integrity))?.requires;
 
@@ -68,7 +68,7 @@ export const heldByAny = (grants: Grants): readonly string[] =>
 
 export const historyOf = (grants: Grants): readonly PackGrant[] => recordOf(grants).history;
 
-/** Nothing when it changes nothing. */
+/** Empty if nothing changes. */
 export function grantWrite(granting: Granting, before: Grants): Write[] {
   const { tenant, name, version, integrity, signer, by, now } = granting;
   const requires = [...new Set(givenBy(tenant, granting.requires))].sort();

@@ -1,7 +1,7 @@
 /**
- * Installs what a plan names, all of it or nothing. Everything is judged before anything is written. Contents are stored
- * first, by integrity, where nothing refers to them yet; then one commit holds all installations and their grants. Code
- * is unpacked when it is used.
+ * Installs all packs of a plan or none. Everything is judged before anything is written. Contents are stored first, by
+ * integrity, where nothing refers to them yet; then one commit writes all installations and their grants. Code is
+ * unpacked when it is used.
  */
 import { hash } from 'node:crypto';
 import { readRange, refusalError } from '@gantry/packs';
@@ -27,13 +27,13 @@ const TRIES_MAX = 4;
 export interface InstallPlan extends JudgingRules {
   /** Dependencies first. */
   readonly candidates: readonly Candidate[];
-  /** Packs that are there already and get other grants: all that they have from now on. */
+  /** Installed packs that get other grants, which replace all earlier ones. */
   readonly regrants?: readonly Regrant[];
-  /** What becomes of packs that ask for more than they get, and of those that depend on them. */
+  /** How to treat packs that request more than they are granted, and packs that depend on them. */
   readonly unmet: 'refuse' | 'leave out';
-  /** Nothing that this plan does not name stays installed for the tenant. */
+  /** Packs that are not in this plan do not stay installed for the tenant. */
   readonly isWhole?: boolean;
-  /** The digest of the plan that somebody approved. */
+  /** The digest of the plan that a user approved. */
   readonly confirms?: string | undefined;
   /** Written in the same commit. */
   readonly also?: (outcome: PlanOutcome) => Promise<readonly Write[]>;
@@ -52,7 +52,7 @@ export interface LeftOut {
 export interface PlanOutcome {
   readonly installed: readonly PackRecord[];
   readonly leftOut: readonly LeftOut[];
-  /** False when the same bytes were there already. */
+  /** False if the same bytes were installed already. */
   readonly changed: boolean;
 }
 
@@ -70,7 +70,7 @@ export async function installPlan(options: InstallerOptions, plan: InstallPlan):
   });
 }
 
-/** Undefined when somebody else wrote in between. */
+/** Undefined if another request wrote in between. */
 async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise<PlanOutcome | undefined> {
   const { records, store, now } = options;
   const judged: JudgedPack[] = [];
@@ -105,11 +105,11 @@ async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise
 const isUnchanged = ({ before, record }: JudgedPack): boolean =>
   before?.record.integrity === record.integrity && before.record.development === record.development;
 
-/** Of the bytes and of what they ask for: an approval holds for these alone. */
+/** Covers the bytes and the requested permissions: an approval is valid only for these. */
 const digestOf = (judged: readonly JudgedPack[]): string =>
   hash('sha256', JSON.stringify(judged.map(({ record, asks }) => [labelOf(record), record.integrity, asks])));
 
-/** A folder of the settings may not fit what another pack depends on. */
+/** A folder of the settings may not satisfy the dependency of another pack. */
 function refuseTwice(judged: readonly JudgedPack[]): void {
   const labels = new Map<string, string>();
   for (const { record } of judged) {
@@ -130,7 +130,7 @@ function refuseOtherPlan({ confirms }: InstallPlan, judged: readonly JudgedPack[
   });
 }
 
-/** Those that can be installed with what they get. */
+/** The packs that can be installed with their grants. */
 function selected(plan: InstallPlan, judged: readonly JudgedPack[]) {
   if (plan.unmet === 'refuse') {
     refuseUnmet(judged);
@@ -173,7 +173,7 @@ function refuseUnmet(judged: readonly JudgedPack[]): void {
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** What is installed keeps the versions that it depends on. Packs in development may break that. */
+/** Installed packs keep the versions that they depend on. Packs in development may break that. */
 async function refuseDependents(
   records: PackRecords,
   { tenant, isWhole = false }: InstallPlan,
@@ -205,7 +205,7 @@ async function refuseTooMany(
   throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
 }
 
-/** Content is kept once, under its integrity, for all tenants. Returns the write that relies on it. */
+/** Content is stored once, by its integrity, for all tenants. Returns the write that depends on it. */
 async function contentWrite(
   { records, store, now }: InstallerOptions,
   { candidate, version, record: { integrity } }: JudgedPack,

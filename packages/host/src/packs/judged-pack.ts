@@ -1,4 +1,4 @@
-/** One archive of a plan, judged: manifest, proof, what it needs of this host, and what it was granted. */
+/** Judges one archive of a plan: its manifest, proof, needs of the host, and grants. */
 import {
   type Archive,
   checkFiles,
@@ -29,25 +29,25 @@ const ISSUES_MAX = 50;
 export interface Candidate {
   readonly bytes: Uint8Array;
   readonly source: PackRecord['source'];
-  /** Where a registry sent it, what it says of it. */
+  /** The statements of the registry, if the archive came from one. */
   readonly registry?: RegistryProof;
   /** Other bytes of the same version may replace it later. */
   readonly development: boolean;
-  /** What its operator should know of how it was chosen. */
+  /** For the operator, about how it was chosen. */
   readonly warnings?: readonly string[];
 }
 
-/** A pack, and what it asks for: permissions, those for surfaces that its code calls among them. */
+/** A pack, and the permissions that it requests, including those for surfaces that its code calls. */
 export interface Asking {
   readonly name: string;
   readonly asks: readonly string[];
-  /** What its code calls cannot be determined in full. */
+  /** The surfaces that its code calls cannot be determined in full. */
   readonly isUndetermined: boolean;
 }
 
 export interface Given {
   readonly grants: readonly string[];
-  /** Nothing that was granted before counts beside it. */
+  /** Earlier grants are not added. */
   readonly exactly?: boolean;
 }
 
@@ -56,9 +56,9 @@ export interface JudgingRules {
   readonly tenant: string;
   readonly by: string;
   readonly given: (asking: Asking) => Given;
-  /** They may take the place of newer versions. */
+  /** They may replace newer versions. */
   readonly older?: boolean;
-  /** Pins of the workflow that asks for them. */
+  /** Pins of the workflow that requests them. */
   readonly pins?: readonly PackPin[];
 }
 
@@ -84,7 +84,7 @@ export async function judgePack(options: JudgingOptions, rules: JudgingRules, ca
   const { integrity } = archive;
   const before = await records.find(packs, tenant, labelOf(manifest));
   const earlier = before?.record;
-  // What is being developed gives way, also to its release; a release stays what it is.
+  // A version in development may be replaced, also by its release; a release never changes.
   if (earlier && !earlier.development) refuseOther({ name, version, integrity }, earlier.integrity);
   if (candidate.source !== 'folder') await refuseOtherBytes(records, tenant, { name, version, integrity });
   const trust = await proofOf(options, rules, candidate, read, earlier);
@@ -103,14 +103,14 @@ export async function judgePack(options: JudgingOptions, rules: JudgingRules, ca
     /** The record of the same version. */
     before,
     asks,
-    /** What it gets. */
+    /** Its grants. */
     granted,
-    /** Why it cannot be installed with what it gets. */
+    /** Why it cannot be installed with its grants. */
     refusal: judgement.installable ? undefined : asking(judgement, inherited, asks),
   };
 }
 
-/** What no grant could change is refused here: peers, engines, runtime, kind. */
+/** Refuses everything that no grant could change: peers, engines, runtime, kind. */
 async function readPack(options: JudgingOptions, { bytes, source }: Candidate) {
   const archive = await readArchive(bytes);
   const manifest = manifestOf(archive);
@@ -154,14 +154,14 @@ async function proofOf(
     archive,
     manifest,
     current,
-    // What is already installed changes nothing about which version serves.
+    // An archive that is already installed does not change which version serves.
     allowsOlder: older || development || earlier?.integrity === archive.integrity,
     pins: async () => [...pins, ...(await workflowPins(tenant))],
     now: now(),
   });
 }
 
-/** The first refusal, with what is new in what the pack asks for. */
+/** The first refusal, with the new permissions that the pack requests. */
 function asking(
   { refusals: [first] }: Extract<InstallJudgement, { installable: false }>,
   before: readonly string[],

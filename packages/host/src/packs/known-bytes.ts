@@ -1,7 +1,7 @@
 /**
- * A version means the same bytes for ever, also after it was uninstalled, whoever signs others. What is proved down to
- * its code, or came from a registry of the operator, counts for every tenant. Any other archive counts for its own
- * tenant alone: nobody can take a version away from others by uploading it first.
+ * A version always has the same bytes, even after it was uninstalled, and regardless of who signs other bytes. An
+ * archive whose proof covers its code, or that came from a registry of the operator, is known to all tenants. Any other
+ * archive is known only to its own tenant: a tenant cannot block a version for others by uploading it first.
  */
 import { OpenwopError } from '@gantry/protocol';
 import { creation } from '@gantry/resources';
@@ -17,7 +17,7 @@ interface BytesQuestion {
   readonly now: number;
 }
 
-/** Throws where the version was installed with other bytes, by this tenant or for all. */
+/** Throws if the version was installed with other bytes, by this tenant or for all. */
 export async function refuseOtherBytes(
   records: PackRecords,
   tenant: string,
@@ -39,7 +39,7 @@ export function refuseOther(pack: Pick<PackRecord, 'name' | 'version' | 'integri
   });
 }
 
-/** Nothing when it is known already. */
+/** Empty if it is known already. */
 export async function bytesWrites(
   records: PackRecords,
   { tenant, record, isFromRegistry, now }: BytesQuestion,

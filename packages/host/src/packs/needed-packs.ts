@@ -1,10 +1,10 @@
-/** What is installed keeps what it depends on. Packs in development may lose it. */
+/** Installed packs keep their dependencies. Packs in development may lose them. */
 import { readRange } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { labelOf, type PackRecord } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 
-/** Throws when a pack that serves depends on versions of this one, and none that stays will do. */
+/** Throws if a serving pack depends on versions of this one, and no remaining version satisfies it. */
 export async function refuseNeeded(
   records: Pick<PackRecords, 'serving' | 'versionsOf'>,
   { tenant, name }: { readonly tenant: string; readonly name: string },

@@ -1,4 +1,4 @@
-/** From what pack code gave back to what the engine makes of it. */
+/** Converts results of pack code to outcomes for the engine. */
 import type { Outcome } from '@gantry/engine';
 import { isObject, type JsonObject, type RunError } from '@gantry/protocol';
 import type { InvocationOutcome, NodeError } from '@gantry/sandbox';
@@ -22,7 +22,7 @@ export function outcomeOf({ result, variables }: Pick<InvocationOutcome, 'result
   }
 }
 
-/** An answer under such a key would approve a call of the node, or speak for a person. */
+/** An answer under such a key would approve a call of the node, or act for a person. */
 const RESERVED_KEY: NodeError = {
   code: 'validation_error',
   message: 'ctx.suspend: keys that begin with gantry. belong to the host. Choose another key.',
@@ -35,7 +35,7 @@ const failed = ({ code, message, retryable, details }: NodeError): Outcome => ({
   error: { code, message, ...(details && { details }) },
 });
 
-/** What is done about a failure that reached an error handler. There are no transactions to commit or undo. */
+/** Handles a failure that reached an error handler. There are no transactions to commit or roll back. */
 function directed(request: JsonObject): Outcome {
   const { directive, fallback = null, upstreamError = null } = request;
   switch (directive) {

@@ -1,4 +1,4 @@
-/** What this host offers to packs. */
+/** The offer of this host to packs. */
 import { OWN_TYPE_IDS } from '@gantry/engine';
 import {
   type HostOffer,
@@ -14,7 +14,7 @@ export const SURFACE_GRANTS: readonly string[] = SURFACE_NAMES.map(({ capability
   surfaceGrant(capability),
 );
 
-/** Starting programs is refused whatever anyone grants. */
+/** Starting programs can never be granted. */
 export const GRANTABLE: readonly string[] = [
   ...RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess'),
   ...SURFACE_GRANTS,
@@ -22,10 +22,10 @@ export const GRANTABLE: readonly string[] = [
 
 export const WASM_ABI_VERSIONS: readonly number[] = [1];
 
-/** The minor of the protocol whose packs and workflows are understood here; the wire itself says only `1.0`. */
+/** The minor version of the protocol for packs and workflows; the wire protocol reports only `1.0`. */
 export const ENGINES_VERSION = '1.2.0';
 
-/** Every kind but `frontend-plugin`: this host has no pages to put plugins into, and does not say `uiPlugins`. */
+/** Every kind except `frontend-plugin`: this host has no pages for plugins, and does not advertise `uiPlugins`. */
 const KINDS: readonly PackKind[] = [
   'node',
   'workflow-chain',
@@ -39,15 +39,15 @@ const KINDS: readonly PackKind[] = [
 export interface OfferOptions {
   /** Every capability family of the discovery document. */
   readonly families: () => Promise<Families>;
-  /** What surfaces satisfy by the rules of their literals. */
+  /** Capabilities of the surfaces, by their literals. */
   readonly surfaces: HostOffer['capabilities'];
-  /** Names that models satisfy now: keys come and go. */
+  /** Names that models satisfy now; they change with the keys. */
   readonly models: () => Promise<readonly [string, readonly string[]][]>;
-  /** Looked for when a pack asks for it. */
+  /** Checked when a pack requires it. */
   readonly hasPython: () => Promise<boolean>;
 }
 
-/** What a pack may rely on here, before anything is granted to it. */
+/** Everything that a pack may rely on here, without any grants. */
 export type Offer = (manifest: PackManifest) => Promise<HostOffer>;
 
 export const createOffer =
@@ -71,7 +71,7 @@ export const createOffer =
     };
   };
 
-/** What peer dependencies can ask for: each family that is offered, with its flags. */
+/** Names for peer dependencies: each offered family, with its flags. */
 export const advertised = (families: Families): [string, readonly string[]][] =>
   Object.entries(families)
     .filter(([, family]) => isAdvertised(family))

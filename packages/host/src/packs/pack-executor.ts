@@ -1,10 +1,10 @@
 /**
  * Runs nodes whose code is a pack's.
  *
- * I1  A node that may act on the world by itself is claimed as a whole before it runs and recorded before the run
- *     goes on. What is claimed and not recorded is in doubt and never run again by itself.
- * I2  Other nodes are simply run again after a crash of the host or of their process: what they ask of the host is
- *     journaled call by call.
+ * I1  A node that may have effects that the host does not see is claimed as a whole before it runs, and recorded before
+ *     the run continues. A node that is claimed and not recorded is in doubt and never run again automatically.
+ * I2  Other nodes are run again after a crash of the host or of their process: their calls to the host are journaled
+ *     one by one.
  * I3  Everything that a node emitted is in the log before its settlement.
  */
 import type { Outcome, SchemaCheck } from '@gantry/engine';
@@ -28,17 +28,17 @@ import type { VersionRecord } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 import type { Receipts } from './receipts.ts';
 
-/** A process that went down under a node that may be repeated is replaced so often. */
+/** How often a crashed process is replaced under a node that may be repeated. */
 const RESTARTS_MAX = 2;
 
 export interface PackExecutorOptions extends CodeCalls {
   readonly records: PackRecords;
   readonly receipts: Receipts;
-  /** What `requires` of a node may name. */
+  /** The names that `requires` of a node may contain. */
   readonly runtimeCapabilities: readonly string[];
   readonly redactions: Redactions;
   readonly modelGate: ModelGate;
-  /** Names of packs whose outputs may break their own schema: it is warned of in the log of the run. */
+  /** Names of packs whose outputs may violate their own schema: the run logs only a warning. */
   readonly outputsWarned: readonly string[];
   readonly store: Pick<Store, 'commit' | 'entries'>;
   readonly now: () => number;
@@ -64,7 +64,7 @@ export const packExecutor =
 
 const refused = (error: RunError, retryable = false): Outcome => ({ ok: false, retryable, error });
 
-/** What pack code came to. Only of failures the origin is known, and it alone decides what is done about them. */
+/** The end of pack code. Only failures have an origin, which alone decides how they are handled. */
 interface Ended {
   readonly outcome: Outcome;
   readonly origin?: ErrorOrigin;
@@ -73,13 +73,13 @@ interface Ended {
 type Run = () => Promise<Ended>;
 
 interface Ready {
-  /** The node may act in ways that no journal sees. */
+  /** The node may have effects that are not journaled. */
   readonly acts: boolean;
   readonly run: Run;
 }
 
 /**
- * I1. The claim carries attempt and round: a retry, or the call after an answer, is another effect. An attempt that
+ * I1. The claim includes attempt and round: a retry, or the call after an answer, is another effect. An attempt that
  * was cancelled, for instance after its time limit, may still have acted.
  */
 async function once({ key, execution, pack, log }: Task, run: Run): Promise<Outcome> {
@@ -96,7 +96,7 @@ async function once({ key, execution, pack, log }: Task, run: Run): Promise<Outc
   return log.perform<Outcome>(effect, async () => withDoubt(await run()));
 }
 
-/** Nobody knows how far code got that was cut off. */
+/** The progress of code that was cut off is unknown. */
 function withDoubt({ outcome, origin }: Ended): Outcome {
   if (!('ok' in outcome) || outcome.ok) return outcome;
   if (origin === 'host') return { ...outcome, retryable: false };
@@ -113,7 +113,7 @@ async function repeatedly({ signal }: Task, run: Run): Promise<Outcome> {
   }
 }
 
-/** Everything that can be refused is, before any code is touched. */
+/** All checks that may refuse the node, before any code is used. */
 async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready> {
   const { pack, key, execution } = task;
   const version = await options.records.version(pack.integrity);
@@ -150,7 +150,7 @@ function checkCapabilities({ runtimeCapabilities }: PackExecutorOptions, require
   });
 }
 
-/** Looked up anew each time the node is dispatched. A server of somebody else gets no values. */
+/** Resolved again at each dispatch of the node. A remote server gets no values. */
 async function secretsOf(
   { secrets }: PackExecutorOptions,
   { key, execution: { typeId, nodeId, attempt }, work }: Task,
@@ -198,7 +198,7 @@ async function invoke(
   return { outcome: { ...outcomeOf(outcome), ...feed.untold() }, ...origin };
 }
 
-/** What the workflow goes on with is what the pack promises, or nothing. */
+/** Outputs have to match the schema that the pack declares. */
 function misfitOf(
   { name, version, nodes }: VersionRecord,
   { execution }: Task,
@@ -226,7 +226,7 @@ function checkOf(schema: JsonObject): SchemaCheck {
   const known = checks.get(schema);
   if (known) return known;
   const compiled = compileUserSchema(schema);
-  // It was looked at when the pack was installed
+  // It was checked when the pack was installed
   if (typeof compiled === 'string') throw new Error(compiled);
   checks.set(schema, compiled);
   return compiled;
@@ -237,7 +237,7 @@ const BREACHES: Readonly<Record<string, 'wasm-memory' | 'wasm-execution-time'>> 
   sandbox_timeout: 'wasm-execution-time',
 };
 
-/** The protocol wants breaches of WebAssembly on record beside the failure. */
+/** The protocol requires an event for breaches of WebAssembly limits, in addition to the failure. */
 async function tellBreach(
   { memoryBytes, wallClockMs }: PackExecutorOptions,
   feed: EventFeed,

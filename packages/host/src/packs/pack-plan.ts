@@ -1,4 +1,4 @@
-/** From what a caller asks for to a plan: which versions, which of them are there already, and what they get. */
+/** Makes a plan of a request: the versions, those that are already installed, and their grants. */
 import { type InstalledVersion, type PackManifest, readLock } from '@gantry/packs';
 import { didYouMean, invalid } from '@gantry/protocol';
 import { givenBy } from './grants.ts';
@@ -17,7 +17,7 @@ export interface ReadArchive {
 export interface PlanRequest
   extends Pick<Wanted, 'roots' | 'isFrozen' | 'unverified'>,
     Pick<InstallPlan, 'tenant' | 'by' | 'pins' | 'confirms'> {
-  /** An archive that the caller hands over. */
+  /** An archive that the caller uploads. */
   readonly upload?: ReadArchive;
   /** The text of a lockfile. */
   readonly lock?: string | undefined;
@@ -27,7 +27,7 @@ export interface PlanRequest
   readonly older?: boolean | undefined;
 }
 
-/** Fetches what is missing. What is already installed stays, with the grants that the request adds. */
+/** Fetches missing packs. Installed packs stay, with the grants that the request adds. */
 export async function preparePlan(
   { records, registry }: { readonly records: PackRecords; readonly registry: RegistryPacks },
   request: PlanRequest,
@@ -58,7 +58,7 @@ export async function preparePlan(
   return { plan, present };
 }
 
-/** What is already installed of what was chosen, and what has to be fetched. */
+/** The chosen packs that are already installed, and those that have to be fetched. */
 export async function presentOf(
   records: PackRecords,
   tenant: string,
@@ -90,7 +90,7 @@ function refuseUnknownGrants(grants: PlanRequest['grants']): void {
   throw invalid(`"${unknown}" cannot be granted.${hint}`, { path: '/grants' });
 }
 
-/** A grant for no pack is a typing error. */
+/** A grant that matches no pack is a typing error. */
 function refuseStrayGrants(grants: PlanRequest['grants'], packs: readonly { readonly name: string }[]): void {
   const stray = Object.keys(grants).find((name) => !packs.some((pack) => pack.name === name));
   if (stray === undefined) return;

@@ -1,14 +1,14 @@
 /**
- * What the store holds of packs.
+ * The stored records of packs.
  *
  * `pack`          an installation: one tenant, one name, one version. `*` is the operator's, for every tenant.
- * `pack-grant`    what a tenant lets a pack do, with who granted it when.
- * `pack-version`  what compiling and running need to know of one archive; by its integrity, for every tenant,
- *                 as definitions are kept. Runs are pinned to it, so it stays when the pack is uninstalled, and goes
- *                 with the last of them (`unused-content.ts`).
+ * `pack-grant`    the permissions that a tenant granted to a pack, with the time and the user.
+ * `pack-version`  the data of one archive that compiling and running need; by its integrity, for every tenant,
+ *                 like definitions. Runs are pinned to it, so it stays when the pack is uninstalled, and is deleted
+ *                 after the last of them (`unused-content.ts`).
  * `pack-bytes`    the integrity under which a version was first installed. It stays when the pack is uninstalled.
  *
- * The archive itself is content under the same integrity, from which any process unpacks the code.
+ * The archive is stored as content under the same integrity; any process unpacks the code from it.
  */
 import type { Requirements } from '@gantry/ai';
 import type { PackNodeType } from '@gantry/engine';
@@ -23,7 +23,7 @@ export type PackRecord = Omit<InstalledPack, 'granted' | 'shared' | 'surfaces'>;
 /** A node type of a pack, ready to be compiled. */
 export type PackNode = NonNullable<NodePackManifest['nodes']>[number];
 
-/** Credentials that a node asks for, by its own names for them. */
+/** Credentials that a node requires, by the node's own names. */
 export interface NodeNeeds {
   readonly secrets: NonNullable<PackNode['requiresSecrets']>;
   readonly credentials: NonNullable<PackNode['requiredCredentials']>;
@@ -34,11 +34,11 @@ export interface NodeNeeds {
 export interface NodeRecord extends Omit<PackNodeType, 'packName' | 'packVersion' | 'integrity'> {
   /** Runtime capabilities that it needs, by the names of the discovery document. */
   readonly requires?: readonly string[];
-  /** What is looked up before it runs. */
+  /** Credentials that are resolved before it runs. */
   readonly needs?: NodeNeeds;
-  /** What a model has to be able to do for it. */
+  /** Capabilities that its model must have. */
   readonly model?: Requirements;
-  /** Of the action of a connector: how often it may be dispatched. */
+  /** How often the action of a connector may be dispatched. */
   readonly rateLimit?: RateLimit;
 }
 
@@ -58,7 +58,7 @@ export interface RemoteCode {
 
 export type CodeRecord = SandboxedCode | RemoteCode;
 
-/** What a pack declares whose kind is neither nodes nor chains. */
+/** The declarations of a pack that has neither nodes nor chains. */
 export type Declared =
   | { readonly kind: 'connection'; readonly provider: Provider }
   | { readonly kind: 'prompt'; readonly prompts: readonly PromptTemplate[] }
@@ -68,37 +68,37 @@ export type Declared =
 
 export interface VersionRecord extends Pick<PackRecord, 'name' | 'version' | 'integrity' | 'source'> {
   readonly requires: readonly string[];
-  /** What it asks of the host, by name. */
+  /** Names of its peer dependencies. */
   readonly peers?: readonly string[];
-  /** Where `peers` names no surface: permissions for those that its code calls. */
+  /** If `peers` names no surface: permissions for those that its code calls. */
   readonly surfaceAsks?: readonly string[];
-  /** What cannot be determined about them, in words. */
+  /** Descriptions of calls that cannot be determined. */
   readonly surfaceUnknowns?: readonly string[];
   readonly nodes: readonly NodeRecord[];
   readonly chains: readonly WorkflowChain[];
-  /** Absent for packs that bring no code. */
+  /** Absent for packs without code. */
   readonly code?: CodeRecord;
   readonly declared?: Declared;
 }
 
 export interface GrantHolder {
-  /** Absent when nobody signed: then the archives alone hold it. */
+  /** Absent if unsigned: then only the archives hold the grant. */
   readonly signer?: string;
-  /** Archives that were installed with it, the last first. */
+  /** Archives that were installed with it, newest first. */
   readonly integrities: readonly string[];
   readonly requires: readonly string[];
-  /** Its pack was uninstalled: it counts for runs under way alone. */
+  /** Its pack was uninstalled: the grant is valid only for active runs. */
   readonly ended?: boolean;
 }
 
 export interface GrantRecord {
-  /** The last first. */
+  /** Newest first. */
   readonly holders: readonly GrantHolder[];
   /** Newest first. */
   readonly history: readonly PackGrant[];
 }
 
-/** Ids of records are what they are about: a name, a version, an integrity. */
+/** The id of a record is the name, version or integrity that it describes. */
 const kindOf = <R extends object>(kind: string): RecordKind<R> => ({ kind, idPrefix: kind });
 
 export const packs = kindOf<PackRecord>('pack');

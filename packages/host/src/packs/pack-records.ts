@@ -1,4 +1,4 @@
-/** Reads of what is installed. */
+/** Reads the records of installed packs. */
 import { listRecords, type RecordKind, readRecord, type Stored } from '@gantry/resources';
 import type { Store, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
@@ -12,7 +12,7 @@ import {
   type VersionRecord,
 } from './pack-record.ts';
 
-/** Installed versions of one tenant. */
+/** Installed versions per tenant. */
 export const PACKS_MAX = 1_000;
 const VERSIONS_CACHED_MAX = 200;
 
@@ -21,7 +21,7 @@ export type StoredPack = Pick<Stored<PackRecord>, 'tenant' | 'record'>;
 export class PackRecords {
   readonly #entries: Store['entries'];
   readonly #content: Store['records']['content'];
-  /** Content never changes under its integrity, so nothing here grows stale. */
+  /** Content never changes under its integrity, so the cache is never stale. */
   readonly #versions = new Map<string, VersionRecord>();
 
   constructor({ entries, records }: Pick<Store, 'entries' | 'records'>) {
@@ -64,7 +64,7 @@ export class PackRecords {
     return bytes;
   }
 
-  /** What the tenant granted; without a word of its own, what the operator granted for all. */
+  /** The grants of the tenant; if it has no record of its own, those of the operator for all tenants. */
   async granted(
     tenant: string,
     { name, integrity }: Pick<PackRecord, 'name' | 'integrity'>,
@@ -76,14 +76,14 @@ export class PackRecords {
       : [...own, ...shared.filter((id) => givenBy(tenant, [id]).length === 0)];
   }
 
-  /** What a pack begins with when the tenant installs it. */
+  /** The grants that a pack has when the tenant installs it. */
   async inherited(tenant: string, name: string, holder: Holder): Promise<readonly string[]> {
     const own = inherited(await this.grant(tenant, name), holder);
     if (own !== undefined || tenant === SHARED) return own ?? [];
     return givenBy(tenant, inherited(await this.grant(SHARED, name), holder) ?? []);
   }
 
-  /** What a pack of this name may begin with, if its signer is the same. */
+  /** The grants that a pack of this name may have at install, if its signer is the same. */
   async heldByName(tenant: string, name: string): Promise<readonly string[]> {
     const own = heldByAny(await this.grant(tenant, name));
     return own.length > 0 || tenant === SHARED ? own : heldByAny(await this.grant(SHARED, name));

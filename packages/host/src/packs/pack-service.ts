@@ -1,4 +1,4 @@
-/** What callers may do with packs. */
+/** Operations on packs for callers. */
 import { limiter } from '@gantry/limiter';
 import { covers, describePermission, readArchive, surfaceGrant } from '@gantry/packs';
 import {
@@ -28,7 +28,7 @@ import type { RegistryPacks } from './registry-packs.ts';
 import { type TrustModes, trustModes } from './trust.ts';
 import { pinsIn } from './workflow-pins.ts';
 
-/** Plans under way at once: the archives of each are in memory together. */
+/** Concurrent plans: the archives of each are in memory together. */
 const PLANS_MAX = 2;
 const WAITING_PER_TENANT_MAX = 16;
 
@@ -37,9 +37,9 @@ export interface PackServiceOptions extends InstallerOptions {
   /** Capabilities that pack code can call here. */
   readonly surfaces: readonly string[];
   readonly registry: RegistryPacks;
-  /** As the settings name them. */
+  /** The names in the settings. */
   readonly registries: readonly string[];
-  /** What is installed changed: workflows may mean something else now. */
+  /** The installed packs changed, so the meaning of workflows may have changed. */
   readonly changed: () => void;
 }
 
@@ -50,28 +50,28 @@ export interface PackAddress {
 
 interface GrantingRequest {
   readonly tenant: string;
-  /** Granted now, beside what was granted before. */
+  /** Granted now, in addition to earlier grants. */
   readonly grant: readonly string[];
   readonly by: string;
 }
 
-/** An archive that a caller hands over. */
+/** An archive that a caller uploads. */
 interface UploadRequest extends GrantingRequest {
   readonly archive: Uint8Array;
   /** Other bytes of the same version may replace it later. */
   readonly development?: boolean;
-  /** It may take the place of a newer version. */
+  /** It may replace a newer version. */
   readonly older?: boolean;
 }
 
 interface RegistryRequest extends GrantingRequest {
   readonly name: string;
-  /** Any version without it. */
+  /** Any version if missing. */
   readonly range?: string;
 }
 
 export interface Installed {
-  /** False when the same bytes were there already. */
+  /** False if the same bytes were installed already. */
   readonly changed: boolean;
   readonly record: PackRecord;
   readonly view: InstalledPack;
@@ -87,7 +87,7 @@ export class PackService {
     this.#records = options.records;
   }
 
-  /** An archive, with what it depends on. What is granted is for it alone. */
+  /** Installs an archive with its dependencies. The grants are only for the archive. */
   async install(request: UploadRequest): Promise<Installed> {
     const { tenant, archive: bytes, development = false, older = false, grant, by } = request;
     const manifest = manifestOf(await readArchive(bytes));
@@ -99,7 +99,7 @@ export class PackService {
     return { changed, record, view: await this.#view(tenant, { tenant, record }) };
   }
 
-  /** Packs from the registries, with what they depend on: all of them or none. */
+  /** Installs packs from the registries with their dependencies: all of them or none. */
   async installPlan(request: PlanRequest): Promise<PackPlanResult> {
     const { tenant } = request;
     const { installed, present } = await this.#planned(request);
@@ -115,7 +115,7 @@ export class PackService {
     };
   }
 
-  /** One pack by its name, with what it depends on. What it is granted is for it alone. */
+  /** Installs one pack by name, with its dependencies. The grants are only for the pack. */
   async installNamed(request: RegistryRequest): Promise<Omit<Installed, 'record'>> {
     const { tenant, by, name, range = '*', grant } = request;
     const roots = [{ name, range, requestedBy: 'the request' }];
@@ -139,8 +139,8 @@ export class PackService {
   }
 
   /**
-   * What a workflow pins and nobody installed comes from the registry where pins decide: in mode `pinned`, and where
-   * signatures have to cover files. There the pins of a workflow count like the operator's. Nothing is granted by this.
+   * Installs missing packs that a workflow pins from the registry, if pins decide: in mode `pinned`, and if signatures
+   * have to cover files. There the pins of a workflow count like the operator's. This grants nothing.
    */
   async installPinned(tenant: string, packs: WorkflowPacks, by: string): Promise<void> {
     const { registries } = await this.trustModes();
@@ -178,7 +178,7 @@ export class PackService {
     };
   }
 
-  /** Exactly this is granted from now on, also to runs under way. */
+  /** Grants exactly this from now on, also to active runs. */
   async grant(address: PackAddress, requires: readonly string[], by: string): Promise<PackDetail> {
     const grantable = givenBy(address.tenant, GRANTABLE);
     if (!requires.every((id) => grantable.includes(id)))
@@ -203,8 +203,8 @@ export class PackService {
   }
 
   /**
-   * New runs no longer find it; runs that are pinned to it go on. `record` is what a repeat of the request gets; false
-   * when another request wrote it first.
+   * New runs no longer find it; runs that are pinned to it continue. `record` is the answer to a repeat of the request;
+   * returns false if another request wrote it first.
    */
   async remove(
     { tenant, name }: PackAddress,

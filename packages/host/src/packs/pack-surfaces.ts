@@ -1,11 +1,11 @@
-/** What of the host the code of a pack may call; the call gate of the surfaces judges its calls by the same rule. */
+/** The surfaces that the code of a pack may call; the call gate of the surfaces applies the same rule. */
 import { surfaceGrant } from '@gantry/packs';
 import { isHeldToNamed, type PackSurfaces, surfacesNamedBy } from '@gantry/protocol';
 import type { VersionRecord } from './pack-record.ts';
 
 type Surfacing = Pick<VersionRecord, 'code' | 'peers' | 'nodes' | 'surfaceUnknowns'>;
 
-/** WebAssembly has its own imports, and remote code no way back. */
+/** WebAssembly has its own imports, and remote code cannot call the host. */
 const CALLING: readonly string[] = ['javascript', 'python'];
 
 export function surfacesOf(

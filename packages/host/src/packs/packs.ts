@@ -33,7 +33,7 @@ export interface PacksOptions {
   readonly redactions: Redactions;
   readonly secrets: NodeSecrets;
   readonly modelGate: ModelGate;
-  /** What discovery says of the host itself. */
+  /** Facts about the host for discovery. */
   readonly facts: FamilyFacts;
   readonly models: OfferOptions['models'];
   readonly now: () => number;
@@ -42,7 +42,7 @@ export interface PacksOptions {
 
 export type Packs = ReturnType<typeof createPacks>;
 
-/** What workflows ask of packs. */
+/** The interface of packs to workflows. */
 export type PackBinding = Pick<Packs, 'pin' | 'typesOf' | 'onChanged'>;
 
 const REMOTES = { connectionsMax: 64, idleMs: 60_000 };
@@ -62,7 +62,7 @@ export function createPacks(options: PacksOptions) {
   const receipts = new Receipts(options);
   const limits = limitsOf(settings);
   const families = loadedOnce(() => capabilityFamilies(options.facts, { limits, sandboxes }, surfaces));
-  /** Names that `requires` of a node may have, as the discovery document lists them. */
+  /** Names that `requires` of a node may contain, as in the discovery document. */
   const runtimeCapabilities: readonly string[] = Object.keys(surfaces.families).map((name) => `host.${name}`);
   const offer = createOffer({
     families,
@@ -104,14 +104,14 @@ export function createPacks(options: PacksOptions) {
       surfaces: surfaces.membersFor,
     }),
     ...bindingOf(records),
-    /** Called when other packs may serve a workflow than before. */
+    /** Called when the packs that serve a workflow may have changed. */
     onChanged: (listener: () => void): void => void listeners.push(listener),
-    /** Removes leftovers and installs what the settings name. Before workflows are loaded. */
+    /** Removes leftovers and installs the packs of the settings. Called before workflows are loaded. */
     async prepare() {
       await folders.clean();
       await installListed(options, { records, registry, service, trust: await trust() });
     },
-    /** Deletes content that nothing needs any more. */
+    /** Deletes content that is no longer needed. */
     sweep: unusedContent({ store, folders, now }),
     async stop() {
       await receipts.flush();
@@ -134,7 +134,7 @@ const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: Settings): PackLimits =>
   wallClockMs: packTimeoutSeconds * 1_000,
 });
 
-/** Loads again after a failure. */
+/** Caches the result; loads again after a failure. */
 function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {
@@ -146,7 +146,7 @@ function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** What the settings list. */
+/** Installs the packs that the settings list. */
 async function installListed(
   { settings, now, log }: PacksOptions,
   given: Pick<SettingsPacksOptions, 'records' | 'registry' | 'trust'> & { readonly service: PackService },

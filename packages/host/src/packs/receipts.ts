@@ -1,4 +1,4 @@
-/** What the host saw packs use, added up by version and day, so that it stays small. */
+/** The observed use of permissions and surfaces by packs, summed by version and day to keep it small. */
 import type { PackReceipt } from '@gantry/protocol';
 import { listRecords, putting, type RecordKind, readRecord } from '@gantry/resources';
 import type { Receipt } from '@gantry/sandbox';
@@ -43,7 +43,7 @@ export class Receipts {
     this.#options = options;
   }
 
-  /** Written soon; a crash can lose what the last half second added, never what a reader has seen. */
+  /** Written soon; a crash can lose the last half second, but never a value that a reader has seen. */
   note(tenant: string, { name, version }: Pick<DayRecord, 'name' | 'version'>, used: Receipt): void {
     const day = new Date(this.#options.now()).toISOString().slice(0, 10);
     const key = [tenant, name, version, day].join('\0');

@@ -1,4 +1,4 @@
-/** Packs from the registries that the settings name: which versions a plan means, and how they are fetched. */
+/** Packs from the registries of the settings: resolves the versions of a plan, and fetches them. */
 import path from 'node:path';
 import type { EgressByPurpose } from '@gantry/egress';
 import {
@@ -28,37 +28,37 @@ import type { Offer } from './offer.ts';
 import type { PackRecord } from './pack-record.ts';
 import { type HostTrust, ofRegistry, type RegistryProof } from './trust.ts';
 
-/** Archives of one plan are in memory together. */
+/** The archives of one plan are in memory together. */
 const PLAN_BYTES_MAX = 256 * 1024 * 1024;
 
-/** A version that a range, or the lockfile, stands for. */
+/** A version chosen by a range or the lockfile. */
 export interface ChosenPack extends Pick<PackRecord, 'name' | 'version' | 'integrity'> {
-  /** Somebody asked for exactly this version. */
+  /** Exactly this version was requested. */
   readonly isExact: boolean;
 }
 
 export interface Wanted {
   readonly roots: readonly Root[];
-  /** Its versions beat ranges, its integrities pin the bytes. */
+  /** Its versions take precedence over ranges; its integrities pin the bytes. */
   readonly lock?: PackLock | undefined;
-  /** Nothing but what the lockfile lists. */
+  /** Only packs in the lockfile. */
   readonly isFrozen?: boolean | undefined;
-  /** What serves already, by name. */
+  /** The serving versions, by name. */
   readonly installed: ReadonlyMap<string, InstalledVersion>;
   readonly unverified?: boolean | undefined;
 }
 
 export interface Choice {
-  /** What the roots and all that they depend on stand for, dependencies first. */
+  /** The versions for the roots and all their dependencies, dependencies first. */
   readonly packs: readonly ChosenPack[];
   /** Dependencies whose installed version stays. */
   readonly kept: readonly { readonly name: string; readonly version: string }[];
   fetch(packs: readonly ChosenPack[]): Promise<readonly Candidate[]>;
-  /** What a lockfile says holds for packs that are there already, too. Before `fetch`. */
+  /** Checks an installed pack against the lockfile. Called before `fetch`. */
   check(present: ChosenPack, bytes: () => Promise<Uint8Array>): Promise<void>;
 }
 
-/** Opens the registries as they are now: what was read of their keys and advisories is not kept for later. */
+/** Opens the registries in their current state: keys and advisories are not cached. */
 export type RegistryPacks = (wanted: Wanted, only?: readonly string[]) => Promise<Choice>;
 
 export interface RegistryPacksOptions {
@@ -77,7 +77,7 @@ export const registryPacks =
     const isAsking = [...installed.values()].some(
       ({ isNew, dependencies = {} }) => isNew && Object.keys(dependencies).length > 0,
     );
-    // Uploads to a host without a registry come in any order, so none is refused for what it depends on.
+    // Uploads to a host without a registry come in any order, so none is refused for its dependencies.
     if (roots.length === 0 && !(isAsking && settings.registries.length > 0)) return NOTHING;
     const named = namedRegistries(settings.registries, only);
     const known = await trust();
@@ -86,13 +86,13 @@ export const registryPacks =
         openRegistry(name, {
           egress,
           roots: ofRegistry(known, name)?.keys,
-          // The others may belong to others
+          // The other registries may have other owners
           key: name === settings.registries[0] ? settings.registryKey : undefined,
           mirrorOf: settings.registryMirrors.get(name.replace(/\/+$/, '')),
         }),
       ),
     );
-    // Trust speaks of registries by the names of the settings.
+    // The trust file uses the names of registries in the settings.
     const names = new Map(opened.map((registry, index) => [registry, named[index] ?? registry.url]));
     const registries = new Registries({ registries: opened });
     const isListed = (name: string): boolean => lock?.packs.some((pack) => pack.name === name) ?? false;
@@ -147,7 +147,7 @@ async function resolved(wanted: Wanted, { registries, names }: Opened): Promise<
   };
 }
 
-/** Frozen: nothing is resolved, and what does not fit the lockfile is refused before anything is fetched. */
+/** Frozen: nothing is resolved, and packs that do not match the lockfile are refused before anything is fetched. */
 async function locked(
   wanted: Wanted,
   { registries, names, offer, lock }: Opened & { readonly offer: Offer; readonly lock: PackLock },
@@ -186,7 +186,7 @@ async function locked(
   };
 }
 
-/** The offer is looked up for a manifest; the entry of a lockfile may ask for more. */
+/** The offer depends on the manifest; the entry of a lockfile may have more peers. */
 const withPeers = <T extends FetchedPack['manifest']>(manifest: T, { entry }: InstallStep): T => ({
   ...manifest,
   peerDependencies: { ...entry.peerDependencies, ...manifest.peerDependencies },

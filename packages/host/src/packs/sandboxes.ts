@@ -1,4 +1,4 @@
-/** Sandboxes of this process, made when the first pack node runs: installed packs cost nothing until used. */
+/** Sandboxes of this process, created when the first pack node runs: installed packs cost nothing until used. */
 import path from 'node:path';
 import type { EgressByPurpose } from '@gantry/egress';
 import { OpenwopError, type SandboxHealth } from '@gantry/protocol';
@@ -26,7 +26,7 @@ export class Sandboxes {
     this.#options = options;
   }
 
-  /** A folder that the operator named may run without an OS sandbox where there is none; others may not. */
+  /** A folder of the operator may run without an OS sandbox if there is none; other packs may not. */
   async for(source: 'archive' | 'folder'): Promise<Sandbox> {
     const { sandbox: isolation } = this.#options.settings;
     try {
@@ -38,7 +38,7 @@ export class Sandboxes {
     }
   }
 
-  /** What packs from archives get on this machine. */
+  /** The isolation of packs from archives on this machine. */
   async isolation(): Promise<Isolation | 'none'> {
     try {
       return (await this.for('archive')).stats().isolation === 'permission-only' ? 'permission-only' : 'os';
@@ -48,12 +48,12 @@ export class Sandboxes {
     }
   }
 
-  /** The version that Python packs get; undefined where there is none, or nothing to hold it. */
+  /** The Python version for packs; undefined without Python or without an OS sandbox. */
   async python(): Promise<string | undefined> {
     return (await this.isolation()) === 'os' ? (await this.for('archive')).pythonVersion() : undefined;
   }
 
-  /** What packs from archives get on this machine, and what is missing. */
+  /** The isolation of packs from archives on this machine, and its problems. */
   async health(): Promise<SandboxHealth> {
     try {
       return healthOf(await (await this.#get(this.#options.settings.sandbox)).report());

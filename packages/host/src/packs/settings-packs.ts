@@ -1,7 +1,7 @@
 /**
- * The packs that the operator's settings name, installed at every start for every tenant: folders, and names with
- * ranges. What a range was resolved to is kept, so that a restart needs no registry and changes nothing; another list or
- * another lockfile decides anew.
+ * The packs of the operator's settings, installed at every start for every tenant: folders, and names with ranges.
+ * The resolved versions are stored, so that a restart needs no registry and changes nothing; another list or
+ * another lockfile is resolved again.
  */
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -29,17 +29,17 @@ import type { HostTrust } from './trust.ts';
 
 export const BY_SETTING = 'setting:GANTRY_PACKS';
 
-/** What the present list stands for, when all of it was installed or left out for want of a grant. */
+/** The resolution of the current list, once all packs were installed or left out for lack of a grant. */
 const keptPlans: RecordKind<KeptPlan> = { kind: 'pack-plan', idPrefix: 'pack-plan' };
 const NAMED = /^((?:core|vendor|community|private|local)(?:\.[A-Za-z0-9_-]+)+)(?:@(.+))?$/;
 
 interface KeptPack extends ChosenPack {
-  /** Of a pack that was left out: what it asks for, and the packs that it depends on. */
+  /** Of a pack that was left out: the permissions that it requests, and its dependencies. */
   readonly leftOut?: { readonly asks: readonly string[]; readonly dependencies: readonly string[] };
 }
 
 interface KeptPlan {
-  /** The list and the lockfile that it was made of. */
+  /** The list and the lockfile that it was resolved from. */
   readonly basis: readonly string[];
   readonly packs: readonly KeptPack[];
 }
@@ -54,7 +54,7 @@ export interface SettingsPacksOptions {
   readonly log: Logger;
 }
 
-/** What cannot be installed stops the start: the operator asked for it by name. */
+/** A pack that cannot be installed stops the start: the operator requested it by name. */
 export async function installSettings(options: SettingsPacksOptions): Promise<void> {
   const { records, log, install } = options;
   const listed = options.settings.packs;
@@ -88,7 +88,7 @@ export async function installSettings(options: SettingsPacksOptions): Promise<vo
   });
 }
 
-/** `vendor.acme.crm@^1.2`; without a range any version. A folder of such a name is written `./name`. */
+/** `vendor.acme.crm@^1.2`; any version without a range. A folder with such a name is written `./name`. */
 function rootOf(item: string): Root | undefined {
   const [, name, range = '*'] = NAMED.exec(item) ?? [];
   return name === undefined ? undefined : { name, range, requestedBy: 'GANTRY_PACKS' };
@@ -116,7 +116,7 @@ interface NamedPacks extends KeptPlan {
   readonly candidates: readonly Candidate[];
 }
 
-/** Everything that the names stand for, dependencies first. */
+/** The resolved versions of all names, dependencies first. */
 async function namedPacks(
   options: SettingsPacksOptions,
   roots: readonly Root[],
@@ -172,7 +172,7 @@ async function isSettled(options: SettingsPacksOptions, { packs }: KeptPlan): Pr
   return true;
 }
 
-/** What the operator gives: by the trust file, by naming variables for it, and the surfaces that the plan lists. */
+/** The operator's grants: in the trust file, by variables for the pack, and for the requested surfaces. */
 function grantsOf(
   { trust, settings }: Pick<SettingsPacksOptions, 'trust' | 'settings'>,
   { name, asks }: Pick<Asking, 'name' | 'asks'>,
@@ -183,13 +183,13 @@ function grantsOf(
   return { exactly, grants: [...(exactly ? (trust.grants[name] ?? []) : []), ...reads, ...surfaces] };
 }
 
-/** A folder that the operator names gets all that it asks for. */
+/** A folder of the operator is granted everything that it requests. */
 function givenTo(options: SettingsPacksOptions, folders: readonly Folder[], asking: Asking): Given {
   if (!folders.some(({ manifest }) => manifest.name === asking.name)) return grantsOf(options, asking);
   return { grants: [...asking.asks, ...(asking.isUndetermined ? SURFACE_GRANTS : [])] };
 }
 
-/** What the trust file says of a pack is exactly what it may do; others keep what was granted before. */
+/** Packs in the trust file get exactly the grants there; others keep their earlier grants. */
 async function regrantsOf(options: SettingsPacksOptions, present: readonly ChosenPack[]): Promise<Regrant[]> {
   const { records } = options;
   return Promise.all(
@@ -220,8 +220,8 @@ async function keepWrites(
 }
 
 /**
- * The settings are what every tenant has: other versions and other packs leave, so that the listed version is the
- * one that serves. Where the listed version was left out, the one before goes on serving.
+ * Removes other versions and other packs that the settings installed before, so that the listed version serves.
+ * If the listed version was left out, the previous one continues to serve.
  */
 async function retireWrites(
   { records, now }: SettingsPacksOptions,
@@ -251,7 +251,7 @@ function tell(
   for (const { name, version, trust, signedBy, warnings, source } of installed) {
     const pack = `${name}@${version}`;
     const earlier = before.get(name)?.record.version;
-    // The list is the operator's word, and a restart with the same list changes nothing.
+    // The operator requested this list, and a restart with the same list changes nothing.
     if (source === 'archive' && earlier !== undefined && compareVersions(version, earlier) < 0)
       log.warn({ pack, before: earlier }, 'older pack version installed');
     log.info({ pack, source, trust, signedBy, warnings }, 'pack installed');

@@ -1,9 +1,9 @@
-/** The trust file of the operator, and what holds without one. */
+/** The trust file of the operator, and the defaults without one. */
 import { readTrustFile, TrustFileError } from '@gantry/packs';
 import { type Settings, SettingsError } from '../settings.ts';
 import { type HostTrust, WITHOUT_FILE } from './trust.ts';
 
-/** Trust as the settings name it. */
+/** Loads the trust of the settings. */
 export async function loadTrust(
   settings: Pick<Settings, 'trustFile' | 'registries' | 'packSignatures'>,
 ): Promise<HostTrust> {

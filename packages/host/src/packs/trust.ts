@@ -1,4 +1,4 @@
-/** Whom this host trusts packs from. One policy for what is handed over; each registry may have its own. */
+/** The trust of this host in packs. One policy applies to uploads; each registry may have its own. */
 import {
   type Archive,
   type FetchedPack,
@@ -18,24 +18,24 @@ import {
 import { OpenwopError } from '@gantry/protocol';
 import type { StoredPack } from './pack-records.ts';
 
-/** Its policy is that of the file unless it has one; its keys, if given, are all that vouch for its packs. */
+/** Its policy defaults to that of the file; its keys, if given, are the only ones that vouch for its packs. */
 type RegistryTrust = NonNullable<TrustFile['registries']>[number];
 
 export interface HostTrust {
-  /** For archives that are handed over. */
+  /** For uploaded archives. */
   readonly policy: TrustPolicy;
   /** For registries without a policy of their own. */
   readonly registryPolicy: TrustPolicy;
   readonly keys: readonly TrustedKey[];
   readonly registries: readonly RegistryTrust[];
   readonly sigstore?: SigstoreTrust | undefined;
-  /** What a signature has to cover in mode `verified`. */
+  /** The coverage that a signature must have in mode `verified`. */
   readonly demands: 'manifest' | 'files';
-  /** What packs that the settings name may do, by name. */
+  /** Grants of packs of the settings, by name. */
   readonly grants: Readonly<Record<string, readonly string[]>>;
 }
 
-/** An archive that somebody uploads is known to them; what a registry sends must be proved. */
+/** The uploader knows an uploaded archive; an archive from a registry must be proved. */
 export const WITHOUT_FILE: HostTrust = {
   policy: { mode: 'open' },
   registryPolicy: { mode: 'verified' },
@@ -45,24 +45,24 @@ export const WITHOUT_FILE: HostTrust = {
   grants: {},
 };
 
-/** What a registry says of a version that came from it. */
+/** The statements of a registry about a version that came from it. */
 export interface RegistryProof
   extends Pick<FetchedPack, 'keys' | 'advisories'>,
     Partial<Pick<FetchedPack, 'detachedSignature'>> {
   readonly url: string;
   readonly record: RegistryRecord;
-  /** What it says of the signature, where the manifest in the archive is silent. */
+  /** Its statement about the signature, if the manifest in the archive has none. */
   readonly signing?: Signing | undefined;
-  /** Somebody asked for exactly this version. */
+  /** Exactly this version was requested. */
   readonly isExact: boolean;
   /** A lockfile names these bytes. */
   readonly isLocked: boolean;
-  /** The caller vouches for it, as for an archive that it uploads: the policy for uploads holds. */
+  /** The caller vouches for it, as for an upload: the policy for uploads applies. */
   readonly asUpload: boolean;
 }
 
 export type Origin =
-  /** A folder that the operator named: being developed, so neither signed nor listed. */
+  /** A folder of the operator, in development: neither signed nor listed. */
   | { readonly from: 'folder' }
   | { readonly from: 'upload' }
   | { readonly from: 'registry'; readonly proof: RegistryProof };
@@ -73,17 +73,17 @@ export interface ProofQuestion {
   readonly bytes: Uint8Array;
   readonly archive: Archive;
   readonly manifest: PackManifest;
-  /** What it would replace. */
+  /** The version that it would replace. */
   readonly current: StoredPack | undefined;
   readonly allowsOlder: boolean;
-  /** Pins of workflows; read where they matter. */
+  /** Pins of workflows; read only if needed. */
   readonly pins: () => Promise<readonly PackPin[]>;
   readonly now: number;
 }
 
 export type Trusted = Extract<TrustJudgement, { trusted: true }>;
 
-/** The proof of an archive under the policy for where it came from, or the reason against it. */
+/** The proof of an archive under the policy for its origin. Throws the reason if there is no valid proof. */
 export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
   const { trust, origin, archive, manifest, now } = question;
   const { name, version } = manifest;
@@ -127,15 +127,15 @@ const registryPolicy = (trust: HostTrust, url: string): TrustPolicy =>
   ofRegistry(trust, url)?.policy ?? trust.registryPolicy;
 
 /**
- * The operator's word about a key counts before a registry's: keys are looked up in this order. What has to be proved
- * as an upload is proved by the operator's keys alone.
+ * Keys of the operator take precedence over those of a registry: keys are looked up in this order. A pack that has to
+ * be proved as an upload is proved only by the operator's keys.
  */
 function keysFor({ keys, policy }: HostTrust, origin: Origin): readonly TrustedKey[] {
   if (origin.from !== 'registry' || (origin.proof.asUpload && policy.mode !== 'open')) return keys;
   return [...keys, ...origin.proof.keys];
 }
 
-/** The modes in force, as operators see them. */
+/** The effective modes, for operators. */
 export interface TrustModes {
   readonly uploads: TrustPolicy['mode'];
   readonly registries: readonly { readonly url: string; readonly mode: TrustPolicy['mode'] }[];

@@ -1,7 +1,7 @@
 /**
- * Deletes content of packs that nobody has installed and no run is pinned to. What is found unused is deleted by a later
- * sweep, at least an hour on: a run that was being created meanwhile is there by then. An install relies on the entry
- * in its commit, so it never loses what it found.
+ * Deletes content of packs that no tenant has installed and no run is pinned to. Unused content is deleted by a later
+ * sweep, at least an hour after it was found: a run that was being created meanwhile exists by then. The commit of an
+ * install expects the entry, so an install never loses content that it found.
  */
 import { everyRecord, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
@@ -17,7 +17,7 @@ export interface UnusedContentOptions {
   readonly now: () => number;
 }
 
-/** A sweep answers how many archives were deleted. */
+/** A sweep returns the number of deleted archives. */
 export function unusedContent({ store, folders, now }: UnusedContentOptions): () => Promise<number> {
   /** When this process first found it unused, by integrity. */
   let unusedSince: ReadonlyMap<string, number> = new Map();
@@ -45,7 +45,7 @@ export function unusedContent({ store, folders, now }: UnusedContentOptions): ()
   };
 }
 
-/** Runs are read only when something is not installed. */
+/** Runs are read only if some content is not installed. */
 async function findUnused({
   entries,
   records,

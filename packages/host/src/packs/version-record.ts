@@ -1,4 +1,4 @@
-/** From an archive that was read to what the host keeps of it. */
+/** Makes the stored record of an archive. */
 import type { PackEffect } from '@gantry/engine';
 import {
   type Archive,
@@ -16,9 +16,9 @@ import type { CodeRecord, Declared, NodeRecord, PackNode, VersionRecord } from '
 
 export interface Contents {
   readonly record: VersionRecord;
-  /** What a pack of neither nodes nor chains brings, by its ids. */
+  /** Ids of the contents of a pack that has neither nodes nor chains. */
   readonly contentIds: readonly string[];
-  /** What of the pack this host leaves out, and why. */
+  /** The parts of the pack that this host does not serve, and why. */
   readonly warnings: readonly string[];
 }
 
@@ -98,7 +98,7 @@ function declaredBy(
   }
 }
 
-/** Agents alone need a runtime for them, whether their manifest says so or not. */
+/** A pack with only agents needs a runtime for them, even if its manifest does not say so. */
 const agentsNotServed = ({ name, version }: PackManifest): OpenwopError =>
   new OpenwopError('pack_peer_dependency_missing', {
     message: `${name}@${version} brings agents and no node types; this host does not offer agents.manifestRuntime.`,
@@ -160,7 +160,7 @@ function nodeRecord(
 const isSensitive = (marks: unknown): boolean =>
   typeof marks === 'object' && marks !== null && 'sensitive' in marks && marks.sensitive === true;
 
-/** Published roles; a role that nobody knows is taken for one that acts on the world. */
+/** Published roles; an unknown role is treated as one with side effects. */
 const HARMLESS_ROLES = new Set(['pure', 'gate', 'human-input', 'streaming-output']);
 
 function effectOf({ role, capabilities = [] }: PackNode, idempotent: boolean): PackEffect {

@@ -10,7 +10,7 @@ export const pinsIn = (packs: WorkflowPacks = {}): PackPin[] =>
 
 type Definitions = Pick<Store['records'], 'definition'>;
 
-/** Of the definition with this hash. */
+/** The pins of the definition with this hash. */
 export async function pinsOf(records: Definitions, hash: string): Promise<PackPin[]> {
   const body = await records.definition(hash);
   const definition: WorkflowDefinition | undefined = body === null ? undefined : JSON.parse(body);

@@ -1,10 +1,10 @@
-/** Artifact types of a pack as the host keeps them. */
+/** The stored artifact types of a pack. */
 import type { ArtifactType as RegisteredType } from '@gantry/engine';
 import { type Archive, type ArtifactType, normalizePath } from '@gantry/packs';
 import { given, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { compileUserSchema } from '../../workflows/user-schema.ts';
 
-/** All schemas of one pack are compiled in one go, so what they cost together is bounded too. */
+/** All schemas of one pack are compiled together, so their total size is limited too. */
 const SCHEMAS_BYTES_MAX = 256 * 1024;
 
 export interface ArtifactTypeRecord
@@ -13,7 +13,7 @@ export interface ArtifactTypeRecord
   readonly schemaText: string;
 }
 
-/** Refuses the whole pack for one schema that cannot be used: a type is of no use without its check. */
+/** Refuses the whole pack if one schema cannot be used: a type is useless without its check. */
 export function artifactTypeRecords(
   types: readonly ArtifactType[],
   files: Archive['files'],
@@ -33,7 +33,7 @@ export function artifactTypeRecords(
   });
 }
 
-/** What compiling a workflow needs of it. */
+/** The part of the record that the compiler of workflows uses. */
 export function artifactTypeOf({ schemaText, schemaVersion, syncOn }: ArtifactTypeRecord): RegisteredType {
   const reading = readSchemaText(schemaText);
   if (!reading.usable) throw new Error('a schema that was installed is unusable');
@@ -45,7 +45,7 @@ const tooMuch = {
   problem: `The schemas of one pack may have ${SCHEMAS_BYTES_MAX} bytes together.`,
 } as const;
 
-/** An older dialect has the schema in the manifest, where no bytes of its own exist. */
+/** An older dialect has the schema inline in the manifest, so there is no file. */
 function schemaTextOf({ schemaRef, schema = {} }: ArtifactType, files: Archive['files']): string {
   if (schemaRef === undefined) return JSON.stringify(schema);
   const bytes = files.get(normalizePath(schemaRef));
@@ -59,14 +59,14 @@ type SchemaReading =
   | { readonly usable: true; readonly schema: JsonObject; readonly check: Check }
   | { readonly usable: false; readonly problem: string };
 
-/** Published schemas name themselves by an address; nothing is ever fetched from there. */
+/** Published schemas have an address as `$id`; it is never fetched. */
 export function readSchemaText(text: string): SchemaReading {
   const { $id: _id, $schema: _dialect, ...schema } = parse(text);
   const check = compileUserSchema(schema);
   return typeof check === 'string' ? { usable: false, problem: check } : { usable: true, schema, check };
 }
 
-/** The archive was checked before: it is JSON, an object or one of the two schemas that are a word. */
+/** The archive was checked before: the text is JSON, an object, `true` or `false`. */
 function parse(text: string): JsonObject {
   const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
   if (value === false) return { not: {} };

@@ -4,7 +4,7 @@ import { declaredPacks } from '../binding.ts';
 import type { PackRecords } from '../pack-records.ts';
 import type { ArtifactTypeRecord } from './artifact-type-record.ts';
 
-/** Own packs before shared ones, the last installed first: of types that several register, that of the first. */
+/** Own packs before shared ones, the last installed first. If several register a type, the first wins. */
 async function registered(records: PackRecords, tenant: string): Promise<Map<string, ArtifactTypeRecord>> {
   const packs = await declaredPacks(records, tenant, 'artifact-type');
   const types = packs.flatMap(({ declared }) => declared.types).reverse();
@@ -17,10 +17,10 @@ export const findArtifactType = async (
   artifactTypeId: string,
 ): Promise<ArtifactTypeRecord | undefined> => (await registered(records, tenant)).get(artifactTypeId);
 
-/** What every type can rely on here, whether or not a pack registers it. Nothing is drawn. */
+/** Facets of every type, whether or not a pack registers it. Nothing is rendered. */
 export const ARTIFACT_FACETS = { store: true, render: false, export: ARTIFACT_FORMATS } as const;
 
-/** Of the discovery document, by type. */
+/** For the discovery document, by type. */
 export async function artifactTypeFacets(records: PackRecords, tenant: string): Promise<JsonObject> {
   const types = [...(await registered(records, tenant)).values()];
   return Object.fromEntries(

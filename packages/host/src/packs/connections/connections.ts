@@ -1,4 +1,4 @@
-/** The providers that connection packs bring, as a tenant sees them. */
+/** The providers of connection packs, as a tenant sees them. */
 import type { Provider } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { SHARED } from '../../workflows/shared.ts';
@@ -9,7 +9,7 @@ import { type InstalledProvider, type Resolution, resolveProvider } from './prov
 export type Connections = ReturnType<typeof packConnections>;
 
 export function packConnections(records: PackRecords) {
-  /** This host knows no provider by itself; `builtInVersion` asks what would be if it did. */
+  /** This host has no built-in providers; `builtInVersion` resolves as if it had one of that version. */
   const resolve = async (
     tenant: string,
     providerId: string,
@@ -31,7 +31,7 @@ export function packConnections(records: PackRecords) {
   return { resolve, provider };
 }
 
-/** What installed packs say of providers, own ones first, the last installed first. */
+/** Providers that installed packs describe, own packs first, the last installed first. */
 export async function installedProviders(records: PackRecords, tenant: string): Promise<InstalledProvider[]> {
   const packs = await declaredPacks(records, tenant, 'connection');
   return packs.map(({ name, version, tenant: owner, declared }) => ({

@@ -1,4 +1,4 @@
-/** Sign-ins that nodes declare, checked when their pack is installed: a node that could never sign in is refused then. */
+/** Sign-ins that nodes declare, checked at install: a node that could never sign in is refused. */
 import type { NodePackManifest } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { SHARED } from '../../workflows/shared.ts';
@@ -7,13 +7,13 @@ import type { PackRecords } from '../pack-records.ts';
 import { installedProviders } from './connections.ts';
 import { type InstalledProvider, isOAuth, resolveProvider, scopesOf } from './provider.ts';
 
-/** The provider that a node signs in with, and the scopes that it needs there. */
+/** The provider that a node signs in with, and the scopes that it needs. */
 export interface NodeAuth {
   readonly provider: string;
   readonly scopes: readonly string[];
 }
 
-/** The sign-in of a connector is that of its actions, unless they declare their own. */
+/** Actions use the sign-in of their connector, unless they declare their own. */
 export function nodeAuth(
   { typeId, auth }: PackNode,
   connector: NodePackManifest['connector'],
@@ -27,7 +27,7 @@ export function nodeAuth(
 /** The part of a pack that is about to be installed. */
 export type Arriving = Pick<VersionRecord, 'name' | 'version' | 'declared' | 'nodes'>;
 
-/** Providers may arrive with the packs that need them. */
+/** Providers may be in the same plan as the packs that need them. */
 export async function refuseUnknownAuth(
   records: PackRecords,
   tenant: string,
@@ -46,7 +46,7 @@ export async function refuseUnknownAuth(
     );
 }
 
-/** What the packs that arrive say of providers. */
+/** Providers that the packs of the plan describe. */
 const broughtBy = (tenant: string, arriving: readonly Arriving[]): InstalledProvider[] =>
   arriving.flatMap(({ name: packName, version, declared }) =>
     declared?.kind === 'connection'
@@ -85,10 +85,10 @@ const UNRESOLVED = {
   connection_provider_conflict: 'several installed packs describe it. Uninstall all but one of them.',
 } as const;
 
-/** Of records of clients, by provider. */
+/** Records of OAuth clients, by provider. */
 export const oauthClientKind = { kind: 'oauth-client', idPrefix: 'oac' } as const;
 
-/** What a pack that signs in with OAuth needs of the operator, and lacks now. */
+/** Warnings about OAuth clients that the pack needs and the operator has not configured. */
 export async function missingClients(
   records: Pick<PackRecords, 'find'>,
   tenant: string,

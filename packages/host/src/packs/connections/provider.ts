@@ -1,4 +1,4 @@
-/** Which description of a provider counts, what people consent to, and where its credentials may go. */
+/** Which description of a provider is used, its consent steps, and where its credentials may be sent. */
 import { compareVersions, type Provider } from '@gantry/packs';
 
 /** A provider that an installed pack describes. */
@@ -17,15 +17,15 @@ export type Resolution =
   | {
       readonly source: 'none';
       readonly code: 'connection_provider_conflict';
-      /** Everyone who describes it. */
+      /** All packs that describe it. */
       readonly packs: readonly string[];
     };
 
 /**
- * `candidates` describe the provider asked for, in the order of installation, last first. What a tenant installed
- * comes before what the operator did. Of one pack the last installed version counts; two packs that describe the
- * same provider are a conflict, since each could send people to other addresses. A pack replaces what the host
- * itself knows unless it is older.
+ * `candidates` describe the requested provider, in the order of installation, last first. Packs of the tenant come
+ * before those of the operator. The last installed version of a pack is used; two packs that describe the same
+ * provider are a conflict, since each could send people to other addresses. A pack replaces a built-in provider
+ * unless it is older.
  */
 export function resolveProvider(
   candidates: readonly InstalledProvider[],
@@ -62,7 +62,7 @@ export interface ConsentStep {
   }[];
 }
 
-/** One step for reading; writing is always asked for on its own, after it. */
+/** One step for read access; write access is always a separate step after it. */
 export function consentPlan({ auth }: Provider, requested: readonly ScopeAccess[]): ConsentStep[] {
   if (auth.kind !== 'oauth2') return [];
   const step = (access: ScopeAccess): ConsentStep => ({
@@ -71,7 +71,7 @@ export function consentPlan({ auth }: Provider, requested: readonly ScopeAccess[
   });
   const read = requested.includes('read') ? [step('read')] : [];
   const write = requested.includes('write') ? [step('write')] : [];
-  // Reading needs consent even where the provider knows no scopes for it; writing without any is nothing to ask.
+  // Read access needs consent even without scopes; write access without scopes needs no step.
   return [...read, ...write.filter(({ groups }) => groups.length > 0)];
 }
 
@@ -79,7 +79,7 @@ export function consentPlan({ auth }: Provider, requested: readonly ScopeAccess[
 export const scopeGroups = ({ auth }: Provider, access: readonly ScopeAccess[]) =>
   access.flatMap((kind) => auth.scopes?.[kind] ?? []);
 
-/** Whether this host can drive the sign-in; with a `manual` one people bring the token themselves. */
+/** Whether this host can run the sign-in; with `manual`, people provide the token themselves. */
 export const isOAuth = ({ auth }: Provider): boolean =>
   auth.kind === 'oauth2' && auth.authFlow !== 'manual' && auth.authFlow !== 'none';
 
@@ -92,7 +92,7 @@ export type EgressVerdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly code: 'no_api_hosts' | 'egress_host_not_allowed' };
 
-/** Credentials go to the hosts that the pack lists and to what lies below them, and nowhere else. */
+/** Credentials are sent only to the hosts that the pack lists, and to their subdomains. */
 export function egressVerdict({ apiHosts = [] }: Provider, requestHost: string): EgressVerdict {
   if (apiHosts.length === 0) return { allowed: false, code: 'no_api_hosts' };
   const host = requestHost.toLowerCase();

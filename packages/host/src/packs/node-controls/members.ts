@@ -7,14 +7,14 @@ type Call = Invocation['call'];
 export interface Members {
   /** By their path in `ctx`. */
   readonly table: SurfaceTable;
-  /** Served beside them, for what the sandbox leaves to the host. */
+  /** Primitives that the sandbox leaves to the host. */
   readonly primitives?: readonly string[];
-  /** Before the code runs. */
+  /** Called before the code runs. */
   load?(): Promise<void>;
   call(...args: Parameters<Call>): ReturnType<Call>;
 }
 
-/** A path that several have is served by the first. */
+/** If several parts have a path, the first serves it. */
 export function together(parts: readonly Members[]): Members {
   const table: SurfaceTable = Object.assign({}, ...parts.toReversed().map((part) => part.table));
   return {
@@ -33,7 +33,7 @@ export function together(parts: readonly Members[]): Members {
   };
 }
 
-/** What the node returns to end the run or to say what becomes of a failure: nothing is asked of the host. */
+/** Results that end the run or direct the handling of a failure; the host serves no calls for them. */
 export const ENDINGS: Members = {
   table: { terminate: 'terminate', applyErrorDirective: 'directive' },
   call: async (method) => {

@@ -1,6 +1,6 @@
 /**
- * What a node asks for in `requiresSecrets`, `requiredCredentials` and `auth`, looked up before it is dispatched: references
- * for the first, values for the second, both for the token of the provider that it signs in with.
+ * Resolves `requiresSecrets`, `requiredCredentials` and `auth` of a node before it is dispatched: references for the
+ * first, values for the second, both for the token of the provider that it signs in with.
  */
 import { type CredentialKind, ERRORS, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Credentials } from '../../credentials/credentials.ts';
@@ -64,7 +64,7 @@ export const nodeSecrets =
     };
   };
 
-/** The codes of `secrets.resolve` are not those of a node that was not dispatched. */
+/** Maps codes of `secrets.resolve` to the one for a node that was not dispatched. */
 async function revealed<T>(work: Promise<T>, id: string): Promise<T> {
   try {
     return await work;

@@ -1,4 +1,4 @@
-/** `ctx.sideEffects`: pack code claims an effect before it acts, and says how it ended. */
+/** `ctx.sideEffects`: pack code claims an effect before it acts, and reports the outcome. */
 import { hash } from 'node:crypto';
 import { invalid, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Data } from '@gantry/sandbox';
@@ -18,7 +18,7 @@ type Effect = Parameters<InvocationLog['claim']>[0];
 type Settled = Parameters<InvocationLog['settle']>[2];
 
 export function sideEffects(log: InvocationLog, scope: Scope): Members {
-  /** Only what this execution claimed may it settle. */
+  /** An execution may settle only the effects that it claimed. */
   const claimed = new Set<string>();
 
   async function tryAcquire(request: Data): Promise<JsonObject> {
@@ -71,7 +71,7 @@ function failedWith(message: Data): Settled {
   return { ok: false, retryable: true, error: { code: 'side_effect_failed', message: text } };
 }
 
-/** Of the whole pair: whatever is left out would make two effects one, and the second would never happen. */
+/** Hashes the whole pair: otherwise two effects could get the same key, and the second would never happen. */
 function keyOf({ idempotencyKey = '', effectType = 'effect' }: JsonObject): string {
   const pair = [
     text('effectType', effectType, EFFECT_TYPE_MAX),

@@ -1,8 +1,8 @@
 /**
- * Pack code that needs something of the engine first, a child or an answer: it stops there, and runs again from the top
- * when that is done.
+ * Stops pack code that first needs something from the engine, a child run or an answer. It runs again from the top when
+ * that is done.
  *
- * I1  From then on nothing more is done for the code, and what it gives back is not heard.
+ * I1  From then on the host serves no calls of the code, and ignores its result.
  */
 import type { Outcome } from '@gantry/engine';
 import type { CallIo } from '@gantry/sandbox';
@@ -14,17 +14,17 @@ export class Stop {
   #dispatch = 0;
   #wanted: { readonly outcome: Wanted; readonly error: Error } | undefined;
 
-  /** What the node has to wait for. */
+  /** The outcome that the node has to wait for. */
   get wanted(): Wanted | undefined {
     return this.#wanted?.outcome;
   }
 
-  /** `error` is what later calls of the code get. */
+  /** Later calls of the code get `error`. */
   want(outcome: Wanted, error: Error): void {
     this.#wanted ??= { outcome, error };
   }
 
-  /** Everything that the code may call, as long as it does not wait: I1. */
+  /** The members that the code may call until it has to wait: I1. */
   closing(members: Members): Members {
     return {
       table: members.table,
@@ -36,7 +36,7 @@ export class Stop {
     };
   }
 
-  /** The process went down under another node: the code began again. */
+  /** The process crashed because of another node, and the code started again. */
   #follow({ dispatch }: CallIo): void {
     if (dispatch === this.#dispatch) return;
     this.#dispatch = dispatch;

@@ -1,8 +1,8 @@
 /**
- * `ctx.invokeSubWorkflow({workflowRef, inputs})`: the child is the engine's to start, so the node stops at its first
+ * `ctx.invokeSubWorkflow({workflowRef, inputs})`: the engine starts the child, so the node stops at its first
  * call that has no answer yet, and its code runs again from the top when the child has ended.
  *
- * I1  Calls differ by their order alone; the n-th call gets the n-th answer.
+ * I1  Calls are identified only by their order; the n-th call gets the n-th answer.
  */
 import type { CalledRun, WorkflowCall } from '@gantry/engine';
 import { isObject, type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -43,7 +43,7 @@ const invalid = (field: string, rule: string): OpenwopError =>
     details: { field },
   });
 
-/** As public packs expect it, failures propagate: only a child that completed is an answer. */
+/** Failures propagate, as public packs expect: only a completed child is an answer. */
 function answerOf({ workflowId }: WorkflowCall, called: CalledRun, nth: number): Data {
   if (called.workflowId !== workflowId) {
     const message = `Call ${nth} of ctx.${PATH} was of ${called.workflowId} before and is of ${workflowId} now. Code that calls workflows must call the same ones in the same order each time it runs.`;

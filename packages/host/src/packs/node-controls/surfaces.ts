@@ -6,7 +6,7 @@ import type { CallListeners } from '../../surfaces/call-journal.ts';
 import type { Approve } from '../../tools/approval.ts';
 import type { Members } from './members.ts';
 
-/** For whom and what a surface works. */
+/** The context of the calls of a surface. */
 export interface SurfaceFacts extends CallListeners {
   readonly key: RunKey;
   readonly workspace: string | undefined;
@@ -18,15 +18,15 @@ export interface SurfaceFacts extends CallListeners {
   readonly effect: PackEffect;
   readonly pack: { readonly name: string; readonly version: string };
   readonly peers: readonly string[];
-  /** What it was granted; without it nothing is held against it. */
+  /** Its grants; without this member, grants are not checked. */
   readonly granted?: readonly string[];
   readonly signal: AbortSignal;
   readonly log: InvocationLog;
-  /** How changes of the node are committed; none outside of a run. */
+  /** Commits changes of the node; absent outside of a run. */
   readonly work?: CallerWork;
-  /** How a person is asked before a tool is called; none outside of a run. */
+  /** Asks a person before a tool is called; absent outside of a run. */
   readonly approve?: Approve;
 }
 
-/** What the host offers to a node beside the members that are built in; those win where both have a path. */
+/** Members that the host offers to a node in addition to the built-in ones, which win where both have a path. */
 export type Surfaces = (facts: SurfaceFacts) => Members;
