@@ -1,4 +1,4 @@
-/** Whether a run may begin: the same for `POST /v1/runs` and for runs that the host itself starts. */
+/** Whether a run may start: the same checks for `POST /v1/runs` and for runs that the host starts. */
 import { checkInputs, childWorkflows, type InputIssue } from '@gantry/engine';
 import { checkRunOptions, invalid, type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
 import { Contended } from '@gantry/resources';
@@ -13,7 +13,7 @@ export interface RunRequest {
   readonly metadata: JsonObject;
 }
 
-/** Throws `not_found` or `validation_error` when no run can come of it. */
+/** Throws `not_found` or `validation_error` if the run cannot be created. */
 export async function admit(
   workflows: Pick<Workflows, 'resolve'>,
   owner: RunOwner,
@@ -29,7 +29,7 @@ export async function admit(
   return { owner, workflow, inputs, configurable, tags, metadata };
 }
 
-/** What depends on the workflow: its schema for options, its inputs, its children. */
+/** Checks that depend on the workflow: its schema for options, its inputs, its children. */
 export async function checkAdmission(
   workflows: Pick<Workflows, 'resolve'>,
   tenant: string,
@@ -50,7 +50,7 @@ function refuseInputs(issues: readonly InputIssue[]): void {
   });
 }
 
-/** A run whose child cannot be started is refused before it does half of its work. */
+/** A run whose child cannot be started is refused before it does part of its work. */
 async function checkChildren(
   workflows: Pick<Workflows, 'resolve'>,
   tenant: string,
@@ -69,7 +69,7 @@ async function checkChildren(
 export const isFinal = (error: unknown): error is OpenwopError =>
   error instanceof OpenwopError && error.status < 500 && !(error instanceof Contended);
 
-/** Inputs as readers may see them. Of a deleted workflow it is not known what is sensitive. */
+/** Inputs as readers may see them. For a deleted workflow it is unknown which are sensitive. */
 export function shownInputs(workflow: ResolvedWorkflow | null, inputs: JsonObject): JsonObject {
   if (workflow === null) return {};
   const { variables, mask } = workflow.plan;

@@ -1,4 +1,4 @@
-/** What the chain library needs of this host. */
+/** The options of this host for the chain library. */
 import { hash, randomBytes } from 'node:crypto';
 import type { CompileSchema, ExpandOptions } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';

@@ -16,7 +16,7 @@ function compileSchema(definition: WorkflowDefinition): ValidateFunction | undef
   return validate;
 }
 
-/** Why this schema can't be taken; empty when it can. */
+/** Why this schema cannot be used; empty if it can. */
 export const configurableSchemaIssues = ({ configurableSchema }: WorkflowDefinition): string[] =>
   configurableSchema ? userSchemaIssues(configurableSchema) : [];
 

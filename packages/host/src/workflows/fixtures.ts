@@ -2,7 +2,7 @@
 
 const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 
-/** Fixtures that load, but whose meaning lies in capabilities this version does not offer. */
+/** Fixtures that load, but depend on capabilities that this version does not offer. */
 const NOT_HONOURED_PREFIXES = [
   'conformance-agent-channel-',
   'conformance-agent-memory-',
@@ -13,7 +13,7 @@ const NOT_HONOURED_PREFIXES = [
 const startsWithOneOf = (id: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => id.startsWith(prefix));
 
-/** Their secret, or the provider that stands in for a model, is there only where the seams are served. */
+/** Their secret, or the provider that replaces a model, exists only if the test seams are served. */
 const WITH_SEAMS = [
   'openwop-smoke-byok-roundtrip',
   'conformance-stream-text',
@@ -23,7 +23,7 @@ const WITH_SEAMS = [
   'conformance-phase4-',
 ];
 
-/** Suites run every fixture that is listed, so only what works is. */
+/** Suites run every listed fixture, so only working ones are listed. */
 export const honouredFixtures = (
   workflowIds: readonly string[],
   { testSeams }: { readonly testSeams: boolean },

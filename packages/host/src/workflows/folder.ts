@@ -1,4 +1,4 @@
-/** Definitions from the operator's folder, loaded at start and seen by every tenant. */
+/** Definitions from the operator's folder, loaded at start and visible to every tenant. */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Json, OpenwopError, readJsonText } from '@gantry/protocol';
@@ -8,7 +8,7 @@ import { SHARED } from './workflows.ts';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Registers every `*.json` of the folder. A bad file is reported and skipped. Answers the ids served. */
+/** Registers every `*.json` of the folder. A bad file is reported and skipped. Returns the ids served. */
 export async function loadWorkflowsFolder(
   folder: string,
   workflows: Workflows,

@@ -15,9 +15,9 @@ const compileWith = (definition: WorkflowDefinition, types: PinnedTypes): Plan =
   compile(definition, { sha256, compileSchema: compileUserSchema, ...types });
 
 export interface Plans {
-  /** The plan of a definition that some run is pinned to. */
+  /** The plan of a definition that a run is pinned to. */
   planOf(workflowHash: string): Promise<Plan>;
-  /** What a new run of this tenant is pinned to. */
+  /** The definition that a new run of this tenant is pinned to. */
   planFor(tenant: string, hash: string): Promise<PlanFor>;
 }
 
@@ -40,7 +40,7 @@ export function createPlans(store: Pick<Store, 'commit' | 'records'>, packs: Pac
   }
 
   /**
-   * Where packs serve a workflow, its runs are pinned to a definition that names them by version and content. It
+   * If packs serve a workflow, its runs are pinned to a definition that names them by version and content. It
    * is on disk before any run refers to it.
    */
   async function planFor(tenant: string, hash: string): Promise<PlanFor> {
@@ -74,7 +74,7 @@ export function canonical(definition: WorkflowDefinition): { hash: string; body:
   return { hash: sha256(body), body };
 }
 
-/** All that it uses is there, and used as it wants to be: found out here, never by a run. */
+/** Checks that everything the definition uses exists and is used correctly, before any run. */
 export async function checkPlan(
   packs: PackBinding,
   tenant: string,
@@ -89,7 +89,7 @@ export async function checkPlan(
   }
 }
 
-/** The longest kept goes when there are too many. */
+/** The oldest entry is removed when there are too many. */
 export function remember<T>(cache: Map<string, T>, max: number, key: string, value: T): T {
   cache.delete(key);
   cache.set(key, value);

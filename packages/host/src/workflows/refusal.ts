@@ -1,4 +1,4 @@
-/** What is wrong with a definition, as the API reports it. */
+/** The issues of a definition, as the API reports them. */
 import type { DefinitionError } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 
@@ -11,7 +11,7 @@ export interface Issue extends JsonObject {
 
 const NODE = /^\/nodes\/(\d+)(.*)$/;
 
-/** With the id of the node that it is about: people do not count nodes. */
+/** Adds the id of the node, which is easier to find than its index. */
 function located(definition: unknown, issue: Issue): Issue {
   const [, index = ''] = NODE.exec(issue.path) ?? [];
   const { nodes } = Object(definition) as { readonly nodes?: unknown };
@@ -43,7 +43,7 @@ export function refusal(definition: unknown, error: DefinitionError): OpenwopErr
   });
 }
 
-/** The issues of a refusal; one without a list of them is an issue itself. */
+/** The issues of a refusal; a refusal without a list is one issue itself. */
 export function issuesIn({ message, details }: OpenwopError): Issue[] {
   const issues = details?.issues;
   return Array.isArray(issues) ? (issues as Issue[]) : [{ path: '', message }];

@@ -1,6 +1,6 @@
 /**
- * Registrations of a workflow take turns: which version is current follows from those that are there, so of two at the
- * same instant one loses its commit and looks again. The entry of a workflow has no content, its version is all.
+ * Registrations of a workflow take turns: the current version depends on the existing ones, so of two concurrent
+ * registrations one loses its commit and reads again. The entry of a workflow has no content, only a version.
  */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { WorkflowKey } from '../triggers/definition-sync.ts';
@@ -13,7 +13,7 @@ const turnKey = ({ tenant, workflowId }: WorkflowKey): EntryKey => ({
 
 export type Turn = Entry | null;
 
-/** To be read before the versions that are there. */
+/** Must be read before the existing versions of the workflow. */
 export async function turnsOf(
   entries: Pick<Store['entries'], 'get'>,
   tenant: string,
@@ -39,10 +39,10 @@ export const takeTurn = (workflow: WorkflowKey, before: Turn | undefined, now: n
     body: '{}',
   },
   expectedVersion: before?.version ?? null,
-  // A version of before a deletion must not come again
+  // A version from before a deletion must not be used again
   ...(!before && { firstVersion: now }),
 });
 
-/** With the workflow itself. */
+/** Deleted with the workflow. */
 export const endTurns = (workflow: WorkflowKey, before: Turn | undefined): Write[] =>
   before ? [{ kind: 'deleteEntry', key: turnKey(workflow), expectedVersion: before.version }] : [];

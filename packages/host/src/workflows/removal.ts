@@ -1,6 +1,6 @@
 /**
  * Deletes a workflow with all its versions. Its runs stay, with the definitions that they are pinned to, so a run that
- * begins at the same instant goes on to its end.
+ * starts concurrently continues to its end.
  */
 import { isTerminal, OpenwopError, RUN_STATUSES } from '@gantry/protocol';
 import type { RunRow, Store } from '@gantry/store';
@@ -10,7 +10,7 @@ import { SHARED } from './shared.ts';
 
 const ACTIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
 
-/** Answers whose it was: the tenant's own, or the shared one. What its triggers made goes by the notes of the commit. */
+/** Returns the owner: the tenant, or the shared one. The note in the commit removes the records of its triggers. */
 export async function removeAll(
   { store, now }: { store: Pick<Store, 'commit' | 'records' | 'entries' | 'runs'>; now: () => number },
   { tenant, workflowId }: WorkflowKey,
@@ -27,7 +27,7 @@ export async function removeAll(
     const write = { kind: 'deleteWorkflow', tenant: current.tenant, workflowId } as const;
     const ended = endTurns({ tenant: current.tenant, workflowId }, turns.get(workflowId));
     const [result] = await store.commit([[write, ...ended, note]]);
-    // A registration came between, or a note of the same instant is there: the next try is a later one
+    // Lost to a registration, or to a note with the same time: the next try has a later time
     if (result?.won) return current.tenant;
   }
 }

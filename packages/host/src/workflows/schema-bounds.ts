@@ -1,9 +1,9 @@
-/** What a JSON Schema from outside may cost. A small schema can still be exponential: `$ref` doubles. */
+/** Limits the cost of a JSON Schema from outside. A small schema can still be exponential: `$ref` doubles. */
 import { isObject } from '@gantry/protocol';
 
 const BYTES_MAX = 65_536;
 const DEPTH_MAX = 32;
-/** Schema nodes visited when every local `$ref` is written out. */
+/** Schema nodes visited when every local `$ref` is expanded. */
 const EXPANDED_MAX = 20_000;
 const UNIQUE_ITEMS_MAX = 1_000;
 
@@ -46,7 +46,7 @@ function resolve(root: Schema, ref: string): unknown {
   return target;
 }
 
-/** Size with references written out; a reference back into itself counts once, since data bounds it. */
+/** Size with references expanded; a recursive reference counts once, since the data limits it. */
 function expandedSize(root: Schema): number {
   const sizes = new Map<unknown, number>();
   const visit = (value: unknown): number => {

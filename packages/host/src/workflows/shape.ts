@@ -1,10 +1,10 @@
-/** A definition as it is sent: whether it has the shape of one, and what is wrong where it has not. */
+/** Checks the shape of a definition as sent, and reports its issues. */
 import { lazyValidator, problemsIn, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
 import { ISSUES_MAX, type Issue, invalid } from './refusal.ts';
 
 const whole = lazyValidator(WorkflowDefinition);
 
-/** Looked at one by one: TypeBox reports eight errors of a value. A blank stands for one that can't be read. */
+/** Checked one by one: TypeBox reports eight errors of a value. A blank replaces an unreadable part. */
 const PARTS = {
   nodes: {
     validator: lazyValidator(WorkflowNode),
@@ -16,7 +16,7 @@ const PARTS = {
   },
 } as const;
 
-/** A file may name the schema by which editors check it; it is no part of the workflow. */
+/** A file may name the schema by which editors check it; it is not part of the workflow. */
 function withoutSchema(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || !('$schema' in given)) return given;
   const { $schema: _, ...definition } = given;
@@ -49,7 +49,7 @@ function shapeIssues(definition: unknown): Issue[] {
   return issues.length > 0 ? issues : issuesAt('', whole, definition);
 }
 
-/** The definition without what can't be read of it, whose faults have been reported; null if too little is left. */
+/** The definition without unreadable parts, whose faults were reported before; null if too little is left. */
 export function readable(
   given: unknown,
 ): { definition: WorkflowDefinition; isReported(issue: Issue): boolean } | null {

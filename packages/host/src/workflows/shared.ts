@@ -1,2 +1,2 @@
-/** Tenant of what every tenant sees: definitions and packs that the operator brings. */
+/** Tenant of the operator's definitions and packs, which every tenant sees. */
 export const SHARED = '*';

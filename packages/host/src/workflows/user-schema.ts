@@ -1,4 +1,4 @@
-/** JSON Schemas that users bring: bounded before they are compiled, linear-time patterns inside. */
+/** JSON Schemas of users: their size is limited before they are compiled, and patterns take linear time. */
 import { createRequire } from 'node:module';
 import type { CompileSchema } from '@gantry/engine';
 import { meant, mistyped, NAME_MAX } from '@gantry/protocol';
@@ -10,14 +10,14 @@ const regExp = Object.assign((pattern: string) => RE2JS.compile(pattern), { code
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first schema: a host without any saves 100 modules. */
+/** Loaded with the first schema: a host without schemas saves 100 modules. */
 const loadAjv = (): typeof import('ajv/dist/2020.js') => require('ajv/dist/2020.js');
 
 const OPTIONS = { strict: false, validateFormats: false, allErrors: false, verbose: true, code: { regExp } };
 
 let metaSchemas: Pick<Ajv2020, 'schemas' | 'refs'> | undefined;
 
-/** The schemas of schemas, compiled once: that takes 20 times as long as compiling a small schema. */
+/** The meta-schemas, compiled once: that takes 20 times as long as compiling a small schema. */
 function compileMetaSchemas(): Pick<Ajv2020, 'schemas' | 'refs'> {
   const ajv = new (loadAjv().Ajv2020)(OPTIONS);
   ajv.validateSchema({});
@@ -25,8 +25,8 @@ function compileMetaSchemas(): Pick<Ajv2020, 'schemas' | 'refs'> {
 }
 
 /**
- * Throws when the schema is not one. Look at `schemaIssues` first. Each has an instance of its own, which knows no other
- * user's `$id`.
+ * Throws when the schema is not valid. Check `schemaIssues` first. Each schema has its own instance, which knows no
+ * other user's `$id`.
  */
 export function compileAjv(schema: object): ValidateFunction {
   metaSchemas ??= compileMetaSchemas();
@@ -36,7 +36,7 @@ export function compileAjv(schema: object): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/** With what was probably meant where a name is missing or unknown. */
+/** Adds a suggestion where a name is missing or unknown. */
 export function inWords({
   keyword,
   params,
@@ -51,7 +51,7 @@ export function inWords({
   return message + mistyped(String(params.missingProperty), Object.keys(Object(data)), known);
 }
 
-/** Why this schema can't be taken; empty when it can. */
+/** Why this schema cannot be used; empty if it can. */
 export function userSchemaIssues(schema: Record<string, unknown>): string[] {
   const issues = schemaIssues(schema);
   if (issues.length > 0) return issues;

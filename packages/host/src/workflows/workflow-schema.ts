@@ -1,4 +1,4 @@
-/** Definitions as a JSON Schema that editors understand, with the config of the node types that every host has. */
+/** The JSON Schema of definitions for editors, with the config of the node types that every host has. */
 import { CONFIG_MEMBERS } from '@gantry/engine';
 import { type JsonObject, WorkflowDefinition, WorkflowNode } from '@gantry/protocol';
 
@@ -20,7 +20,7 @@ export function workflowSchema(): JsonObject {
           ...node,
           properties: {
             ...(node.properties as JsonObject),
-            // Types of packs are names too
+            // Types of packs are allowed too
             typeId: { anyOf: [{ enum: Object.keys(CONFIG_MEMBERS) }, typeId] },
           },
           allOf: Object.entries(CONFIG_MEMBERS).map(([type, members]) => configOf(type, members)),

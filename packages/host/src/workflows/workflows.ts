@@ -1,4 +1,4 @@
-/** The workflows a tenant may run: validated once, kept by content hash, compiled once per hash. */
+/** The workflows a tenant may run: validated once, stored by content hash, compiled once per hash. */
 
 import type { Plan } from '@gantry/engine';
 import { compareVersions, enginesProblem } from '@gantry/packs';
@@ -27,12 +27,13 @@ import { readable, shaped } from './shape.ts';
 export { SHARED } from './shared.ts';
 
 const RESOLVED_MAX = 5_000;
-/** Of many that register at once, one wins each time. */
+/** Of many concurrent registrations, one wins each time. */
 const ATTEMPTS_MAX = 100;
 
 export interface WorkflowsWithPlans extends Workflows {
   /**
-   * Called after each deletion and registration, also of one that changed nothing: what follows from it may be missing.
+   * Called after each deletion, and each registration of a current version, even if it changed nothing: records that
+   * depend on it may be missing.
    */
   onChanged(listener: WorkflowListener): void;
 }
@@ -43,14 +44,14 @@ export function createWorkflows(options: {
   store: Pick<Store, 'commit' | 'records' | 'entries' | 'runs'>;
   packs: PackBinding;
   now: () => number;
-  /** How long another process may go on with an older version after a registration here. */
+  /** How long another process may continue to use an older version after a registration here. */
   cacheMs: number;
 }): WorkflowsWithPlans {
   const { store, packs, now, cacheMs } = options;
   const plans = createPlans(store, packs);
   const resolved = new Map<string, { workflow: ResolvedWorkflow; until: number }>();
   const listeners: WorkflowListener[] = [];
-  /** What was read before a change must not be remembered after it. */
+  /** Counts changes: a value read before a change must not be cached after it. */
   let changes = 0;
 
   async function resolve(tenant: string, workflowId: string): Promise<ResolvedWorkflow | null> {
@@ -121,7 +122,7 @@ interface Registering {
   readonly terms: RegistrationTerms;
 }
 
-/** A registration that loses its room or its turn to another one reads again what is there. */
+/** A registration that loses its quota or its turn to another one reads the current state again. */
 async function keepAll(
   registering: Registering,
   definitions: readonly WorkflowDefinition[],
@@ -147,7 +148,7 @@ async function keepAll(
   });
 }
 
-/** What registering the definition writes: nothing when it is the current one already. */
+/** The writes of a registration: none if the definition is current already. */
 async function registrationOf(
   { store, tenant, now, terms }: Registering,
   definition: WorkflowDefinition,
@@ -165,14 +166,14 @@ async function registrationOf(
     { kind: 'putDefinition', hash, body },
     { kind: 'putWorkflow', record },
   ];
-  // What is put last is current
+  // The version that is put last is current
   if (!isCurrent) writes.push({ kind: 'putWorkflow', record: own });
   return { definition, record: { ...record, isCurrent }, writes: [...writes, syncNote(record)] };
 }
 
 const SEMVER = /^\d+\.\d+\.\d+/;
 
-/** Versions that are no semantic versions have no order. */
+/** Versions that are not semantic versions have no order. */
 const isLower = (version: string, than: string): boolean =>
   SEMVER.test(version) && SEMVER.test(than) && compareVersions(version, than) < 0;
 
@@ -182,7 +183,7 @@ const taken = ({ workflowId, version, hash }: WorkflowRecord): OpenwopError =>
     details: { workflowId, version, hash },
   });
 
-/** The definition, or everything that is wrong with it by itself. */
+/** Returns the definition, or throws everything that is wrong with it alone. */
 function read(given: unknown, now: number): WorkflowDefinition {
   const definition = shaped(given);
   const issues = [
@@ -217,7 +218,7 @@ async function check(packs: PackBinding, tenant: string, given: unknown, now: nu
   return { issues: [...misshapen, ...found.filter((issue) => !rest.isReported(issue))], warnings };
 }
 
-/** What `work` is refused for; nothing when it is not. */
+/** The issues for which `work` is refused; empty if it is not. */
 async function refusals(work: () => unknown): Promise<Issue[]> {
   try {
     await work();
