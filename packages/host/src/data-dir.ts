@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { SettingsError } from '@gantry/http';
 
-/** Everything durable lies in it, so only its owner may look into it. */
+/** It holds all durable data, so only its owner may read it. */
 export async function createDataDir(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** The one place that wires everything. */
+/** Creates and connects all parts of the host. */
 
 import { KNOWN_PROVIDERS } from '@gantry/ai';
 import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
@@ -49,41 +49,41 @@ const API_LIMITS = { maxRequestBodyBytes: 1_048_576, sseSubscribersMax: 10_000 }
 
 const SHARED_LEASE: LeaseTerms = { ttlMs: 15_000, renewEveryMs: 5_000 };
 const SOLE_LEASE: LeaseTerms = { ...SHARED_LEASE, renewEveryMs: null };
-/** Another process may serve the same database, so what it registers must be seen here soon. */
+/** Another process may serve the same database, so its registrations must become visible here soon. */
 const SHARED_DATABASE_CACHE_MS = 2_000;
 
 export interface HostOptions {
   readonly settings: Settings;
-  /** A store of the caller's, wrapped as it likes; else the one the settings name. */
+  /** A store of the caller, possibly wrapped; by default the store of the settings. */
   readonly store?: Store;
   readonly log?: Logger;
-  /** Where the log goes when the host makes its own; the standard output by default. */
+  /** The destination of the log if the host creates it; the standard output by default. */
   readonly logTo?: DestinationStream;
-  /** Else the store's time where processes share it, and this machine's where not. */
+  /** By default the time of the store if processes share it, else of this machine. */
   readonly now?: () => number;
   readonly lease?: LeaseTerms;
 }
 
 export interface Host {
   readonly app: FastifyInstance;
-  /** Started with `start`, or alone by whoever sends requests without a port. */
+  /** Started with `start`, or separately by callers that send requests without a port. */
   readonly services: Services;
   readonly adminKey: AdminKey;
   /** Workflow ids from the workflows folder. */
   readonly served: readonly string[];
-  /** Deletes what is past its retention now. */
+  /** Deletes data past its retention now. */
   sweep(): Promise<number>;
-  /** Serves, and answers the address. */
+  /** Starts to serve, and returns the address. */
   start(): Promise<string>;
-  /** Stops taking requests, lets work under way reach the disk, and closes the store. */
+  /** Stops accepting requests, waits for pending commits, and closes the store. */
   stop(): Promise<void>;
-  /** A new admin key was shown. */
+  /** Called when a new admin key was shown. */
   greeted(): Promise<void>;
-  /** Why it can no longer work, once that is so; it has to be stopped then. */
+  /** Resolves with the reason when the host can no longer work; it then has to be stopped. */
   readonly failed: Promise<Error>;
 }
 
-/** A start that fails leaves nothing open behind. */
+/** A start that fails closes everything that it opened. */
 export async function createHost(options: HostOptions): Promise<Host> {
   const opened: Closing[] = [];
   try {
@@ -107,7 +107,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const opening = options.store ?? (await openStore(settings));
   opened.push(() => opening.close());
   const health = watchStore({ store: opening, log, renewEveryMs: lease.renewEveryMs });
-  // Processes that share a database must agree on what is due and whose lease has ended
+  // Processes that share a database must agree on due times and expired leases
   const now = options.now ?? health.store.now ?? Date.now;
   const masterKey = await openMasterKey({ settings, store: health.store, now, log });
   const store = sealedJournal(health.store, masterKey, redactions);
@@ -125,7 +125,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     address,
     publicUrl: () => address.url,
   };
-  // Services are made with the surfaces, before any node runs
+  // Services are created after the surfaces, but before any node runs
   const credentials = (): Credentials => services.credentials;
   const surfaces = await openSurfaces({
     ...base,
@@ -145,7 +145,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const connections = () => services.oauth.nodes;
   const secrets = nodeSecrets({ credentials, connections, aiProviders: AI_PROVIDERS });
   const packs = createPacks({ ...base, surfaces, secrets, facts: familyFacts(settings), ...models.forPacks });
-  // Workflows that are loaded next may use what the settings name.
+  // Workflows that are loaded next may use the packs of the settings.
   await packs.prepare();
   const workflows = createWorkflows({ store, packs, now, cacheMs: cacheMsOf(settings) });
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
@@ -172,7 +172,7 @@ const cacheMsOf = (settings: Settings): number =>
 
 const AI_PROVIDERS = KNOWN_PROVIDERS.map(({ id }) => id);
 
-/** Packs that the settings name are installed before there are services to ask. */
+/** Packs of the settings are installed before the services exist. */
 function modelPeers({ aiKeys, ai }: Settings) {
   let services: Pick<Services, 'providers' | 'modelGate'> | undefined;
   const advertised = async () =>
@@ -189,7 +189,7 @@ function modelPeers({ aiKeys, ai }: Settings) {
 interface Base extends Pick<Parts, 'store' | 'redactions' | 'now' | 'log'> {
   readonly settings: Settings;
   readonly address: PublicAddress;
-  /** Known once the host listens, unless the settings say it. */
+  /** Known once the host listens, unless the settings name it. */
   readonly publicUrl: () => string;
   readonly health: StoreHealth;
   readonly lease: LeaseTerms;
@@ -234,7 +234,7 @@ interface Wired extends Pick<ApiDeps, 'workflows' | 'masterKey'> {
   readonly retentionMs: number;
 }
 
-/** The HTTP face, and how all of it begins and ends. */
+/** The HTTP API, and the start and stop of the host. */
 async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'sweep' | 'start' | 'stop'>> {
   const { settings, store, address, now, log } = base;
   const { services, served, retentionMs } = wired;
@@ -291,12 +291,12 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       if (isShared(settings)) told = tellWarnings(services.surfaces, log);
       return url;
     },
-    // A failure and a signal may both ask for it
+    // A failure and a signal may both request it
     stop: () => (stopping ??= stop()),
   };
 }
 
-/** What `gantry doctor` says too. Backends that cannot be used were named when they were opened. */
+/** Logs warnings that `gantry doctor` also shows. Unusable backends were reported when they were opened. */
 async function tellWarnings({ health }: Pick<Surfaces, 'health'>, log: Logger): Promise<void> {
   for (const each of await health())
     if (each.state === 'up' && each.warning !== undefined) log.warn(`${each.capability}: ${each.warning}`);

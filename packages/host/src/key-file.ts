@@ -1,4 +1,4 @@
-/** The file of the master key, for hosts whose settings name none. */
+/** The file of the master key, for hosts without a master key in their settings. */
 import { randomBytes } from 'node:crypto';
 import { link, open as openFile, readFile, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import path from 'node:path';
 export const KEY_FILE = 'master.key';
 const KEY_BYTES = 32;
 
-/** Made at the first start. The file appears whole or not at all; of two processes, one makes it. */
+/** Created at the first start, atomically; of two processes, one creates it. */
 export async function keyFromFile(dataDir: string): Promise<string> {
   const file = path.join(dataDir, KEY_FILE);
   const kept = await readKey(file);

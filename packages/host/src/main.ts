@@ -17,10 +17,10 @@ function greeting(host: Host, url: string): string[] {
   return lines;
 }
 
-/** Trying it out takes half a second of the processor, which the first requests need more. */
+/** The check takes half a second of CPU time, so it runs after the first requests. */
 const SANDBOX_LOOK_MS = 10_000;
 
-/** Says what packs cannot have on this machine. */
+/** Reports problems of the sandbox on this machine. */
 function tellSandbox({ services }: Host): void {
   const look = async (): Promise<void> => {
     const { problems } = await services.packs.sandboxes.health();
@@ -43,7 +43,7 @@ async function create(): Promise<Host> {
 
 const PARENT_LOOK_MS = 1_000;
 
-/** npm ends with a signal the shell between it and this process, which passes nothing on. */
+/** npm sends its signal to the shell between it and this process, which does not forward it. */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const { ppid } = process;

@@ -1,15 +1,15 @@
 /**
- * What is secret at rest, or provably ours, hangs on random keys of the database: root keys seal, one more signs. The
- * master key, which the operator keeps, seals these and nothing else.
+ * Secrets at rest and signatures depend on random keys of the database: root keys seal, one more signs. The master
+ * key, which the operator keeps, seals these keys and nothing else.
  *
- * I1  Each purpose has its own key (HKDF), so no purpose can be played against another.
- * I2  What was sealed opens only with the same `context`: a sealed text moved to another record is refused.
- * I3  The first process that opens a database makes its keys. One whose master key does not open them does not start,
- *     and names the key that does.
- * I4  Another master key takes over in one commit, which seals the keys anew. Nothing else changes: processes at work
- *     go on with the keys that they have, and one that dies here leaves the old or the new.
- * I5  A new root key is known to every process before any seals with it (`activeAt`), and those before it open what
- *     they sealed until nothing of that is kept (`rekey.ts`).
+ * I1  Each purpose has its own key (HKDF), so a value made for one purpose is not valid for another.
+ * I2  A sealed text opens only with the same `context`: one that is moved to another record is refused.
+ * I3  The first process that opens a database creates its keys. A process whose master key does not open them does not
+ *     start, and names the key that does.
+ * I4  Another master key takes over in one commit, which seals the keys again. Nothing else changes: running processes
+ *     continue with the keys that they have, and a crash leaves the old or the new.
+ * I5  A new root key is known to every process before any process seals with it (`activeAt`). Older root keys are kept
+ *     until nothing that they sealed is stored any more (`rekey.ts`).
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -25,34 +25,34 @@ const ID_LENGTH = 8;
 export const ROOT = { kind: 'master-key', tenant: '*', id: 'root' } as const;
 
 export interface MasterKey {
-  /** `context` says what the text belongs to, such as `webhook/acme/wh_1`. */
+  /** `context` identifies the record that the text belongs to, such as `webhook/acme/wh_1`. */
   seal(text: string, context: string): string;
   /** Null when it was not sealed in this database and context. */
   open(sealed: string, context: string): string | null;
-  /** A keyed hash of its own for each purpose, such as `interrupt-token`. */
+  /** A separate keyed hash for each purpose, such as `interrupt-token`. */
   hmac(purpose: string): (text: string) => Buffer;
 }
 
 export interface RootKey {
   readonly secret: string;
-  /** From then on it seals, until a newer one does. */
+  /** It seals from this time on, until a newer key does. */
   readonly activeAt: number;
-  /** Nothing that it sealed is kept beyond. */
+  /** Nothing that it sealed is stored after this time. */
   readonly until?: number;
 }
 
-/** As the master key seals them. The newest root key is the first. */
+/** The keys that the master key seals. The newest root key is first. */
 export interface DatabaseKeys {
   readonly signing: string;
   readonly roots: readonly RootKey[];
 }
 
 export interface KeyRing extends MasterKey {
-  /** Whether the key of today sealed it. */
+  /** Whether the current key sealed it. */
   isCurrent(sealed: string): boolean;
-  /** As they are stored now. */
+  /** Reads the keys as stored now. */
   read(): Promise<DatabaseKeys>;
-  /** Answers whether they were unchanged since `before` was read. */
+  /** Returns whether they were unchanged since `before` was read. */
   put(before: DatabaseKeys, keys: DatabaseKeys): Promise<boolean>;
 }
 
@@ -69,7 +69,7 @@ interface Master {
   readonly from: string;
 }
 
-/** As it is stored. `keyId` and `from` are of the master key that seals it. */
+/** The stored form. `keyId` and `from` describe the master key that seals it. */
 interface RootRecord {
   readonly keyId: string;
   readonly from: string;
@@ -137,7 +137,10 @@ export const newRootKey = (activeAt: number): RootKey => ({
   activeAt,
 });
 
-/** The first is the one to use from now on. Only one that the operator names may be left behind: a typing error is not a new key. */
+/**
+ * The first key is used from now on. Only a key that the operator names as the old one is replaced, so that a typing
+ * error does not become a new key.
+ */
 async function mastersOf({
   masterKey,
   masterKeyOld: old,
@@ -150,7 +153,7 @@ async function mastersOf({
   return [current, ...(old === undefined ? [] : [{ secret: old, from: 'GANTRY_MASTER_KEY_OLD' }])];
 }
 
-/** I3. Of several processes at once, one makes them. */
+/** I3. Of several concurrent processes, one creates them. */
 async function makeKeys(options: MasterKeyOptions, master: Master): Promise<Entry> {
   const { store } = options;
   const keys = { signing: randomBytes(KEY_BYTES).toString('hex'), roots: [newRootKey(0)] };
@@ -160,7 +163,7 @@ async function makeKeys(options: MasterKeyOptions, master: Master): Promise<Entr
   return made;
 }
 
-/** I4. When another process was first, it did the same or the start after this one says so. */
+/** I4. If another process was first, it did the same, or the next start reports the difference. */
 async function takeOver(
   options: MasterKeyOptions,
   { version, body }: Entry,
@@ -199,7 +202,7 @@ const otherKey = ({ keyId, from }: RootRecord, current: Master): string =>
 const derive = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'gantry', purpose, KEY_BYTES));
 
-/** Names a key without telling it. */
+/** Identifies a key without revealing it. */
 export const keyIdOf = (secret: string): string => derive(secret, 'id').toString('hex').slice(0, ID_LENGTH);
 
 /** A sealed text begins with the id of its key. */

@@ -1,4 +1,4 @@
-/** What the host itself counts, as Prometheus reads it. */
+/** Metrics of the host itself, in the format of Prometheus. */
 import { unhandledRejections } from '@gantry/http';
 import type { StoreHealth } from './store-health.ts';
 

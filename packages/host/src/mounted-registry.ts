@@ -1,4 +1,4 @@
-/** The pack registry inside the host, where the settings ask for it. Its code is loaded only then. */
+/** The pack registry inside the host, if the settings enable it. Its code is loaded only then. */
 import path from 'node:path';
 import { loadTrust } from './packs/trust-file.ts';
 import type { Parts } from './parts.ts';
@@ -9,7 +9,7 @@ export interface MountOptions extends Pick<Parts, 'store' | 'now' | 'log'> {
     Settings,
     'dataDir' | 'serveRegistry' | 'testSeams' | 'trustFile' | 'registries' | 'packSignatures'
   >;
-  /** Asked once the host serves. */
+  /** Called once the host serves. */
   readonly publicUrl: () => string;
 }
 

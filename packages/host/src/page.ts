@@ -1,4 +1,4 @@
-/** The shell of the pages that people see: plain HTML, no script, nothing from elsewhere. */
+/** The frame of the HTML pages: plain HTML, without scripts and external resources. */
 import { hash } from 'node:crypto';
 import { Html, html } from '@gantry/http';
 
@@ -14,7 +14,7 @@ const STYLE =
   'code,pre{background:var(--sunken);overflow-wrap:anywhere}code{padding:.1rem .3rem}pre{padding:.75rem;white-space:pre-wrap}' +
   '.text{white-space:pre-wrap;overflow-wrap:anywhere}.problem{color:var(--bad);font-weight:600}';
 
-/** Forms go to this host alone. */
+/** Forms can be sent only to this host. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   'content-type': 'text/html; charset=utf-8',

@@ -1,4 +1,4 @@
-/** What parts of the host are made with. Each says which of these it uses: `Pick<Parts, 'changes' | 'now'>`. */
+/** Common dependencies of parts of the host. Each picks those that it uses: `Pick<Parts, 'changes' | 'now'>`. */
 import type { Changes } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';

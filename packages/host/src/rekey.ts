@@ -1,11 +1,12 @@
 /**
- * Moves what is sealed in the database to a new root key while runs go on. Whoever asks drives it, a step at a time; a
- * step that is repeated, or made by two at once, does nothing twice.
+ * Moves sealed texts of the database to a new root key while runs continue. Requests drive it, one step each; repeated
+ * or concurrent steps do nothing twice.
  *
- * K1  A step without a new key makes one, which seals nothing before every process knows it (`activeAt`).
- * K2  Then records are sealed anew, each in a change of its own. What is current is left alone.
- * K3  After a whole pass the older keys have an end: the journals of runs that they sealed are gone by then.
- * K4  An old key is deleted after its end, and after one more pass: a process that learned late may have sealed with it.
+ * K1  If there is no new key, a step creates one, which seals nothing before every process knows it (`activeAt`).
+ * K2  Then records are sealed again, each in its own change. Current records are skipped.
+ * K3  After a full pass the older keys get an end: the journals of runs that they sealed are deleted by then.
+ * K4  An old key is deleted after its end, and after one more pass: a process that learned of the new key late may have
+ *     sealed with the old one.
  */
 import { OpenwopError, type RekeyStep } from '@gantry/protocol';
 import { fromEntry, openSecret, type RecordKind, type Stored } from '@gantry/resources';
@@ -30,17 +31,17 @@ export interface RekeyOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
 }
 
 const PAGE = 100;
-/** Of one step: a request answers soon. */
+/** The limit of one step, so that a request is answered soon. */
 const STEP_MS = 2_000;
 const KEYS_MAX = 5;
 
-/** The record with its sealed texts replaced by what `again` answers for them. */
+/** The record with its sealed texts replaced by the results of `again`. */
 type SealedAgain<R extends object> = (
   stored: Stored<R>,
   again: (sealed: string, context: string) => string,
 ) => R;
 
-/** A kind of record with sealed texts; fields that its literal calls `secret` are among them. */
+/** A kind of record with sealed texts, including the fields that its literal lists as `secret`. */
 interface SealedKind {
   readonly name: string;
   sealAnew(options: RekeyOptions, entry: Entry): Promise<Sealing>;
@@ -138,9 +139,9 @@ const full = (ends: readonly number[]): OpenwopError =>
 
 interface Passed {
   readonly resealed: number;
-  /** What no key of the database opens. */
+  /** Records that no key of the database opens. */
   readonly unreadable: number;
-  /** Where the next step goes on; none after the last record. */
+  /** The cursor of the next step; absent after the last record. */
   readonly next?: string;
 }
 
@@ -164,7 +165,7 @@ async function pass(options: RekeyOptions, cursor: string | undefined, until: nu
   return { resealed: counts.resealed, unreadable: counts.unreadable };
 }
 
-/** A cursor that is not ours begins the pass anew. */
+/** An invalid cursor starts the pass again. */
 function readCursor(cursor = ''): [kind: number, after: EntryKey | null] {
   const [, at, tenant, id] = /^\[(\d),("[^"]*"),("[^"]*")\]$/.exec(cursor) ?? [];
   const of = KINDS[Number(at)];

@@ -1,4 +1,4 @@
-/** What a host does beside answering requests: runs, deliveries to subscribers, schedules and triggers. */
+/** The services of a host behind its API: runs, deliveries to subscribers, schedules and triggers. */
 import { randomUUID } from 'node:crypto';
 import type { EgressByPurpose } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
@@ -64,7 +64,7 @@ export interface ServicesOptions extends Pick<Parts, 'store' | 'redactions' | 'n
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
-/** Longer than a process goes on that has lost the database. */
+/** Longer than a process continues after it has lost the database. */
 const KEY_NOTICE_MS = 30_000;
 
 export async function createServices(options: ServicesOptions) {
@@ -116,7 +116,7 @@ export async function createServices(options: ServicesOptions) {
   const asked = { ...models, prompts, envelopes, envelopesPort, interruptTokens, conformance };
   const background = { runtime, webhooks, triggers, schedules, heartbeats, messaging, oauth, rekey };
   const timed = [schedules, heartbeats, triggers, messaging];
-  // Subscriptions before runs: those that go on at once may have events to deliver
+  // Subscriptions before runs: runs that continue immediately may have events to deliver
   const starting = [rekey, webhooks, oauth, models.providers, runtime, ...timed];
   const stopping = [...timed, runtime, packs, { stop: surfaces.close }, webhooks, oauth, rekey];
   const stored = openArtifacts(options, { changes, runtime, media: models.ai.media });
@@ -146,7 +146,7 @@ function openArtifacts(
   return { artifacts, workingCopies: new WorkingCopies({ entries, artifacts, ...parts }) };
 }
 
-/** In these orders, each after the one before. */
+/** Starts and stops services one after another, in these orders. */
 function lifetime(
   starting: readonly { start(): Promise<void> }[],
   stopping: readonly { stop(): Promise<void> }[],
@@ -157,11 +157,11 @@ function lifetime(
   };
   return {
     /**
-     * Goes on with everything that earlier processes left, and with what is due. Alone by whoever sends requests without
-     * a port, who may listen later.
+     * Continues everything that earlier processes left, and due work. Callers that send requests without a port may
+     * call only this, and listen later.
      */
     start: () => (started ??= startAll()),
-    /** Lets work under way reach the disk. */
+    /** Waits for pending commits. */
     async stop(): Promise<void> {
       for (const service of stopping) await service.stop();
     },
@@ -215,7 +215,7 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
   });
 }
 
-/** Of the seams, where they are served. */
+/** Only if the test seams are served. */
 const conformanceOf = ({ testSeams }: Pick<Settings, 'testSeams'>) =>
   testSeams ? { tasks: new EnvelopeTasks(), programs: new MockPrograms() } : undefined;
 
@@ -263,6 +263,6 @@ function both(first: Outbox, second: Outbox): Outbox {
   };
 }
 
-/** The suite and the operator may agree on a value; any other is good enough to be looked for. */
+/** The operator may set a value that the suite knows; otherwise it is random. */
 const canaryOf = ({ testSeams, canarySecret }: Settings): string | undefined =>
   testSeams ? (canarySecret ?? `CANARY-CONFORMANCE-SECRET-${randomUUID()}`) : undefined;

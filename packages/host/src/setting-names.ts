@@ -1,7 +1,7 @@
 /** Names in the environment that look like settings but are not: usually typing errors. Pure. */
 import { didYouMean } from '@gantry/protocol';
 
-/** Settings of the command line, of a separate registry and of tests. They may be set where a host starts. */
+/** Settings of the command line, of a separate registry and of tests. They may be in the environment of a host. */
 const OF_OTHERS = [
   'GANTRY_URL',
   'GANTRY_API_KEY',
@@ -22,7 +22,7 @@ const OF_OTHERS = [
 const PREFIX = 'GANTRY_';
 const OF_TESTS = 'GANTRY_TEST_';
 
-/** One sentence for each; a value is never repeated. */
+/** One sentence for each; values are never shown. */
 export function unknownNames(
   env: Readonly<Record<string, string | undefined>>,
   settings: readonly string[],
@@ -31,7 +31,7 @@ export function unknownNames(
   const unknown = Object.keys(env).filter(
     (name) => env[name] && name.startsWith(PREFIX) && !name.startsWith(OF_TESTS) && !known.includes(name),
   );
-  // What all names begin with says nothing about which of them was meant
+  // The common prefix is not compared
   const words = known.map((name) => name.slice(PREFIX.length));
   return unknown.map(
     (name) => `Unknown setting ${name} (ignored).${didYouMean(name.slice(PREFIX.length), words, PREFIX)}`,

@@ -1,4 +1,4 @@
-/** How the settings are read that are more than a text, a number or a switch. Each names what it accepts. */
+/** Readers of settings that are more than a text, a number or a switch. Their errors name the accepted values. */
 import { isIP } from 'node:net';
 import { type AllowEntry, readAllowList } from '@gantry/egress';
 import { type Read, read, SettingsError } from '@gantry/http';
@@ -11,7 +11,7 @@ import { readToolRule } from './tools/tool-rules.ts';
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What is wrong is said with the name of the setting. */
+/** Adds the name of the setting to errors. */
 function named<T>(name: string, readValue: Read<T>): Read<T> {
   return (...given) => {
     try {
@@ -32,7 +32,7 @@ export function egressAllowOf(text: string | undefined): readonly AllowEntry[] {
   }
 }
 
-/** The registries that mirrors are copies of, by the name of the mirror. */
+/** The mirrored registries, by the name of the mirror. */
 export const mirrorsOf = named('GANTRY_REGISTRY_MIRRORS', (...given) => readMirrors(read.list()(...given)));
 
 const twiceIn = (names: readonly string[]): string | undefined =>
@@ -56,7 +56,7 @@ export const quotasOf = named('GANTRY_QUOTAS', (...given) => {
   return entries;
 });
 
-/** In keys of S3 and in links, so nothing that has to be escaped there. */
+/** Used in keys of S3 and in links, so nothing that has to be escaped there. */
 const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
 const BUCKETS_MAX = 100;
 
@@ -77,7 +77,7 @@ export const bucketsOf: Read<readonly string[]> = (...given) => {
 
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d{1,5}$/;
 
-/** Addresses of name servers, each with a port or without: `192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`. */
+/** Addresses of name servers, with or without a port: `192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`. */
 export const dnsServersOf: Read<readonly string[]> = (...given) => {
   const servers = read.list()(...given);
   for (const server of servers) {
@@ -90,7 +90,7 @@ export const dnsServersOf: Read<readonly string[]> = (...given) => {
   return servers;
 };
 
-/** As many processes as a host has at most, and some. */
+/** The maximum number of processes of a host, with a margin. */
 const UIDS_MIN = 64;
 const UID_MAX = 2 ** 32 - 2;
 
@@ -103,7 +103,7 @@ export function uidsOf(text: string | undefined): UidRange {
   );
 }
 
-/** By the name of the pack. Settings of the host itself hold its secrets, so no pack ever sees one. */
+/** By the name of the pack. Settings of the host contain its secrets, so packs never see them. */
 export const environmentOf: Read<Readonly<Record<string, Readonly<Record<string, string>>>>> = (
   text,
   name,
@@ -159,7 +159,7 @@ export const masterKeyOf: Read<string | undefined> = (text, name) => {
   throw new SettingsError(`${name} must have at least ${MASTER_KEY_LENGTH_MIN} random characters.`);
 };
 
-/** A test compares them with what the surfaces open. */
+/** A test compares them with the schemes that the surfaces open. */
 const SCHEMES = {
   postgres: ['postgres', 'postgresql'],
   blobs: ['postgres', 'postgresql', 's3'],

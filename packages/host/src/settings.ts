@@ -1,4 +1,4 @@
-/** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
+/** Settings from flags and environment. Flags take precedence. An unknown flag is refused by name. */
 import { existsSync } from 'node:fs';
 import {
   adminKeyOf,
@@ -36,7 +36,7 @@ export { SettingsError };
 const stored = (name: string, what: string) =>
   setting(`${name}: ${what} of packs: postgres:// or data-folder (GANTRY_DATABASE_URL)`, backend('postgres'));
 
-/** Servers that keep what packs store. */
+/** Servers that store the data of packs. */
 const BACKENDS = {
   kv: stored('GANTRY_KV', 'keys'),
   cache: stored('GANTRY_CACHE', 'cache'),
@@ -238,7 +238,7 @@ export type Settings = SettingsOf<typeof OWN> & { readonly backends: BackendSett
 
 export const usage = (): string => usageOf(SERVED);
 
-/** What the operator probably did not mean, in sentences. The host starts all the same. */
+/** Sentences about probable mistakes of the operator. The host still starts. */
 export function settingWarnings(args: readonly string[], env: Environment): string[] {
   const folder = givenTexts(SERVED, args, env).workflowsDir;
   const names = Object.values(SERVED).map((each) => each.env);

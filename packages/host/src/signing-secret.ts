@@ -1,4 +1,4 @@
-/** Secrets that sign what is sent or received: a secret field of a record, shown once. */
+/** Secrets that sign sent or received messages: a secret field of a record, shown once. */
 import { openSecret, type Stored } from '@gantry/resources';
 import type { MasterKey } from './master-key.ts';
 import type { Parts } from './parts.ts';

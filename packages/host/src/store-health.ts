@@ -1,6 +1,6 @@
 /**
- * Whether the store can take work, as seen by what the host does with it anyway: commits, and the renewals of its
- * lease. Also reports when this machine's clock and the store's differ.
+ * Whether the store accepts work, judged by the regular commits and lease renewals of the host. Also reports when this
+ * machine's clock and the store's differ.
  */
 import { randomUUID } from 'node:crypto';
 import { type CommitGroup, type Store, StoreError } from '@gantry/store';
@@ -9,7 +9,7 @@ import type { Parts } from './parts.ts';
 const SKEW_MS_MAX = 1_000;
 
 export interface StoreHealthOptions extends Pick<Parts, 'store' | 'log'> {
-  /** Null where nothing is renewed. */
+  /** Null if the lease is not renewed. */
   readonly renewEveryMs: number | null;
 }
 
@@ -38,18 +38,18 @@ export function watchStore({ store, log, renewEveryMs }: StoreHealthOptions) {
     return isRenewed;
   };
   return {
-    /** The same store, with this watching. */
+    /** The same store, with its commits and renewals observed. */
     store: { ...store, commit, leases: { ...store.leases, renew } },
     /** This machine's clock minus the store's, in milliseconds, as of the last renewal. */
     get clockSkewMs(): number {
       return skewMs;
     },
-    /** Why the host should get no work now, as a sentence; null when it should. */
+    /** Why the host should get no work now, as a sentence; null if there is no problem. */
     async problem(): Promise<string | null> {
       const sinceMs = performance.now() - renewedAt;
       if (renewEveryMs !== null && sinceMs > 2 * renewEveryMs)
         return `The database has not answered for ${Math.round(sinceMs / 1_000)} s.`;
-      // Nobody else may try to write while the host is not ready
+      // There may be no other writes while the host is not ready
       if (isFull) await commit([probeWrites()]).catch(() => {});
       return isFull ? 'The disk of the database is full.' : null;
     },
@@ -62,10 +62,10 @@ const SKEWED =
 const skewOf = (store: Store): number => (store.now ? Date.now() - store.now() : 0);
 const isSkewed = (skewMs: number): boolean => Math.abs(skewMs) > SKEW_MS_MAX;
 
-/** As large as an entry may be before its body is kept elsewhere. */
+/** As large as an entry may be before its body is stored elsewhere. */
 const PROBE_BODY = JSON.stringify('x'.repeat(60_000));
 
-/** Needs room on the disk, and leaves nothing. */
+/** Needs space on the disk, and leaves nothing behind. */
 function probeWrites(): CommitGroup {
   const key = { kind: 'probe', tenant: '*', id: randomUUID() };
   const times = { dueAt: null, expiresAt: null, createdAt: 0 };
