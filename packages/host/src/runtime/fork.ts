@@ -23,7 +23,7 @@ import { RETRY_AFTER_SECONDS, unavailable } from './run-errors.ts';
 import { nextRunId } from './run-id.ts';
 import type { PreparedRun, ReadRun } from './runtime.ts';
 
-/** A fork is made in memory and committed at once, so the length of its log is limited. */
+/** A fork is made in memory and is one commit, so the length of its log is limited. */
 const EVENTS_MAX = 100_000;
 const BYTES_MAX = 64_000_000;
 const PAGE = 500;

@@ -131,8 +131,8 @@ export interface Workflows {
   /** All reasons why it would not be registered, and probable mistakes. */
   check(tenant: string, definition: unknown): Promise<Checked>;
   /**
-   * Deletes all versions, and the records of their triggers. Throws `not_found`, and `conflict` while runs of the
-   * workflow are active.
+   * Deletes all versions, and all that their triggers have created. Throws `not_found`, and `conflict` while runs of
+   * the workflow are active.
    */
   remove(tenant: string, workflowId: string, mayRemoveShared: boolean): Promise<void>;
   /** Registers all or none of them. */

@@ -10,7 +10,7 @@ import { SHARED } from './shared.ts';
 
 const ACTIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
 
-/** Returns the owner: the tenant, or the shared one. The note in the commit removes the records of its triggers. */
+/** Returns the owner: the tenant, or the shared one. The sync after the note of the commit removes its triggers. */
 export async function removeAll(
   { store, now }: { store: Pick<Store, 'commit' | 'records' | 'entries' | 'runs'>; now: () => number },
   { tenant, workflowId }: WorkflowKey,

@@ -122,7 +122,7 @@ interface Registering {
   readonly terms: RegistrationTerms;
 }
 
-/** A registration that loses its quota or its turn to another one reads the current state again. */
+/** A registration that loses its turn, or its share of a limit, to another one reads the current state again. */
 async function keepAll(
   registering: Registering,
   definitions: readonly WorkflowDefinition[],
