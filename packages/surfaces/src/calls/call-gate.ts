@@ -1,5 +1,5 @@
 /**
- * The one place where pack code meets host capabilities.
+ * The only entry point of pack code to host capabilities.
  *
  * @example
  * const gate = createCallGate({ surfaces: [kv, cache], now: Date.now, onCall: (report) => {} });
@@ -20,19 +20,19 @@ export interface CallGateOptions extends CallDeps {
 }
 
 export interface CallGate {
-  /** How every offered ctx path behaves in the child. */
+  /** How each offered ctx path behaves in the child process. */
   readonly table: Readonly<Record<string, 'unary' | NonNullable<MethodLiteral['kind']>>>;
-  /** Paths that `open` serves beside them. */
+  /** Paths that `open` also serves. */
   readonly primitives: readonly string[];
-  /** Paths whose calls take others long. */
+  /** Paths whose calls may wait long for external services. */
   readonly slow: ReadonlySet<string>;
-  /** The calls of one node at work: keep it for one invocation of the sandbox. */
+  /** The calls of one running node. Use it for one invocation of the sandbox. */
   open(facts: NodeFacts, journal: CallJournal): NodeCalls;
-  /** The same methods for people, of surfaces whose literal offers them. Rejects with `OpenwopError` for what is refused. */
+  /** The same methods for people, if the surface's literal allows it. Rejects with `OpenwopError` when refused. */
   callForPerson(person: PersonFacts, call: PersonCall): Promise<Data>;
   /** Families of the discovery document, by capability. */
   discovery(): JsonObject;
-  /** Every name that a peer dependency may use, with the options that it may ask for. */
+  /** Every name that a peer dependency may use, with the options that it may request. */
   capabilities(): Map<string, readonly string[]>;
 }
 
@@ -76,7 +76,7 @@ function partition(paths: readonly Path[]): [primitives: Path[], members: Path[]
   return [paths.filter(isPrimitive), paths.filter((path) => !isPrimitive(path))];
 }
 
-/** By its own rule where the literal has one: what satisfies a peer dependency beside the options and flags. */
+/** A literal may have its own rule (`satisfies`) for peer dependencies; it replaces the flags, not the options. */
 function namesOf({ literal, lacks, advertises }: ImplementedSurface): [string, readonly string[]][] {
   const offered = Object.keys(literal.options ?? {}).filter((option) => !lacks.includes(option));
   const { satisfies = flagsOf } = literal;

@@ -1,7 +1,7 @@
 /**
- * Calls of a node are recorded under tenant, run, node, series (the writes that one journal has of a capability) and
- * ordinal. The attempt is not part of it: a node that runs again gets the recorded answers, also of reads that came
- * before a write (seen-reads.ts). A replay calls nothing; a branch is another run.
+ * Calls of a node are recorded under tenant, run, node, series (the writes of one capability in one journal)
+ * and ordinal. The attempt is not part of the key: a node that runs again gets the recorded answers, also for
+ * reads before a write (seen-reads.ts). A replay makes no calls; a branch is another run.
  */
 import { hash } from 'node:crypto';
 import { type ErrorCode, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -19,20 +19,20 @@ export interface JournaledCall {
   readonly providerKey: string;
   /** `blobStorage.put`, for messages. */
   readonly method: string;
-  /** Of its input: a claim without a record is repeated only with the same. */
+  /** Of the input: a claim without a record is repeated only if it is equal. */
   readonly fingerprint: string;
   readonly idempotent: boolean;
-  /** Its pair of events is in the log of the run. */
+  /** Set for tools: two events per call are in the log of the run. */
   readonly tool?: CalledTool;
 }
 
 type Place = Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId' | 'ordinal' | 'providerKey'>;
 
-/** A call of a tool, as events tell of it. */
+/** A call of a tool, as in events. */
 export interface CalledTool extends Pick<ToolLiteral, 'name' | 'transport' | 'requiredScopes'> {
-  /** For the hash of the arguments, once secrets are redacted. */
+  /** Input for the hash of the arguments, with secrets redacted. */
   args(redact: Redact): Json;
-  /** The same for people who approve the call: bytes that are text as text. */
+  /** The same for people who approve the call: bytes that are text are shown as text. */
   shown(redact: Redact): Json;
 }
 
@@ -55,18 +55,18 @@ export type CallRecord = {
   readonly tool?: ToolRecord;
 } & CallAnswer;
 
-/** When an answer of a tool counts in a later attempt of its node (`journaled-call.ts`). */
+/** Decides whether a tool's answer counts in a later attempt of its node (`journaled-call.ts`). */
 export type ToolRecord = {
   readonly attempt: number;
-  /** It may be another next time. */
+  /** A later call may get another answer. */
   readonly mayPass: boolean;
-  /** The ordinal of the first call behind it that is not safe. */
+  /** The ordinal of the next call that is not safe. */
   readonly next: number;
-  /** What was decided about a credential: payloads of `egress.decided`. */
+  /** Decisions about credentials: payloads of `egress.decided`. */
   readonly decided?: JsonObject[];
 };
 
-/** Reads of one visit of a node are kept in batches, each before a write. */
+/** The reads of one visit of a node are stored in batches, each before a write. */
 export interface ReadsKey extends Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId'> {
   readonly ordinalBase: number;
   readonly batch: number;
@@ -74,34 +74,35 @@ export interface ReadsKey extends Pick<JournaledCall, 'tenant' | 'runId' | 'node
 
 export type SeenRead = {
   readonly fingerprint: string;
-  /** None: too large to be kept, or not JSON. */
+  /** Null: too large to store, or not JSON. */
   readonly answer: CallAnswer | null;
 };
 
 /**
- * The host's memory of calls to backends that keep none. `perform` claims the call, acts, and records before it
- * answers; a call on record is answered from it. Claimed without a record: acts again if `idempotent` and its input is
- * the same, else rejects with `effect_in_doubt`. When `act` rejects, nothing is known and nothing is recorded. So a backend whose methods
- * are not idempotent says `effect_in_doubt` itself where it cannot tell; its other failures mean that nothing happened.
+ * Records calls for backends that keep no journal. `perform` claims the call, acts, and records before it
+ * answers. A recorded call is answered from its record. A claim without a record: acts again if `idempotent`
+ * and the input is the same, else rejects with `effect_in_doubt`. When `act` rejects, the outcome is unknown
+ * and nothing is recorded. So a backend whose methods are not idempotent must throw `effect_in_doubt` itself
+ * when it does not know the outcome; its other failures mean that nothing happened.
  */
 export interface CallJournal {
-  /** `admit` is called before the act of a tool; its refusal is recorded like one of the backend. */
+  /** `admit` is called before a tool acts; its refusal is recorded like one of the backend. */
   perform(
     call: JournaledCall,
     act: (admit?: () => Promise<void>) => Promise<CallRecord>,
   ): Promise<CallRecord>;
-  /** Claimed, at least. */
+  /** The call was claimed, and perhaps recorded. */
   isKnown(call: Place): Promise<boolean>;
   recall(key: ReadsKey): Promise<readonly SeenRead[] | null>;
-  /** Answers whether the key was free. */
+  /** Answers whether the key was unused. */
   keep(key: ReadsKey, reads: readonly SeenRead[]): Promise<boolean>;
-  /** A backend with a journal of its own has recorded a call that was not on record before. */
+  /** Called when a backend with its own journal recorded a new call. */
   recorded?(): void;
-  /** For the log of the run. */
+  /** Writes to the log of the run. */
   warn?(message: string): void;
 }
 
-/** Each try of a call that is known to have failed for the moment is a call of its own. */
+/** Each try after a temporary failure is a separate call. */
 export const TRIES_MAX = 1_000;
 
 export const providerKeyOf = (series: string, tried: number): string =>
@@ -114,7 +115,7 @@ export function invocationId({ tenant, runId, nodeId, ordinal, providerKey }: Pl
 
 const ORDINAL_DIGITS = 8;
 
-/** Ids of runs begin with their time. The last two parts have no slash, so no two keys are spelled alike. */
+/** Run ids begin with their time. The last two parts contain no slash, so keys are unique. */
 export const journalKeyOf = (
   { runId, nodeId, ordinal }: Pick<JournaledCall, 'runId' | 'nodeId' | 'ordinal'>,
   series: string,
@@ -122,7 +123,7 @@ export const journalKeyOf = (
 
 type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
 
-/** The text for a call at a position where one of another method is on record. Names both, and no values. */
+/** The error when the recorded call at this position used another method. Names both methods, and no values. */
 function mismatchText({ nodeId, ordinal, method }: NumberedCall, before: Recorded): string {
   const capability = method.slice(0, method.indexOf('.'));
   return (
@@ -131,7 +132,7 @@ function mismatchText({ nodeId, ordinal, method }: NumberedCall, before: Recorde
   );
 }
 
-/** For a repeated call whose input is another, as times and random ids make it. */
+/** The warning for a repeated call with another input, such as times and random ids. */
 const otherInputText = ({ nodeId, ordinal, method }: NumberedCall): string =>
   `Write ${ordinal} of node "${nodeId}" to ${method.slice(0, method.indexOf('.'))} has other input than when the ` +
   `node first ran: ${method} gave the recorded answer, and nothing was written again.`;
@@ -139,12 +140,12 @@ const otherInputText = ({ nodeId, ordinal, method }: NumberedCall): string =>
 type Seen = 'same input' | 'other input';
 const recalled = new WeakMap<NumberedCall, Seen>();
 
-/** How an invocation met its record; undefined when it acted. */
+/** How an invocation matched its record; undefined when it acted. */
 export const recallOf = (invocation: NumberedCall): Seen | undefined => recalled.get(invocation);
 
 /**
- * Holds a repeated call to its capability, method and position. Its input may be another: nodes write times and random
- * ids, and the recorded answer is what counts.
+ * Checks that a repeated call has the same capability, method and position. Its input may differ: nodes write
+ * times and random ids. The recorded answer counts.
  */
 export function assertSameCall(invocation: NumberedCall, before: Recorded): void {
   const isSame = before.fingerprint === invocation.fingerprint;
@@ -155,7 +156,7 @@ export function assertSameCall(invocation: NumberedCall, before: Recorded): void
 
 const answerKeys = new WeakMap<NumberedCall, AnswerKeys>();
 
-/** A call whose backend keeps the record. `keys` opens what is sealed. */
+/** A call whose backend keeps the record. `keys` opens sealed answers. */
 export function numbered(call: Omit<NumberedCall, 'answerKey'>, keys?: AnswerKeys): NumberedCall {
   const answerKey = keys?.make(call);
   const invocation = answerKey ? { ...call, answerKey } : call;
@@ -163,7 +164,7 @@ export function numbered(call: Omit<NumberedCall, 'answerKey'>, keys?: AnswerKey
   return invocation;
 }
 
-/** What the record of a repeated call answers. */
+/** The recorded answer of a repeated call. */
 export function recordedAnswer(
   invocation: NumberedCall,
   before: Recorded & { readonly answer: string },
@@ -180,12 +181,12 @@ export function warnOfOtherInput(journal: CallJournal, invocation: NumberedCall)
   if (recallOf(invocation) === 'other input') journal.warn?.(otherInputText(invocation));
 }
 
-/** Invocations of methods that have one write, which is recorded in its transaction: whether they have made it. */
+/** By invocation, for methods with one write that is recorded in its transaction: whether it was made. */
 const single = new WeakMap<NumberedCall, 'unwritten' | 'written'>();
 
 export const expectOneWrite = (invocation: NumberedCall): unknown => single.set(invocation, 'unwritten');
 
-/** Two writes of one call would share a record, and the second be answered from that of the first. */
+/** Two writes of one call would share a record: the second would get the recorded answer of the first. */
 export function noteWrite(invocation: NumberedCall): void {
   const state = single.get(invocation);
   if (state === 'written')

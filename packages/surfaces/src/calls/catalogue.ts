@@ -1,4 +1,4 @@
-/** Every surface that this host can have. A new one adds its line here. */
+/** Every surface that this host can offer. A new surface adds its line here. */
 import { aiSurface } from '../capabilities/ai/surface.ts';
 import { blobSurface } from '../capabilities/blob/surface.ts';
 import { cacheSurface } from '../capabilities/cache/surface.ts';
@@ -40,7 +40,7 @@ export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface 
 
 export const SPELLINGS: readonly Spelling[] = SURFACES.flatMap(({ spellings = [] }) => spellings);
 
-/** Of the tools that packs may call, as events name them. */
+/** The names of tools in events. */
 export const TOOL_NAMES: readonly string[] = [...SURFACES, rawFetchSurface.literal].flatMap(({ methods }) =>
   Object.values<MethodLiteral>(methods).flatMap(({ tool }) => (tool ? [tool.name] : [])),
 );

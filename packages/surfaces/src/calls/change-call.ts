@@ -1,10 +1,10 @@
-/** Writes of surfaces on resources: each is one change, with the record of its caller in the same commit. */
+/** Writes of surfaces on resources. Each is one change, committed together with the record of its caller. */
 import { given, type Json } from '@gantry/protocol';
 import type { Caller, Change, Changes } from '@gantry/resources';
 import { assertSameCall } from './call-journal.ts';
 import type { ChangeCall, NumberedCall, ReadCall } from './surface-call.ts';
 
-/** As resources know it. What a node reads is recorded elsewhere (`seen-reads.ts`), so its reads record nothing. */
+/** The caller as resources know it. Reads of a node are recorded elsewhere (`seen-reads.ts`), not here. */
 export function callerOf(asked: ReadCall & ChangeCall): Caller {
   const { tenant, workspace, principal, caller, invocation } = asked;
   const acting = { tenant, workspace };
@@ -20,7 +20,7 @@ export function callerOf(asked: ReadCall & ChangeCall): Caller {
 
 type Recorded = Pick<NumberedCall, 'method' | 'fingerprint'> & { readonly value: unknown };
 
-/** `work` may run several times, and has no effect but through its change. */
+/** `work` may run several times. Its only effect is its change. */
 export async function changed<T extends Json>(
   changes: Pick<Changes, 'run'>,
   call: ChangeCall,

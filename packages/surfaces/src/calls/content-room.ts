@@ -1,16 +1,16 @@
 /**
- * Bounds the content that was read for pack code and has not left the host yet. A large answer waits for space before
- * it is read, and keeps it until the pack has the answer. A tenant gets at most half.
+ * Limits the memory of content that was read for pack code and has not left the host yet. A large answer
+ * reserves space before it is read, and releases it when the pack has the answer. A tenant gets at most half.
  */
 import { limiter } from '@gantry/limiter';
 
-/** Waits until so much may be read. */
+/** Waits until this many bytes may be read. */
 export type MakeRoom = (bytes: number) => Promise<void>;
 
 export interface ContentRoomOptions {
   readonly bytesMax: number;
   readonly smallBytes: number;
-  /** For callers whose signal never comes. */
+  /** The limit for callers whose signal never fires. */
   readonly heldMsMax: number;
 }
 
@@ -40,7 +40,10 @@ export class ContentRoom {
 
 const MIB = 1_048_576;
 
-/** Memory is the whole process's, whichever surface reads. It takes about three times as much until it is collected. */
+/**
+ * One for the whole process, because surfaces share its memory. Memory use is about three times as much until
+ * collected.
+ */
 export const contentRoom = new ContentRoom({
   bytesMax: 128 * MIB,
   smallBytes: MIB,

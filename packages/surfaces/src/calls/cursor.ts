@@ -1,9 +1,9 @@
-/** Pages of listings, and their cursors: opaque, and good only for the tenant and the listing that they came from. */
+/** Pages of listings, and their cursors: opaque, and valid only for the tenant and listing that issued them. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { invalid } from '@gantry/protocol';
 import { pageSize } from './schema.ts';
 
-/** What a cursor belongs to: the tenant first, then all that selects the listing. */
+/** The scope of a cursor: the tenant first, then everything that selects the listing. */
 export type CursorScope = readonly [tenant: string, ...listing: string[]];
 
 export interface Cursors {
@@ -41,12 +41,12 @@ interface Asked {
 
 interface Listing<Entry> {
   readonly scope: CursorScope;
-  /** In the order of their keys, from behind `after`. */
+  /** In key order, after `after`. */
   list(range: { readonly after: string | null; readonly limit: number }): Promise<readonly Entry[]>;
   keyOf(entry: Entry): string;
 }
 
-/** A page of what is listed by key: the next one goes on behind its last. */
+/** A page of a listing by key. The next page starts after its last entry. */
 export async function pageByKey<Entry>(
   cursors: Cursors,
   { cursor, limit: asked }: Asked,

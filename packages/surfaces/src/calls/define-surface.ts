@@ -23,45 +23,45 @@ import type { DataObject } from './data.ts';
 import type { OwnSpelling, Spelling } from './spelling.ts';
 import type { ChangeCall, ReadCall, WriteCall } from './surface-call.ts';
 
-/** `read` changes nothing; `write` changes what the host keeps; `effect` reaches the world. */
+/** `read` changes nothing; `write` changes data of the host; `effect` has external effects. */
 export type Effect = 'read' | 'write' | 'effect';
 
 export interface MethodLiteral {
   readonly effect: Effect;
   readonly summary: string;
   readonly input: TSchema;
-  /** Of the answer; of each item when the method is a stream. */
+  /** The schema of the answer; for a stream, of each item. */
   readonly output: TSchema;
   /**
-   * Absent: one answer. A stream is an async iterable in pack code, and can only read; a response is a `Response`. With
-   * `numbers`, vectors arrive packed (`packed-numbers.ts`).
+   * Absent: one answer. A stream is an async iterable in pack code, and can only read. A response is a
+   * `Response`. With `numbers`, vectors arrive packed (`packed-numbers.ts`).
    */
   readonly kind?: 'stream' | 'response' | 'numbers';
-  /** With it the method is a tool: a pair of events tells of every call. Only with `journal: 'host'`. */
+  /** Makes the method a tool: each call emits a pair of events. Only with `journal: 'host'`. */
   readonly tool?: ToolLiteral;
-  /** The name of one of the surface's `options`, without which the method is absent. */
+  /** One of the surface's `options`; the method is absent without it. */
   readonly needs?: string;
   /** For `journal: 'host'`: the receiver ignores a second call with the same invocation id. */
   readonly idempotent?: boolean;
-  /** For reads: the answer is put on record nowhere, so a node that runs again gets a current one. */
+  /** For reads: the answer is never recorded, so a node that runs again gets a current one. */
   readonly unrecorded?: true;
-  /** Others take long to answer it: that time is not counted against the pack. */
+  /** The call may wait long for external services; that time is not counted against the pack. */
   readonly slow?: true;
-  /** Members of the input that pack code gives as arguments, in this order: `moveTask(id, column)`. */
+  /** Members of the input that pack code passes as arguments, in this order: `moveTask(id, column)`. */
   readonly positional?: readonly string[];
 }
 
 export interface ToolLiteral {
-  /** As events name it. */
+  /** The name in events. */
   readonly name: string;
   readonly transport: 'http' | 'mcp' | 'native';
   /** Scopes that the principal of the run must have. */
   readonly requiredScopes?: readonly string[];
-  /** What is called where, beside the method: a repeat has to be of the same. No values. */
+  /** What the method is called on. A repeat must have the same target. Contains no values. */
   target(input: DataObject): string;
-  /** Changes nothing: it is repeated when nobody knows how it ended. */
+  /** The call changes nothing, so it is repeated when its outcome is unknown. */
   isSafe(input: DataObject): boolean;
-  /** Whether a later attempt of the node may get another answer. Safe calls always may. */
+  /** Whether a later attempt of the node may get another answer. Always true for safe calls. */
   mayPass(answer: CallAnswer): boolean;
 }
 
@@ -83,43 +83,46 @@ export const [reads, writes, acts] = [methodOf('read'), methodOf('write'), metho
 
 export interface SurfaceOption {
   readonly summary: string;
-  /** What the discovery entry gains when the option is offered. */
+  /** Members that the option adds to the discovery entry. */
   readonly advertises: JsonObject;
 }
 
-/** What records a call for a repeat: the backend in the transaction of the write, or the host around it. */
+/** Who records a call for a repeat: the backend (`own`), in the transaction of the write, or the host around it. */
 export type Journal = 'own' | 'host';
 
 export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' | 'aliases'> {
   readonly spellings?: readonly Spelling[];
   readonly summary: string;
-  /** `backend`: said per call by the implementation. `change`: writes are changes of resources (`change-call.ts`). */
+  /**
+   * `backend`: the implementation decides per call. `change`: writes are changes of resources
+   * (`change-call.ts`).
+   */
   readonly journal: Journal | 'backend' | 'change';
-  /** Only packs whose manifest names it may call it; a grant is not enough. */
+  /** Only packs whose manifest names it may call it; a grant does not suffice. */
   readonly onlyDeclared?: true;
-  /** A primitive of the sandbox, which has checked that it is granted: not offered in `ctx`, and pure nodes have it too. */
+  /** A primitive of the sandbox, which checks the grant. Not offered in `ctx`; pure nodes may use it too. */
   readonly primitive?: true;
-  /** What is offered to which tenant is not known when surfaces open: the host advertises it itself. */
+  /** The offer depends on the tenant, and is unknown when surfaces open: the host advertises it itself. */
   readonly advertised?: 'elsewhere';
-  /** People may call it by requests too; only with `journal: 'change'`. */
+  /** People may also call it by requests; only with `journal: 'change'`. */
   readonly people?: true;
-  /** What secrets are for: pack code may pass them here, and nowhere else. */
+  /** Pack code may pass secrets to this surface, and to no other. */
   readonly consumesSecrets?: true;
   readonly limits: Readonly<Record<string, number>>;
   readonly exceeded?: Readonly<Record<string, ErrorCode>>;
   readonly options?: Readonly<Record<string, SurfaceOption>>;
-  /** Own rule for which parts of the advertisement satisfy a peer dependency. Default: its flags. */
+  /** The parts of the advertisement that satisfy a peer dependency. Default: its flags. */
   readonly satisfies?: (advertisement: JsonObject) => readonly string[];
-  /** Failure codes beside `host_capability_missing` and `validation_error`; the catalogue has their texts. */
+  /** Error codes apart from `host_capability_missing` and `validation_error`; their texts are in the catalogue. */
   readonly errors: readonly ErrorCode[];
-  /** How a host opens it, for those in the catalogue. */
+  /** Opens the surface, for those in the catalogue. */
   readonly opens?: OpenSurface;
   readonly methods: Readonly<Record<string, MethodLiteral>>;
 }
 
 /**
- * A literal as it is written. Path and aliases of a capability that packs, CLI and registry know without its literal are
- * in `SURFACE_NAMES`.
+ * A literal as written in code. `SURFACE_NAMES` has the path and aliases of capabilities that packs, CLI and
+ * registry know without their literal.
  */
 export interface SurfaceDraft
   extends Omit<SurfaceLiteral, 'path' | 'aliases' | 'spellings'>,
@@ -150,7 +153,7 @@ type AnswerOf<M extends MethodLiteral> = M['kind'] extends 'stream'
   ? AsyncIterable<Static<M['output']>>
   : Promise<Static<M['output']>>;
 
-/** One function for each method; a missing or misspelt one does not compile. */
+/** One function per method; a missing or misspelt one does not compile. */
 export type Implementation<L extends Called> = {
   readonly [Name in keyof L['methods']]: (
     input: Static<L['methods'][Name]['input']>,
@@ -161,9 +164,9 @@ export type Implementation<L extends Called> = {
 export type JournalOf = (input: DataObject, call: Pick<ReadCall, 'tenant'>) => Journal;
 
 export interface Offer<L extends SurfaceDraft> {
-  /** Options that this backend does not have; their methods are absent. */
+  /** Options that this backend does not support; their methods are absent. */
   readonly lacks?: readonly (keyof L['options'] & string)[];
-  /** What only a running host knows, such as data sources. */
+  /** Facts that only a running host knows, such as data sources. */
   readonly advertises?: JsonObject;
   /** For `journal: 'backend'`. */
   readonly journalOf?: JournalOf;
@@ -173,11 +176,11 @@ type Offered<L extends SurfaceDraft> = L['journal'] extends 'backend'
   ? [offer: Offer<L> & { readonly journalOf: JournalOf }]
   : [offer?: Omit<Offer<L>, 'journalOf'>];
 
-/** In `ctx`. Members of a surface without a path are at its root. */
+/** The path in `ctx`. Members of a surface without a path are at its root. */
 export const pathOf = ({ path }: Pick<SurfaceLiteral, 'path'>, method: string): string =>
   path === '' ? method : `${path}.${method}`;
 
-/** What the gate sees of any surface: inputs were checked against the literal before they get here. */
+/** A surface as the gate sees it. Inputs have already been checked against the literal. */
 export interface ImplementedSurface {
   readonly literal: SurfaceLiteral;
   readonly lacks: readonly string[];

@@ -1,9 +1,9 @@
 /**
- * Calls to backends without a memory: the host claims and records around them.
+ * Calls to backends without a journal: the host claims and records them.
  *
- * I1  Within one attempt of a node a call on record is answered from its record.
- * I2  In a later attempt an answer that may have been for the moment counts only if a call followed it that was not
- *     safe: that one may have been decided on it. Else the call is made anew, under an id of its own.
+ * I1  Within one attempt of a node a recorded call is answered from its record.
+ * I2  In a later attempt an answer that may have been temporary counts only if a call that is not safe
+ *     followed it: that call may depend on it. Else the call is made again, with a new id.
  */
 import { ERRORS, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../backend-errors.ts';
@@ -24,7 +24,7 @@ export interface ToolCall {
   readonly literal: ToolLiteral;
   readonly isSafe: boolean;
   readonly attempt: number;
-  /** The series of calls that are not safe, and the ordinal of the next of them. */
+  /** The series of calls that are not safe, and the ordinal of the next one. */
   readonly unsafe: string;
   readonly next: number;
 }
@@ -45,11 +45,11 @@ export async function journaled(journal: CallJournal, call: HostCall): Promise<u
   const called = tool && { tool: { ...tool.literal, args, shown } };
   for (let tried = 0; ; tried++) {
     const invocation = call.invocationOf(tried);
-    // Knows the server and the cause, which no record has
+    // Names the server and the cause, which records omit
     let failure = null as OpenwopError | null;
     const { tenant, runId, nodeId, ordinal, method } = invocation;
     const place = { tenant, runId, nodeId, ordinal };
-    // What changes nothing may be asked again whatever it was
+    // A call that changes nothing may be repeated with any input
     const fingerprint = tool?.isSafe ? '' : invocation.fingerprint;
     const claimed = { ...place, providerKey: providerKeyOf(series, tried), method, fingerprint, idempotent };
     const record = await journal.perform({ ...claimed, ...called }, (admit) =>
@@ -70,7 +70,7 @@ export async function journaled(journal: CallJournal, call: HostCall): Promise<u
   }
 }
 
-/** I2. Of several tries the last one is what was decided on. */
+/** See I2. Of several tries, later calls depend on the last one. */
 async function isOver(
   journal: CallJournal,
   { series, tool }: HostCall,
@@ -84,8 +84,8 @@ async function isOver(
 }
 
 /**
- * Records expected failures like answers, except those that may pass of idempotent methods: they are repeated. A tool
- * has a record of each of its calls.
+ * Records expected failures like answers, except temporary ones of idempotent methods: those are repeated.
+ * Every call of a tool is recorded.
  */
 async function recordOf(
   call: HostCall,
@@ -124,7 +124,7 @@ async function answerOf(
   }
 }
 
-/** Bytes are members of the answer itself, if it has any. */
+/** Bytes are direct members of the answer, if it has any. */
 function lowered(method: string, value: unknown): CallAnswer {
   if (isJson(value)) return { ok: true, value };
   const members = isObject(value) ? Object.entries(value) : [];

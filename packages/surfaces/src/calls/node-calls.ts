@@ -1,9 +1,9 @@
 /**
- * The calls of one node at work.
+ * The calls of one running node.
  *
  * I1  The caller comes from the run. No argument names a tenant.
- * I2  Writes and effects are numbered in the order in which they arrive, before anything is awaited: those of each
- *     series by themselves, since a series has one journal, and no journal could see that two of them changed places.
+ * I2  Writes and effects are numbered in order of arrival, before anything is awaited. Each series is numbered
+ *     separately: a series has one journal, and no journal could detect that two series changed places.
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
 import { type ErrorCode, invalid, isHeldToNamed, OpenwopError } from '@gantry/protocol';
@@ -35,9 +35,9 @@ import {
   type SurfaceCaller,
 } from './surface-call.ts';
 
-/** What a call may use of the channel that it came by. */
+/** The channel of a call. */
 export interface CallIo {
-  /** One more each time the node was dispatched again: its calls begin anew. */
+  /** Incremented when the node is dispatched again: its calls start over. */
   readonly dispatch: number;
   readonly signal: AbortSignal;
   /** For streams: resolves when pack code has taken the value. */
@@ -54,21 +54,21 @@ export interface CallReport {
   readonly pack: PackRef;
   readonly ms: number;
   readonly ok: boolean;
-  /** None when the node ended before its call: what the call did by then is not known here. */
+  /** Absent when the node ended before its call: the outcome of the call is unknown here. */
   readonly code?: ErrorCode;
-  /** Of the server behind the surface, when that is why. */
+  /** The state of the server behind the surface, if that is the cause. */
   readonly server?: 'unreachable' | 'rejected';
-  /** With `server`: what is the matter with which server, for the operator alone. */
+  /** With `server`: which server has which problem. For the operator only. */
   readonly reason?: string;
-  /** What lies behind a fault of the host; pack code hears none of it. */
+  /** The cause of a host fault; never shown to pack code. */
   readonly fault?: unknown;
 }
 
 export interface CallDeps {
   readonly now: () => number;
-  /** Whether a secret that is open in the tenant is in what pack code sends, in whatever encoding. */
+  /** Whether data from pack code contains an open secret of the tenant, in any encoding. */
   readonly holdsSecret?: (tenant: string, sent: Data) => boolean;
-  /** Where absent, answers are on record as they are. */
+  /** Without it, answers are recorded unsealed. */
   readonly answerKeys?: AnswerKeys;
   readonly onCall: (report: CallReport) => void;
 }
@@ -85,12 +85,12 @@ interface NumberedWrite {
   readonly journal: Journal;
   readonly series: string;
   readonly ordinal: number;
-  /** Until what the node has read is on record. */
+  /** Resolves when the node's reads are recorded. */
   readonly seen: Promise<void> | undefined;
   readonly tool?: ToolCall;
 }
 
-/** In one series of one visit: under the distance between visits, and a bound to what a journal has to keep. */
+/** Per series and visit: below the distance between visits, and a limit for the journal. */
 const WRITES_MAX = 100_000;
 
 const UNTOLD = 'The host failed to carry out this call. See its log for the id of the run.';
@@ -104,7 +104,10 @@ export class NodeCalls {
   #dispatch = 0;
   #reads: SeenReads;
   readonly #writes = new Map<string, number>();
-  /** Surfaces that the manifest names; if it is not held to them, the granted ones too, or all without grants. */
+  /**
+   * Surfaces that the manifest names. If it is not restricted to those, also the granted ones, or all without
+   * grants.
+   */
   readonly #declared: ReadonlySet<ImplementedSurface>;
   readonly #granted: ReadonlySet<ImplementedSurface> | undefined;
 
@@ -121,7 +124,7 @@ export class NodeCalls {
     this.#granted = facts.granted && routes.namedBy(facts.granted);
   }
 
-  /** The tools that the pack asked for, by the names that events have. */
+  /** The tools that the pack requested, by their names in events. */
   tools(): string[] {
     const asked = new Set([...this.#declared, ...(this.#granted ?? [])]);
     const routes = [...this.#routes.paths.values()].flat().filter(({ surface }) => asked.has(surface));
@@ -159,7 +162,7 @@ export class NodeCalls {
     return { surface, method, tenant, runId, nodeId, pack };
   }
 
-  /** Everything that can be refused is, before anything happens. */
+  /** All refusals happen here, before anything else. */
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
     if (io.dispatch !== this.#dispatch) this.#beginAnew(io.dispatch);
@@ -190,7 +193,7 @@ export class NodeCalls {
     this.#reads = new SeenReads(this.#journal, this.#facts);
   }
 
-  /** I2. */
+  /** See I2. */
   #number({ surface, method: { tool } }: Route, input: DataObject, call: ReadCall): NumberedWrite {
     const { ordinalBase, attempt } = this.#facts;
     const journal = surface.journalOf(input, call);

@@ -5,11 +5,11 @@ export type Numbers = readonly number[] | { readonly float32: Uint8Array };
 
 interface Bounds {
   readonly maxItems: number;
-  /** Of a number, whatever its sign. */
+  /** The largest absolute value. */
   readonly valueMax: number;
 }
 
-/** Pack code writes `number[]`. Packed numbers are looked at in one loop, without a call for each. */
+/** Pack code passes `number[]`. Packed numbers are checked in one loop, without a call per number. */
 export const numbersType = ({ maxItems, valueMax }: Bounds) =>
   Type.Refine(
     Type.Unsafe<Numbers>({
@@ -26,13 +26,13 @@ function isPacked(value: unknown, { maxItems, valueMax }: Bounds): boolean {
   if (!(bytes instanceof Uint8Array) || bytes.byteLength % Float32Array.BYTES_PER_ELEMENT !== 0) return false;
   const numbers = unpacked(bytes);
   if (numbers.length === 0 || numbers.length > maxItems) return false;
-  // As 32 bits the bound itself may be a little more
+  // Rounded to 32 bits, the bound may be slightly larger
   const max = Math.fround(valueMax);
   for (let at = 0; at < numbers.length; at++) if (!(Math.abs(numbers[at]!) <= max)) return false;
   return true;
 }
 
-/** A part of a frame has memory of its own, so its bytes are aligned. */
+/** A part of a frame has its own memory, so its bytes are aligned. */
 const unpacked = ({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array =>
   new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
 

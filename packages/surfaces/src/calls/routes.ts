@@ -28,7 +28,7 @@ export interface Routes {
   argumentOf(path: string, args: readonly Data[]): DataObject;
   /** Throws `host_capability_missing`. */
   find(path: string, input: DataObject): Route;
-  /** Which surfaces a list of names means. */
+  /** The surfaces that a list of names selects. */
   namedBy(names: readonly string[]): ReadonlySet<ImplementedSurface>;
 }
 
@@ -84,7 +84,10 @@ function argumentOf(path: string, args: readonly Data[], positional: readonly st
 const isOffered = ({ surface, method: { needs } }: Route): boolean =>
   needs === undefined || !surface.lacks.includes(needs);
 
-/** As `path` calls it, which refusals name; `own` is the one of the contract. */
+/**
+ * A method that can be routed by several paths. Refusals name the called path; `own` is the path of the
+ * contract.
+ */
 interface Method extends Pick<Route, 'capability'> {
   readonly own: string;
   at(path: string, takes?: readonly Step[]): Route;
@@ -118,13 +121,13 @@ function spelledRoute(
   return [];
 }
 
-/** Compiled when first used: most hosts use few of the methods. */
+/** Compiled on first use: most hosts use few of the methods. */
 function checking({ input, output }: MethodLiteral) {
   const inputs = lazily(input);
   const outputs = lazily(output);
   return (path: string, also: readonly string[]): Pick<Route, 'checkInput' | 'checkOutput'> => ({
     checkInput(value) {
-      // First: a name that is misspelt is also one that is missing
+      // Checked first: a misspelt name is also reported as a missing one
       const unknown = unknownMember(input, value, also);
       const validator = inputs();
       if (unknown === null && validator.Check(value)) return;
@@ -157,11 +160,14 @@ interface Shaped {
   readonly items?: TSchema;
 }
 
-/** Lists of plain values may be long, and have no names. */
+/** Lists of plain values may be long, and have no members to check. */
 const hasMembers = ({ properties, items }: Shaped): boolean =>
   properties !== undefined || items !== undefined;
 
-/** The first one, also in lists and objects that the schema describes; null if none. `also`: known at the top. */
+/**
+ * The first unknown member, also in nested lists and objects; null if none. `also`: further names at the top
+ * level.
+ */
 function unknownMember(
   schema: TSchema,
   value: Data | undefined,

@@ -1,4 +1,4 @@
-/** The pieces that literals make their schemas of. */
+/** The building blocks for schemas of literals. */
 import { type JsonObject, type Json as JsonValue, optional } from '@gantry/protocol';
 import Type, { type TProperties } from 'typebox';
 import { isJson, isObject } from './data.ts';
@@ -10,7 +10,7 @@ export const Flag = Type.Boolean();
 export const Amount = Type.Number();
 export const Whole = Type.Integer();
 export const Count = Type.Integer({ minimum: 0 });
-/** What a write answers that has nothing else to say. */
+/** The answer of a write that returns nothing else. */
 export const Done = { ok: Type.Literal(true) };
 
 export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
@@ -18,7 +18,7 @@ export const whole = (minimum: number, maximum: number) => Type.Integer({ minimu
 export const listOf = <T extends TProperties>(members: T, maxItems?: number) =>
   Type.Array(Type.Object(members), maxItems === undefined ? {} : { maxItems });
 
-/** Any JSON value. Bytes are no JSON: a pack that stores them says how they are written. */
+/** Any JSON value. Bytes are not JSON: a pack that stores them has to encode them. */
 export const Json = Type.Refine(
   Type.Unsafe<JsonValue>({ description: 'any JSON value' }),
   isJson,
@@ -31,7 +31,7 @@ export const Bytes = Type.Refine(
   () => 'must be bytes, a Uint8Array',
 );
 
-/** That every backend can keep: PostgreSQL refuses NUL, and half a surrogate pair has no UTF-8. */
+/** Text that every backend can store: PostgreSQL refuses NUL, and a lone surrogate has no UTF-8. */
 export const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 export const plainText = (options: { readonly minLength?: number; readonly maxLength?: number }) =>
@@ -48,28 +48,28 @@ export function isPlainJson(value: JsonValue): boolean {
   return Object.entries(value).every(([name, member]) => isPlainText(name) && isPlainJson(member));
 }
 
-/** A row, a document, a filter or what changes one. */
+/** A row, a document, a filter or an update. */
 export const PlainObject = Type.Refine(
   Type.Unsafe<JsonObject>({ type: 'object', description: 'an object of JSON values' }),
   (value) => isObject(value) && isJson(value) && isPlainJson(value),
   () => 'must be an object of JSON values, its texts without NUL characters and lone surrogates',
 );
 
-/** What a filter may hold is for its reader to say. */
+/** The parser of the filter checks its content. */
 export const FilterObject = Type.Refine(
   Type.Unsafe<JsonObject>({ type: 'object', description: 'a filter' }),
   (value) => isObject(value) && isJson(value),
   () => 'must be an object of JSON values',
 );
 
-/** A row or a document, as it is answered. */
+/** A row or a document in an answer. */
 export const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
-/** As long as the message that it came in: the surface says what is too long for it, with a code of its own. */
+/** Limited only by the message size; the surface reports a longer key than it allows with its own code. */
 export const Key = plainText({ minLength: 1 });
-/** A hard limit; surfaces have shorter ones with codes of their own. */
+/** A hard limit; surfaces have lower ones with their own codes. */
 export const Name = plainText({ minLength: 1, maxLength: 4_096 });
-/** Of a table, a collection, an index or what is in one. */
+/** The name of a table, a collection or an index, or of an item in one. */
 export const CollectionText = plainText({ minLength: 1, maxLength: 128 });
 export const DatasourceId = plainText({ minLength: 1, maxLength: 64 });
 /** May be empty. */
@@ -85,7 +85,7 @@ export const Cursor = Type.String({ minLength: 1, maxLength: 4_096 });
 const LIST_LIMIT = 100;
 const LIST_LIMIT_MAX = 1_000;
 
-/** How many a page may have. A page says whether more follow, so a host may give fewer than were asked for. */
+/** The requested page size. A page reports whether more follow, so a host may return fewer. */
 const PageLimit = Type.Integer({ minimum: 1 });
 export const Paging = { cursor: optional(Cursor), limit: optional(PageLimit) };
 export const Following = { nextCursor: optional(Text) };

@@ -1,37 +1,37 @@
 /**
- * Answers on record in journals of pack data. While a tenant has secrets open they are sealed: a backend cannot tell
- * whether one is in an answer. Each has a key of its own, which goes to the backend with the call and on record in a
- * form that the host alone opens. Loads nothing of ours: threads start fast.
+ * Recorded answers in journals of pack data. While a tenant has open secrets, its answers are sealed, because
+ * a backend cannot detect a secret in an answer. Each record has its own key: the backend gets it with the
+ * call, and stores it in a form that only the host can open. No imports of ours: threads start fast.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Of one record. */
+/** The key of one record. */
 export interface AnswerKey {
   readonly key: Uint8Array;
-  /** The key as the host sealed it. It has no colon. */
+  /** The key as sealed by the host. Contains no colon. */
   readonly sealed: string;
 }
 
-/** Where a record is; what the host seals for it opens nowhere else. */
+/** Identifies a record. A key that the host sealed for it cannot be opened for another. */
 export interface RecordPlace {
   readonly tenant: string;
   readonly journalKey: string;
 }
 
 export interface AnswerKeys {
-  /** Undefined while the tenant has no secrets open. */
+  /** Undefined while the tenant has no open secrets. */
   make(place: RecordPlace): AnswerKey | undefined;
-  /** Throws for what was sealed elsewhere. */
+  /** Throws if the key was sealed for another place. */
   open(place: RecordPlace, sealed: string): Uint8Array;
 }
 
-/** A record is JSON, which nothing that begins so is. */
+/** A record is JSON, and no JSON begins with this. */
 const SEALED = 'sealed:';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-/** What is put on record. */
+/** The text of a record. */
 export function recordText({ answerKey }: { readonly answerKey?: AnswerKey }, answer: unknown): string {
   const text = JSON.stringify(answer ?? null);
   if (!answerKey) return text;
@@ -41,7 +41,7 @@ export function recordText({ answerKey }: { readonly answerKey?: AnswerKey }, an
   return `${SEALED}${answerKey.sealed}:${bytes.toString('base64')}`;
 }
 
-/** `open` answers the key that the host sealed. */
+/** `open` answers the key for its sealed form. */
 export function answerOnRecord(record: string, open: (sealed: string) => Uint8Array): unknown {
   if (!record.startsWith(SEALED)) return JSON.parse(record);
   const [, sealed = '', text = ''] = record.split(':');

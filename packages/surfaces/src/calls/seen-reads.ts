@@ -1,16 +1,20 @@
 /**
- * What a node read before it wrote: a node that runs again must decide on the same answers.
+ * Records what a node read before it wrote, so that a node that runs again decides on the same answers.
  *
  * I1  An answer that pack code saw before a write is recorded before that write happens.
- * I2  A node that runs again gets recorded answers by method and input, in order; then, and for answers that were too
- *     large or hold bytes, current ones.
- * I3  What is kept is bounded. Reads without a write cost one look at the journal and leave nothing.
+ * I2  A node that runs again gets recorded answers by method and input, in order. After those, and for answers
+ * that
+ *     were too large or hold bytes, it gets current ones.
+ * I3  Storage is bounded. Reads without a write cost one lookup in the journal and store nothing.
  */
 import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
 import type { CallAnswer, CallJournal, ReadsKey, SeenRead } from './call-journal.ts';
 import { isObject } from './data.ts';
 
-/** Limits between two writes, and in one visit of the node: no quota counts them, and a repeat holds them in memory. */
+/**
+ * Limits between two writes, and in one visit of the node: no quota counts them, and a repeat holds them in
+ * memory.
+ */
 const BATCH = { reads: 1_000, bytes: 256 * 1024 };
 const VISIT = { reads: 10_000, bytes: 4 * 1024 * 1024 };
 
@@ -29,7 +33,7 @@ export class SeenReads {
     this.#key = key;
   }
 
-  /** `act` unless the answer is on record. */
+  /** Returns the recorded answer, else calls `act`. */
   async answer(fingerprint: string, act: () => unknown): Promise<unknown> {
     this.#recorded ??= this.#load();
     const before = (await this.#recorded).get(fingerprint)?.shift();
@@ -47,7 +51,7 @@ export class SeenReads {
     }
   }
 
-  /** Called before anything of a write is awaited; the write then waits for what this answers. */
+  /** Called before a write awaits anything; the write then awaits the result. */
   keep(): Promise<void> | undefined {
     if (this.#seen.length > 0) {
       this.#kept = this.#write(this.#seen, this.#kept);
@@ -88,7 +92,7 @@ export class SeenReads {
 
   async #write(reads: readonly SeenRead[], before: Promise<void> | undefined): Promise<void> {
     await before;
-    // A dispatch that was cancelled may still have taken a key
+    // A cancelled dispatch may already have used a key
     while (!(await this.#journal.keep({ ...this.#key, batch: this.#batches++ }, reads)));
   }
 }
@@ -99,14 +103,14 @@ function outcomeOf(answer: CallAnswer): unknown {
   throw new OpenwopError(code, rest);
 }
 
-/** What may be otherwise in a moment is not worth keeping. */
+/** Null for temporary failures: they are not recorded. */
 function failureOf(error: unknown): CallAnswer | null {
   if (!(error instanceof OpenwopError) || ERRORS[error.code].retriable) return null;
   const { code, message, details } = error;
   return { ok: false, retriable: false, error: { code, message, ...(details && { details }) } };
 }
 
-/** Bytes as JSON, about; without end for what JSON cannot say. Looks no further than `max`. */
+/** The approximate size as JSON in bytes; infinite if not JSON. Stops at `max`. */
 function weigh(value: unknown, max: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value === 'number') return Number.isFinite(value) ? 8 : Number.POSITIVE_INFINITY;

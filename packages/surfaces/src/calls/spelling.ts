@@ -1,6 +1,7 @@
 /**
- * Published packs call some methods by other names, with other members. A spelling says which method is meant and
- * adapts what goes in and what comes out. Where the contract and a pack share a path, answers carry both spellings.
+ * Published packs call some methods by other names, with other members. A spelling maps such a call to a
+ * method and adapts its input and output. Where the contract and a pack share a path, answers have both
+ * spellings.
  */
 import { invalid } from '@gantry/protocol';
 import type { Data, DataObject } from './data.ts';
@@ -10,18 +11,18 @@ export interface StepFacts {
   readonly now: number;
 }
 
-/** Pure. Leaves what it does not understand as it is: the schema of the method judges it. */
+/** A pure function. Leaves members that it does not understand: the schema of the method checks them. */
 export interface Step {
   readonly says: string;
-  /** Of what goes in: members that it understands and the contract does not have. */
+  /** For inputs: members that it understands and the contract does not have. */
   readonly knows?: readonly string[];
   adapt(value: DataObject, facts: StepFacts): DataObject;
 }
 
 export interface Spelling {
-  /** In `ctx`. */
+  /** The path in `ctx`. */
   readonly path: string;
-  /** Only for calls whose argument has this member, other than as false. */
+  /** Applies only to calls whose argument has this member with a value other than false. */
   readonly when?: string;
   /** `capability.method` */
   readonly to: `${string}.${string}`;
@@ -29,11 +30,11 @@ export interface Spelling {
   readonly gives?: readonly Step[];
 }
 
-/** A spelling as the literal of its surface has it. */
+/** A spelling as written in the literal of its surface. */
 export interface OwnSpelling extends Pick<Spelling, 'when' | 'takes' | 'gives'> {
-  /** Below the path of the surface; elsewhere with `ctx.` before it. */
+  /** Relative to the path of the surface; with the prefix `ctx.` it is absolute. */
   readonly call: string;
-  /** The method that is meant, where it has another name. */
+  /** The target method, if its name differs. */
   readonly to?: string;
 }
 
@@ -42,7 +43,7 @@ export const isList = (value: Data | undefined): value is readonly Data[] => Arr
 const isGiven = (value: DataObject, name: string): boolean =>
   Object.hasOwn(value, name) && value[name] !== undefined;
 
-/** `expect` → `expectedValue`. What the contract's own member says stands when both are given. */
+/** `expect` → `expectedValue`. If both are given, the contract's own member wins. */
 export const rename = (names: Readonly<Record<string, string>>): Step => ({
   says: Object.entries(names)
     .map(([from, to]) => `\`${from}\` → \`${to}\``)
@@ -66,7 +67,7 @@ export const either = (one: string, other: string): Step => ({
   },
 });
 
-/** Members that the pack may leave out. */
+/** Defaults for members that the pack may omit. */
 export const fill = (members: DataObject): Step => ({
   says: Object.entries(members)
     .map(([name, value]) => `\`${name}\` is ${JSON.stringify(value)} unless given`)
@@ -74,7 +75,7 @@ export const fill = (members: DataObject): Step => ({
   adapt: (value) => ({ ...members, ...value }),
 });
 
-/** Further members that say the same: `{ id: 'rowId' }` gives `rowId` also as `id`. */
+/** Aliases of members: `{ id: 'rowId' }` returns `rowId` also as `id`. */
 export const also = (names: Readonly<Record<string, string>>): Step => ({
   says: Object.entries(names)
     .map(([to, from]) => `\`${from}\` also as \`${to}\``)
@@ -87,7 +88,7 @@ export const also = (names: Readonly<Record<string, string>>): Step => ({
   }),
 });
 
-/** One member made from the others, those of `knows` among them; nothing is added when `make` answers undefined. */
+/** Adds a member computed from others, including those of `knows`; adds nothing when `make` returns undefined. */
 export const member = (
   name: string,
   says: string,
@@ -102,10 +103,10 @@ export const member = (
   },
 });
 
-/** `sql` and `nosql`. */
+/** For `sql` and `nosql`. */
 export const datasource = rename({ datasource: 'datasourceId' });
 
-/** What published packs send and nothing here depends on. */
+/** A member that published packs send and that has no effect here. */
 export const unused = (name: string, why: string): Step => ({
   says: `\`${name}\` has no effect: ${why}`,
   knows: [name],
@@ -115,14 +116,17 @@ export const unused = (name: string, why: string): Step => ({
 const NOT_BASE64 =
   'is not base64. Write the standard alphabet with its padding, without line breaks and without a `data:` prefix.';
 
-/** Throws `validation_error`. Takes only text that encodes back to itself, since `Buffer` skips bad characters. */
+/**
+ * Throws `validation_error`. Accepts only text that encodes back to itself, since `Buffer` skips bad
+ * characters.
+ */
 export function decodeBase64(text: string, member: string, orElse = ''): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') === text) return new Uint8Array(bytes);
   throw invalid(`The text in \`${member}\` ${NOT_BASE64}${orElse}`);
 }
 
-/** Bytes that the pack writes as base64; bytes that are there stand. */
+/** Decodes base64 from the pack; bytes that are already present win. */
 export const fromBase64 = (from: string, to: string): Step => ({
   says: `\`${from}\` (base64 with its padding, without a \`data:\` prefix) → \`${to}\` (bytes)`,
   knows: [from],
@@ -130,24 +134,24 @@ export const fromBase64 = (from: string, to: string): Step => ({
     typeof text !== 'string' || isGiven(value, to) ? value : { ...value, [to]: decodeBase64(text, from) },
 });
 
-/** What fits as base64 into the JSON of one message, which may have 16 MiB, with something beside it. */
+/** The most bytes that fit as base64 into a JSON message of 16 MiB, with space for other members. */
 export const TEXT_BYTES_MAX = 12 * 1_048_576 - 65_536;
 
 export const isTooLongForText = (bytes: Data | undefined): boolean =>
   bytes instanceof Uint8Array && bytes.byteLength > TEXT_BYTES_MAX;
 
-/** Undefined for what is no bytes, and for more of them than text can have. */
+/** Undefined if not bytes, or if longer than the limit for text. */
 export const textOf = (bytes: Data | undefined, encoding: 'utf8' | 'base64'): string | undefined =>
   bytes instanceof Uint8Array && !isTooLongForText(bytes)
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding)
     : undefined;
 
-/** Beside `bytes` of an answer. */
+/** Added next to `bytes` in an answer. */
 export const sizeInBytes = member('size', 'in bytes', ({ bytes }) =>
   bytes instanceof Uint8Array ? bytes.byteLength : undefined,
 );
 
-/** What a call may say beside the members of the contract. */
+/** The members that a call may have in addition to those of the contract. */
 export const knownTo = (steps: readonly Step[] = []): readonly string[] =>
   steps.flatMap(({ knows = [] }) => knows);
 

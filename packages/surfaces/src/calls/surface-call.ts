@@ -1,4 +1,4 @@
-/** The caller of a method, and what identifies a call when its node runs again. */
+/** The caller of a method, and the identity of a call when its node runs again. */
 
 import type { EgressDecision } from '@gantry/egress';
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -11,7 +11,7 @@ export interface PackRef {
   readonly version: string;
 }
 
-/** Constant for one node at work. Comes from the run, never from pack code. */
+/** Constant while a node runs. Comes from the run, never from pack code. */
 export interface NodeFacts {
   readonly tenant: string;
   readonly workspace: string;
@@ -19,53 +19,53 @@ export interface NodeFacts {
   readonly runId: string;
   readonly nodeId: string;
   readonly pack: PackRef;
-  /** What its manifest asks of the host, by name. */
+  /** The peer dependencies in its manifest, by name. */
   readonly peers: readonly string[];
-  /** Where `peers` holds it to nothing: what it was granted, such as `host.kvStorage`. Absent means all. */
+  /** Used where `peers` is not binding: the granted capabilities, such as `host.kvStorage`. Absent means all. */
   readonly granted?: readonly string[];
-  /** Where the ordinals of this visit of the node begin. */
+  /** The first ordinal of this visit of the node. */
   readonly ordinalBase: number;
   readonly attempt: number;
-  /** As the pack declares the node. A pure one may only read, and gets no answer that lets others write. */
+  /** As declared by the pack. A pure node may only read, and gets no answer that lets others write. */
   readonly effect: 'pure' | 'idempotent' | 'effect';
-  /** Aborted when the node is to stop; its code has a moment left. */
+  /** Aborted when the node has to stop; its code has a short time left. */
   readonly cancelled?: AbortSignal;
-  /** How changes of the node are committed, for surfaces on resources. */
+  /** Commits changes of the node, for surfaces on resources. */
   readonly work?: CallerWork;
 }
 
-/** What a call may ask of the run of its node. */
+/** What a call can request from the run of its node. */
 export interface CallerWork extends Pick<NodeCaller, 'epoch' | 'tell'> {
   readonly run?: CallingRun;
   readonly waits?: NodeWaits;
 }
 
-/** The run of a node, for calls that cost. */
+/** The run of a node, for calls that have a cost. */
 export interface CallingRun {
   readonly rootRunId: string;
   readonly workflowId: string;
   readonly configurable: JsonObject;
-  /** What it may spend now; undefined without a budget. */
+  /** The remaining budget; undefined without a budget. */
   budget(): CallerBudget | undefined;
-  /** Nothing is left: the node stops, whatever its code makes of it. */
+  /** The budget is used up: the node stops, even if its code catches the error. */
   exhausted(about: BudgetStop): void;
-  /** Of what the run works on. */
+  /** The trust level of the run's input. */
   readonly trust: 'trusted' | 'untrusted';
   /** How many envelopes the run has received. */
   envelopes(): number;
-  /** The model that serves the calls of the node which would reach one that lacks something. */
+  /** Serves calls of the node whose own model lacks a required feature. */
   readonly instead?: SubstituteModel | undefined;
 }
 
-/** How a node waits for something of its run: its code stops, and runs again with the answer. */
+/** How a node waits for something in its run: its code stops, and runs again with the answer. */
 export interface NodeWaits {
-  /** Undefined while nobody has answered. */
+  /** Undefined until there is an answer. */
   answerOf(key: string): Json | undefined;
   wait(outcome: {
     readonly suspend: {
       readonly key: string;
       readonly request: JsonObject;
-      /** Goes on with the next envelope of that kind. `seen`: how many the run had when the node looked. */
+      /** Continues with the next envelope of that type. `seen`: the number of envelopes when the node looked. */
       readonly awaits?: { readonly envelopeType: string; readonly seen: number };
     };
     readonly cause?: { readonly causationId?: string; readonly contentTrust?: 'untrusted' };
@@ -75,11 +75,11 @@ export interface NodeWaits {
 export interface SubstituteModel {
   readonly provider: string;
   readonly model: string;
-  /** What the node needs of a model. */
+  /** The features that the node requires of a model. */
   readonly required: readonly string[];
 }
 
-/** Limits of cost are in US dollars. */
+/** Cost limits are in US dollars. */
 export interface CallerBudget {
   readonly limits: { readonly tokens?: number; readonly cost?: number; readonly toolCalls?: number };
   readonly advisory: boolean;
@@ -91,11 +91,11 @@ export interface BudgetStop {
   readonly dimension: 'tokens' | 'cost' | 'toolCalls';
   readonly limit: number;
   readonly observed: number;
-  /** Why, where the limit is not the run's own. */
+  /** The reason, if the limit is not the run's own. */
   readonly message?: string;
 }
 
-/** A person, by a request. `request` is the record of its `Idempotency-Key`. */
+/** A person's request. `request` is the record of its `Idempotency-Key`. */
 export interface PersonFacts extends Pick<NodeFacts, 'tenant' | 'workspace' | 'principal'> {
   readonly request?: NonNullable<Extract<Caller, { kind: 'person' }>['request']>;
 }
@@ -107,11 +107,17 @@ export type SurfaceCaller =
     >)
   | ({ readonly kind: 'person' } & Pick<PersonFacts, 'request'>);
 
-/** A call of a node that writes or acts, by its number. */
+/** A call of a node that writes or acts, with its number. */
 export interface NumberedCall {
-  /** Of tenant, run, node, series and ordinal; never of the attempt. Receivers outside may use it as their key. */
+  /**
+   * A hash of tenant, run, node, series and ordinal; never of the attempt. External receivers may use it as a
+   * key.
+   */
   readonly id: string;
-  /** The key of journals: unique in a tenant, ordered by time. Measured: a commit of 16 takes 0.7 ms, by hash 1.6. */
+  /**
+   * The key of journals: unique in a tenant, ordered by time. Measured: a commit of 16 takes 0.7 ms, by hash
+   * 1.6.
+   */
   readonly journalKey: string;
   readonly tenant: string;
   readonly runId: string;
@@ -119,44 +125,44 @@ export interface NumberedCall {
   readonly ordinal: number;
   /** `kvStorage.put` */
   readonly method: string;
-  /** Of method and input: tells another call with the same key apart. */
+  /** A hash of method and input; detects another call with the same key. */
   readonly fingerprint: string;
-  /** Seals its answer on record. */
+  /** Seals the recorded answer. */
   readonly answerKey?: AnswerKey;
 }
 
 export interface ReadCall extends Pick<NodeFacts, 'tenant' | 'workspace' | 'principal'> {
   readonly caller: SurfaceCaller;
   readonly signal: AbortSignal;
-  /** Milliseconds, when the call arrived. */
+  /** The time of arrival in milliseconds. */
   readonly now: number;
 }
 
 export interface WriteCall extends ReadCall {
   readonly invocation: NumberedCall;
-  /** For tools: what was decided about a credential, before it is sent. */
+  /** For tools: reports the decision about a credential before it is sent. */
   readonly decided?: (decision: EgressDecision) => void;
 }
 
-/** A write to a surface on resources: a node's has an invocation, a person's a request. */
+/** A write to a surface on resources: by a node with an invocation, or by a person with a request. */
 export interface ChangeCall extends ReadCall {
   readonly invocation?: NumberedCall;
 }
 
 export type PortRead = Pick<ReadCall, 'tenant' | 'now'>;
-/** A port that keeps its own journal writes the invocation and the answer in the transaction of the write. */
+/** A port with its own journal writes the invocation and the answer in the transaction of the write. */
 export type PortWrite = Pick<WriteCall, 'tenant' | 'now' | 'invocation'>;
 
 export interface PureCall {
-  /** In `ctx`. */
+  /** The path in `ctx`. */
   readonly path: string;
   /** `host.kvStorage.put` */
   readonly capability: string;
-  /** What the call is: `write` */
+  /** The kind of call: `write` */
   readonly what: string;
 }
 
-/** The refusal of a call to a node that is declared pure. */
+/** The refusal of a call from a node that is declared pure. */
 export const notPure = (
   { nodeId, pack }: Pick<NodeFacts, 'nodeId' | 'pack'>,
   { path, capability, what }: PureCall,
@@ -168,7 +174,7 @@ export const notPure = (
     details: { requestedCapability: capability },
   });
 
-/** The refusal of a call to a surface that the pack neither asked for nor was granted. */
+/** The refusal of a call to a surface that the pack neither requested nor was granted. */
 export function notAllowed(
   { pack }: Pick<NodeFacts, 'pack'>,
   { path, surface, capability }: Route,
