@@ -22,7 +22,7 @@ export class JobPool<Job extends object, Answer extends object> {
   readonly #options: JobPoolOptions;
   readonly #turns;
   readonly #processes = new Set<JobProcess<Job, Answer>>();
-  /** Jobs that have a turn and no process yet. */
+  /** Jobs that have a turn but no process yet. */
   #waiting: Waiting<Job, Answer>[] = [];
   #isClosed = false;
 
@@ -35,7 +35,7 @@ export class JobPool<Job extends object, Answer extends object> {
     return this.#isClosed;
   }
 
-  /** Rejects with `LimiterError` when the job was not begun. `ms` counts from its beginning, which waits for `ready`. */
+  /** Rejects with `LimiterError` when the job was not started. `ms` counts from its start, after `ready`. */
   run(tenant: string, job: Job, ms: number, ready?: () => Promise<void>): Promise<Answer | Unanswered> {
     return this.#turns.run(tenant, async () => {
       await ready?.();
@@ -47,7 +47,7 @@ export class JobPool<Job extends object, Answer extends object> {
     });
   }
 
-  /** Jobs under way may end, or are killed. */
+  /** Lets running jobs end, or kills them. */
   async close(jobs: 'end' | 'kill'): Promise<void> {
     this.#isClosed = true;
     this.#turns.close();
@@ -70,7 +70,7 @@ export class JobPool<Job extends object, Answer extends object> {
       onChange: () => this.#serve(),
       onGone: (unopened) => {
         this.#processes.delete(process);
-        // One job gets the reason, else processes that cannot be opened would be started for ever
+        // One waiting job gets the reason; otherwise processes that cannot open would be started forever
         if (unopened) this.#waiting.shift()?.end(unopened);
         this.#serve();
       },

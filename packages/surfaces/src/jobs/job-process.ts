@@ -1,24 +1,24 @@
-/** The host's side of a process that has one job at a time, so that killing it harms no other. */
+/** The host's side of a job process. It runs one job at a time, so killing it affects no other job. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type JobMessage, LIFELINE_FD, MEMORY_SIGNAL } from './wire.ts';
 
 const HEAP_MB_MAX = 256;
-/** Measured: a process takes 27 MB of its own, a thread 21: an unused one is not kept. */
+/** Measured: a process takes 27 MB of its own, a thread 21. So an idle process is ended. */
 const IDLE_MS = 60_000;
-/** For a slow disk: a commit that was begun may end. */
+/** The time for a commit in progress to end on a slow disk. */
 const COMMIT_MS = 15_000;
-/** A process starts in well under a second, also on a busy machine. */
+/** A process starts in well under a second, even on a busy machine. */
 const START_MS = 10_000;
 
-/** Where the host keeps compiled code, so does a job; measured: it starts with 0.1 s of CPU instead of 0.37. */
+/** Shares the host's compile cache, if it has one. Measured: a start takes 0.1 s of CPU instead of 0.37. */
 function compiledCode(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
-/** `lost`: the process ended before its answer, for another reason than its time. */
+/** `lost`: the process ended before its answer, and not because of the time limit. */
 export type Unanswered = { readonly kind: 'late' | 'large' | 'lost in commit' | 'lost' };
 
 interface Running<Answer> {
@@ -34,11 +34,11 @@ type State<Answer> =
 export interface JobProcessOptions<Answer> {
   readonly entry: URL;
   readonly args: readonly string[];
-  /** Jobs that wait behind one that takes longer need another process. */
+  /** Jobs that wait behind a longer one need another process. */
   readonly slowMs: number;
-  /** It can be given a job, or its job became slow. */
+  /** The process became idle, or its job became slow. */
   onChange(): void;
-  /** `unopened`: why it never could be given one. */
+  /** `unopened`: why the process could never be given a job. */
   onGone(unopened: Answer | Unanswered | null): void;
 }
 
@@ -62,7 +62,7 @@ export class JobProcess<Job extends object, Answer extends object> {
     const lifeline = this.#child.stdio[LIFELINE_FD]?.on('error', () => {});
     if (lifeline && 'unref' in lifeline) (lifeline.unref as () => void)();
     this.#child.on('message', (message: JobMessage<Answer>) => this.#hear(message));
-    // Messages that were sent before the end arrive before `disconnect`
+    // Messages sent before the exit arrive before `disconnect`
     const ends = [once(this.#child, 'disconnect'), once(this.#child, 'exit')];
     this.#gone = Promise.allSettled(ends).then(() => this.#ended());
     this.#after(START_MS, () => void this.end());
@@ -78,7 +78,7 @@ export class JobProcess<Job extends object, Answer extends object> {
     return kind === 'ending' || (kind === 'busy' && this.#state.running.progress !== 'working');
   }
 
-  /** Ends with the answer, after `ms`, or with the process. */
+  /** Resolves with the answer, after `ms`, or when the process ends. */
   run(job: Job, ms: number): Promise<Answer | Unanswered> {
     const { slowMs, onChange } = this.#options;
     return new Promise((resolve) => {
@@ -94,7 +94,7 @@ export class JobProcess<Job extends object, Answer extends object> {
     });
   }
 
-  /** A job under way may end. */
+  /** A running job may end. */
   async close(): Promise<void> {
     this.#end();
     if (this.#child.connected) this.#child.disconnect();
@@ -102,7 +102,7 @@ export class JobProcess<Job extends object, Answer extends object> {
     await this.#gone;
   }
 
-  /** At once; a job under way is lost. */
+  /** Kills at once; a running job is lost. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     this.#kill();
@@ -129,7 +129,7 @@ export class JobProcess<Job extends object, Answer extends object> {
     running.resolve(message.answer);
   }
 
-  /** Only a job, or the start for one, keeps the host from ending. */
+  /** Only a job, or a start for a job, keeps the host process alive. */
   #rest(): void {
     this.#state = { kind: 'idle' };
     this.#keepHost(false);

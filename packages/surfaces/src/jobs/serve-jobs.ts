@@ -1,4 +1,4 @@
-/** The side of the process: opens, reports that, then answers one job after the other until the host disconnects. */
+/** The process side: opens, reports the result, then answers one job after another until the host disconnects. */
 import { Worker } from 'node:worker_threads';
 import type { JobMessage } from './wire.ts';
 
@@ -9,7 +9,7 @@ export interface JobServer<Job, Answer> {
 
 export interface ServeOptions<Job, Answer> {
   open(): JobServer<Job, Answer>;
-  /** What opening or a job failed with. */
+  /** The answer for an error of opening or of a job. */
   failure(error: unknown): Answer;
   /** Ends the process when a job exceeds `MEMORY_BYTES_MAX`. */
   readonly limitsMemory: boolean;

@@ -1,4 +1,4 @@
-/** Ends its process when the host is gone or a job takes too much memory; the main thread may be inside a query. */
+/** Ends its process when the host is gone or a job uses too much memory. The main thread may be inside a query. */
 import { Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { LIFELINE_FD, MEMORY_BYTES_MAX, MEMORY_SIGNAL } from './wire.ts';
