@@ -1,15 +1,15 @@
-/** Servers that are unreachable, which passes, and those that reject the host, which someone has to correct. */
+/** Errors of backend servers: unreachable ones may recover; the operator has to fix those that reject the host. */
 import { LimiterError, type LimiterReason } from '@gantry/limiter';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 
 export type UnavailableCode = Extract<ErrorCode, 'storage_unavailable' | 'queue_backend_unavailable'>;
 
 export type Trouble =
-  /** It does not answer, or cannot for now: it is used again when it can. */
+  /** The server does not answer, or cannot serve for now. It is used again once it can. */
   | 'unreachable'
-  /** It answers and rejects the host, such as for a wrong password: someone has to correct that. */
+  /** The server answers but rejects the host, for example for a wrong password. The operator has to fix it. */
   | 'rejected'
-  /** The same, and it stops a start. What shows up only later is the health problem, and the answer to every call. */
+  /** Like `rejected`, and fails the start. If found later, it is the health problem and the error of every call. */
   | 'misconfigured';
 
 export const stateOf = (trouble: Trouble): 'unreachable' | 'rejected' =>
@@ -17,7 +17,7 @@ export const stateOf = (trouble: Trouble): 'unreachable' | 'rejected' =>
 
 export interface ServerErrorOptions {
   readonly trouble?: Trouble;
-  /** Added to the message for a caller that wrote. */
+  /** Added to the message when the caller wrote. */
   readonly toWriter?: string;
   readonly cause?: unknown;
 }
@@ -29,13 +29,13 @@ interface ServerFacts extends Required<Omit<ServerErrorOptions, 'cause'>> {
   readonly rest: string;
 }
 
-/** Names the server with its address to the operator, and without it to pack code. */
+/** The message has the server address for the operator, and omits it for pack code. */
 export class ServerError extends OpenwopError {
   declare readonly code: UnavailableCode;
   readonly trouble: Trouble;
   readonly #facts: ServerFacts;
 
-  /** `server`: `PostgreSQL at 127.0.0.1:5432`, never with a password. `rest` is what is to be said of it. */
+  /** `server`: `PostgreSQL at 127.0.0.1:5432`, never with a password. `rest`: the rest of the sentence. */
   constructor(
     code: UnavailableCode,
     server: string,
@@ -52,22 +52,22 @@ export class ServerError extends OpenwopError {
     return new OpenwopError(code, { message: textOf(server.replace(/ at .*$/s, ''), rest, toWriter) });
   }
 
-  /** The same under the code of another surface. */
+  /** A copy with the code of another surface. */
   as(code: UnavailableCode): ServerError {
     return this.#changed({ code });
   }
 
-  /** The same for a caller that wrote nothing. */
+  /** A copy for a caller that only read. */
   toReader(): ServerError {
     return this.#changed({ toWriter: '' });
   }
 
-  /** The same of a server that the operator knows by another name than its address. */
+  /** A copy for a server that the operator knows by a name other than its address. */
   at(location: string): ServerError {
     return this.#changed({ server: `${this.#facts.server} at ${location}` });
   }
 
-  /** The same of a server that stops no start. */
+  /** A copy that does not fail the start. */
   stoppingNothing(): ServerError {
     return this.trouble === 'misconfigured' ? this.#changed({ trouble: 'rejected' }) : this;
   }
@@ -80,7 +80,7 @@ export class ServerError extends OpenwopError {
 
 const textOf = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
 
-/** No call was under way there. */
+/** No call was in progress. */
 export const unreachable = (server: string, reason: string): ServerError =>
   new ServerError(
     'storage_unavailable',
@@ -91,14 +91,14 @@ export const unreachable = (server: string, reason: string): ServerError =>
 export const refused = (server: string, why: string, cause?: unknown): ServerError =>
   new ServerError('storage_unavailable', server, why, { trouble: 'misconfigured', cause });
 
-/** While a call was under way that is safe to repeat. */
+/** A call that is safe to repeat was in progress. */
 export const lost = (server: string, reason: string, cause: unknown): ServerError =>
   new ServerError('storage_unavailable', server, `is not available (${reason}). Try again later.`, {
     toWriter: 'Whether the last write was kept is not known; asking again is safe.',
     cause,
   });
 
-/** A read changes nothing, and so leaves nothing in doubt. */
+/** A read changes nothing, so its outcome is never in doubt. */
 export const toReader = <E>(error: E): E | ServerError =>
   error instanceof ServerError ? error.toReader() : error;
 
@@ -107,7 +107,10 @@ const UNAVAILABLE: readonly string[] = ['storage_unavailable', 'queue_backend_un
 export const isUnavailable = (error: unknown): error is OpenwopError =>
   error instanceof OpenwopError && UNAVAILABLE.includes(error.code);
 
-/** Asking again is safe even when the outcome is unknown: a write that was kept is on record with its answer. */
+/**
+ * Repeating the call is safe even when the outcome is unknown: a write that was kept is recorded with its
+ * answer.
+ */
 export const unavailable = (reason: string, kept = 'Nothing was changed.'): OpenwopError =>
   new OpenwopError('storage_unavailable', { message: `${reason} ${kept && `${kept} `}Try again later.` });
 
@@ -118,19 +121,19 @@ const TURN_REFUSALS: Readonly<Record<LimiterReason, string>> = {
   closed: 'The host is stopping.',
 };
 
-/** Rethrows what a limiter refused with as `storage_unavailable`. */
+/** Rethrows a limiter's refusal as `storage_unavailable`. */
 export function refusedTurn(error: unknown): never {
   throw error instanceof LimiterError ? unavailable(TURN_REFUSALS[error.reason]) : error;
 }
 
-/** The code that a driver or the system gave, else null: such an error is a bug. */
+/** The error code of a driver or the system. Null means a bug. */
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-/** Node says by text alone that it was TLS. */
+/** Node reports this TLS failure only in the message text. */
 const HUNG_UP = 'before secure TLS connection was established';
 
-/** What `code` leaves out. */
+/** Adds the TLS hint that `code` lacks. */
 export const ofConnecting = (error: unknown, code: string): string =>
   error instanceof Error && error.message.includes(HUNG_UP)
     ? `${code} while TLS was agreed on: the address asks for TLS, which the server may not have`
@@ -138,12 +141,12 @@ export const ofConnecting = (error: unknown, code: string): string =>
 
 interface TlsFault {
   readonly codes: RegExp;
-  /** What Node says beside the code, where a driver puts a code of its own in its place. */
+  /** Node's message text, for drivers that replace the code with their own. */
   readonly says?: RegExp;
   readonly why: string;
 }
 
-/** The first match counts. What is corrected at the server needs no restart. */
+/** The first match counts. Faults that are fixed at the server need no restart of the host. */
 const TLS_FAULTS: readonly TlsFault[] = [
   {
     codes: /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w*(CERT|SIGNATURE)\w*)$/,
@@ -181,20 +184,20 @@ const TLS_FAULTS: readonly TlsFault[] = [
   },
 ];
 
-/** Why TLS was not agreed on, with what an operator can do, to be said of a server. Null where it is not that. */
+/** Describes a TLS failure and its fix, as the rest of a sentence about the server. Null for other errors. */
 export function tlsFault(error: unknown): string | null {
   const code = codeOf(error);
   if (code === null || !(error instanceof Error)) return null;
-  // The server may have gone meanwhile
+  // The server may have stopped meanwhile
   if (error.message.includes(HUNG_UP)) return null;
   const fault = TLS_FAULTS.find(({ codes, says }) => codes.test(code) || says?.test(error.message));
   return fault?.why.replace('#', code) ?? null;
 }
 
-/** A client and a server of which only one speaks TLS wait for each other, or hang up. */
+/** When only one side speaks TLS, both wait for each other or the connection is closed. */
 const PERHAPS_TLS: readonly string[] = ['ETIMEDOUT', 'ECONNRESET'];
 
-/** What connecting failed with: no call was under way. */
+/** The error of a failed connection attempt: no call was in progress. */
 export function unconnected(server: string, error: unknown, reason: string): ServerError {
   const fault = tlsFault(error);
   if (fault !== null)
@@ -205,7 +208,7 @@ export function unconnected(server: string, error: unknown, reason: string): Ser
 export const perhapsTls = (reason: string): string =>
   PERHAPS_TLS.includes(reason) ? `${reason}, which may also be because only one side speaks TLS` : reason;
 
-/** How much was deleted. An unreachable server is swept another time, and keeps nothing else from being swept. */
+/** The number of deleted items. An unreachable server is swept later, and does not stop the sweep of others. */
 export const sweptIfReachable = (sweeping: Promise<number>): Promise<number> =>
   sweeping.catch((error: unknown) => {
     if (isUnavailable(error)) return 0;

@@ -1,4 +1,4 @@
-/** What keeps the data of each capability, and whether it can be used now: at the start, and whenever someone asks. */
+/** The backend of each capability, and whether it can be used now. Checked at the start and on request. */
 import { type BackendHealth, OpenwopError, Seldom } from '@gantry/protocol';
 import { isUnavailable, ServerError, stateOf, type Trouble, toReader } from './backend-errors.ts';
 import { inTime } from './deadline.ts';
@@ -6,23 +6,23 @@ import type { OpenedPort } from './open-port.ts';
 
 export interface ServedBackend {
   readonly capability: string;
-  /** Of `sql`: the id that packs name it by. */
+  /** For `sql`: the id of the data source in packs. */
   readonly datasource?: string;
-  /** What the operator knows it by: `GANTRY_KV`, `GANTRY_DATASOURCES: Data source "crm"`. */
+  /** The name that the operator knows: `GANTRY_KV`, `GANTRY_DATASOURCES: Data source "crm"`. */
   readonly name: string;
-  /** That says where its data is. */
+  /** The setting that selects where its data is. */
   readonly setting: string;
   readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health' | 'warning'>;
 }
 
 type Backend = ServedBackend['backend'];
 
-/** Prometheus gives a scrape 10 s. */
+/** Prometheus times out a scrape after 10 s. */
 const LOOK_MS = 9_000;
-/** A little longer than connecting may take, which says what is wrong. */
+/** A little longer than the connection timeout, whose error gives the cause. */
 const FIRST_LOOK_MS = 6_000;
 
-/** So long a backend that was well is taken to be. */
+/** How long a healthy result is reused. */
 const WELL_MS = 5_000;
 
 /** One health check per backend at a time; a healthy result is shared for 5 s, a bad one is checked again. */
@@ -53,7 +53,7 @@ function sharedLook(look: () => Promise<BackendHealth>, now: () => number): () =
   };
   return async () => {
     if (last.kind === 'under way') return last.health;
-    // A clock that was set back must not make it well for long
+    // A clock that was set back must not extend this
     if (last.kind === 'well' && Math.abs(now() - last.at) < WELL_MS) return last.health;
     const health = begin();
     last = { kind: 'under way', health };
@@ -63,14 +63,14 @@ function sharedLook(look: () => Promise<BackendHealth>, now: () => number): () =
 
 async function lookAt({ capability, datasource, name, backend }: ServedBackend): Promise<BackendHealth> {
   const fault = await faultOf(backend, LOOK_MS);
-  // Some know their kind when they were looked at
+  // Read after the check: some backends learn their kind during it
   const about = { capability, ...(datasource !== undefined && { datasource }), backend: backend.kind };
   if (fault) return { ...about, state: stateOf(fault.trouble), problem: `${name}: ${fault.reason}` };
   const warning = await warningOf(backend);
   return { ...about, state: 'up', ...(warning !== null && { warning: `${name}: ${warning}` }) };
 }
 
-/** A server without an answer to this gets no warning. */
+/** A server that does not answer gets no warning. */
 const warningOf = async ({ warning }: Backend): Promise<string | null> =>
   warning ? inTime(LOOK_MS, warning(), silent).catch(() => null) : null;
 
@@ -79,7 +79,7 @@ const SHARED_BY: Readonly<Record<string, string>> = {
   sql: 'Name a server as "primary" in the file of GANTRY_DATASOURCES.',
 };
 
-/** Adds to what is in the data folder that other processes, where there are some, do not see it. */
+/** For backends in the data folder: warns that other processes, if there are any, do not see the data. */
 export function notShared(served: ServedBackend, processes: () => Promise<number>): ServedBackend {
   const { backend, capability } = served;
   if (backend.kind !== 'embedded') return served;
@@ -108,20 +108,20 @@ interface Fault {
 
 const silent = (): ServerError => new ServerError('storage_unavailable', 'The server', 'does not answer.');
 
-/** Null when it can be used. */
+/** Null when the backend can be used. */
 const faultOf = ({ health }: Backend, ms: number): Promise<Fault | null> =>
   inTime(ms, health(), silent).then(
     () => null,
     (error: unknown) => ({ trouble: troubleOf(error), reason: reasonOf(toReader(error)), error }),
   );
 
-/** An unexpected error does not pass by itself either. */
+/** An unexpected error does not resolve automatically, so it counts as `misconfigured`. */
 function troubleOf(error: unknown): Trouble {
   if (error instanceof ServerError) return error.trouble;
   return isUnavailable(error) ? 'unreachable' : 'misconfigured';
 }
 
-/** Of a fault the first line: the rest is where in the code it happened. */
+/** For unexpected errors the first line: the rest is a stack trace. */
 const reasonOf = (error: unknown): string =>
   error instanceof OpenwopError
     ? error.message
@@ -129,11 +129,14 @@ const reasonOf = (error: unknown): string =>
 
 export interface Absence {
   readonly reason: string;
-  /** Of all that it is the reason for. */
+  /** All backends with this reason. */
   readonly names: readonly string[];
 }
 
-/** At the start: the unreachable servers, each once. Rejects, with the setting, for a misconfigured one. */
+/**
+ * Checked at the start. Answers each unreachable server once; throws, with the setting, for a misconfigured
+ * one.
+ */
 export async function absencesOf(served: readonly ServedBackend[]): Promise<Absence[]> {
   const faults = await Promise.all(served.map(({ backend }) => faultOf(backend, FIRST_LOOK_MS)));
   const absences = new Map<string, Set<string>>();
@@ -149,7 +152,7 @@ export async function absencesOf(served: readonly ServedBackend[]): Promise<Abse
 
 export interface OutageReport {
   absent(absence: Absence): void;
-  /** Of background work, such as subscriptions. */
+  /** A fault in background work, such as subscriptions. */
   fault(fault: unknown): void;
 }
 

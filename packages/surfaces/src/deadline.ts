@@ -6,7 +6,7 @@
  * const isOver = stopwatch(5); // and between two steps: if (isOver()) return;
  */
 
-/** Rejects with `onLate()` when `work` takes longer. The work goes on unless `onLate` ends it. */
+/** Rejects with `onLate()` when `work` takes longer. The work continues unless `onLate` ends it. */
 export async function inTime<T>(ms: number, work: Promise<T>, onLate: () => Error): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(onLate()), ms);
@@ -17,7 +17,7 @@ export async function inTime<T>(ms: number, work: Promise<T>, onLate: () => Erro
   }
 }
 
-/** Answers whether so much time has passed since it was made. */
+/** Answers a function that returns true once `ms` have passed. */
 export function stopwatch(ms: number): () => boolean {
   const endsAt = performance.now() + ms;
   return () => performance.now() >= endsAt;

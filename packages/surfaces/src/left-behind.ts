@@ -1,12 +1,12 @@
-/** Data that a host without a database for all kept in its data folder, and that it no longer reads. */
+/** Detects data that the host kept in its data folder before `DATABASE_URL` was set, and no longer reads. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Other ports share a file. */
+/** All other ports share `surfaces.db`. */
 const PLACES: Readonly<Record<string, string>> = { vectors: 'retrieval.db', search: 'search' };
 
-/** What the operator should know of it; null when there is none. */
+/** A warning for the operator; null when there is no such data. */
 export function leftBehind(port: string, setting: string, dataDir: string): string | null {
   const place = PLACES[port] ?? 'surfaces.db';
   const path = join(dataDir, place);
@@ -23,7 +23,7 @@ function hasData(file: string, area: string): boolean {
     using database = new DatabaseSync(file, { readOnly: true });
     return database.prepare('select 1 from usage where area = ? and bytes > 0').get(area) !== undefined;
   } catch {
-    // Of another version, or damaged: something is there
+    // Another version, or damaged: there is data
     return true;
   }
 }

@@ -1,4 +1,4 @@
-/** How the port of a surface opens: in the data folder, or on the server that its setting names. */
+/** Opens the port of a surface: in the data folder, or on the server that its setting names. */
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -29,16 +29,16 @@ export const SETTINGS = {
 
 export const DATA_DIR = 'GANTRY_DATA_DIR';
 export const DATABASE_URL = 'GANTRY_DATABASE_URL';
-/** The value of a setting that keeps a port in the data folder although there is a database for all. */
+/** The value of a setting that keeps a port in the data folder although a shared database is configured. */
 export const IN_DATA_FOLDER = 'data-folder';
 
 /**
- * By port: a URL or `data-folder`, or for `datasources` the path of a file. What is left out is in `database`, which
- * processes share, or else in the data folder.
+ * By port: a URL or `data-folder`; for `datasources` the path of a file. A port without an entry uses
+ * `database`, which processes share, else the data folder.
  */
 export type BackendSettings = { readonly [Port in keyof typeof SETTINGS | 'database']?: string | undefined };
 
-/** What surfaces are opened with. */
+/** The dependencies that surfaces are opened with. */
 export interface OpenDeps extends SurfacesOptions {
   readonly embedded: EmbeddedDatabase;
   readonly pool: PostgresPool;
@@ -46,12 +46,12 @@ export interface OpenDeps extends SurfacesOptions {
 }
 
 export interface OpenedSurface {
-  /** Null where the platform lacks it. To be called when servers were looked at. */
+  /** Null where the platform does not support it. Call it after the servers were checked. */
   implement(): ImplementedSurface | null;
   readonly backends: readonly ServedBackend[];
-  /** What the host uses of it beside its methods. */
+  /** Parts of it that the host itself uses, apart from its methods. */
   readonly offers?: Partial<Pick<OpenedSurfaces, 'queue' | 'blobs' | 'servePresigned'>>;
-  /** Deletes what is past its time; answers how much it was. */
+  /** Deletes expired data; answers the number of deleted items. */
   sweep?(now: number): Promise<number>;
   close?(): Promise<void>;
 }
@@ -63,26 +63,29 @@ export interface OpenedPort<Port> {
   readonly port: Port;
   /** Rejects when the backend is not available. */
   health(): Promise<void>;
-  /** What the operator should correct, although the backend can be used. */
+  /** A problem that the operator should fix, although the backend can be used. */
   warning?(): Promise<string | null>;
 }
 
 export interface PortLiteral<Port> {
   readonly setting?: keyof typeof SETTINGS;
   embedded(deps: OpenDeps): Port | Promise<Port>;
-  /** Where it is in the embedded database; in `surfaces.db` unless given. */
+  /** The area of the embedded database that holds it. Default: in `surfaces.db`. */
   readonly area?: AreaName;
-  /** What else it keeps in the data folder. */
+  /** A folder in the data folder for its other data. */
   readonly folder?: string;
   /** Why this platform cannot keep it in the data folder; null where it can. */
   lacks?(deps: OpenDeps): string | null;
-  /** By scheme, without the colon. They connect to nothing yet. */
+  /** By scheme, without the colon. Opening connects to nothing yet. */
   readonly servers?: Servers<Port>;
 }
 
 type Servers<Port> = Readonly<Record<string, (url: string, deps: OpenDeps) => Promise<OpenedPort<Port>>>>;
 
-/** By both schemes that PostgreSQL's own tools take. `portOf` loads its code, which only users of PostgreSQL need. */
+/**
+ * For both URL schemes that PostgreSQL's own tools accept. `portOf` loads the code of the port, only when it
+ * is used.
+ */
 export function onPostgres<Port>(
   portOf: (database: PostgresDatabase, deps: OpenDeps) => Promise<Port>,
 ): Servers<Port> {
@@ -97,7 +100,7 @@ interface Quota {
   readonly quotaBytes: number;
 }
 
-/** A port that a tenant fills up to its quota, in the data folder or on PostgreSQL. */
+/** A port with a quota per tenant, in the data folder or on PostgreSQL. */
 export function quotaPort<Port extends object, Limits extends Quota>(
   setting: QuotaName & keyof typeof SETTINGS,
   limits: Limits,
@@ -107,7 +110,7 @@ export function quotaPort<Port extends object, Limits extends Quota>(
     ...rest
   }: Pick<PortLiteral<Port>, 'area' | 'folder'> & {
     embedded(deps: OpenDeps, limits: Limits): Port;
-    /** Loads its code. */
+    /** Loads the code of the port. */
     postgres(): Promise<(database: PostgresDatabase, limits: Limits) => Port>;
   },
 ): PortLiteral<Port> {
@@ -127,12 +130,12 @@ export function quotaPort<Port extends object, Limits extends Quota>(
 export const NO_URL =
   'is not a valid URL; characters such as # ? / @ % in a password must be percent-encoded, as %23 for #';
 
-/** Whether every part can be read. A fragment, or an `@` behind the host, is a password that is not encoded. */
+/** Whether every part can be parsed. A fragment, or an `@` after the host, means a password that is not encoded. */
 export function isServerUrl(value: string): boolean {
   const [, rest = ''] = /^[^:]*:\/\/[^/?#]*(.*)$/s.exec(value) ?? [];
   if (!URL.canParse(value)) return false;
   const { protocol, username, password, pathname } = new URL(value);
-  // Has no password, and says better by itself what is wrong
+  // Has no password, and its own error messages are better
   if (protocol === 's3:') return true;
   if (/[#@]/.test(rest)) return false;
   return [username, password, pathname].every(isEncoded);
@@ -147,7 +150,7 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** By `schemes`, without the colon. Of the setting only the scheme is repeated: the rest may hold a password. */
+/** The error for an unknown scheme. It repeats only the scheme of the setting: the rest may hold a password. */
 export function notServed(name: string, value: string, schemes: readonly string[]): string {
   const served = schemes.map((each) => `${each}://`).join(' or ');
   const how = `${served}, or ${IN_DATA_FOLDER}. Left out, it follows ${DATABASE_URL}.`;
@@ -158,7 +161,7 @@ export function notServed(name: string, value: string, schemes: readonly string[
 
 const MISSING = 'missing';
 
-/** Connects to nothing. Never repeats the setting: it may hold a password. */
+/** Connects to nothing. Errors never repeat the setting: it may hold a password. */
 export async function openPort<Port>(literal: PortLiteral<Port>, deps: OpenDeps): Promise<OpenedPort<Port>> {
   const { setting, servers = {} } = literal;
   const { value, name } = placeOf(setting, deps);
@@ -176,7 +179,7 @@ export async function openPort<Port>(literal: PortLiteral<Port>, deps: OpenDeps)
   throw new Error(notServed(name, value, Object.keys(servers)));
 }
 
-/** Some backends change their kind when they were looked at, so this is the same object. */
+/** Changes the object in place: some backends change their kind when they are checked. */
 function withLeftBehind<Port>(
   opened: OpenedPort<Port>,
   setting: keyof typeof SETTINGS,
@@ -191,7 +194,7 @@ function withLeftBehind<Port>(
   });
 }
 
-/** Where a port is, and which setting says so. Undefined: in the data folder. */
+/** The backend of a port, and the setting that selects it. An undefined `value` means the data folder. */
 function placeOf(
   port: keyof typeof SETTINGS | undefined,
   { backends }: Pick<OpenDeps, 'backends'>,
@@ -203,7 +206,7 @@ function placeOf(
   return isShared ? { value: backends.database, name: DATABASE_URL } : { value: undefined, name: DATA_DIR };
 }
 
-/** What a surface over one port is implemented with. */
+/** The arguments for implementing a surface over one port. */
 export interface Over<Port> {
   readonly port: Port;
   readonly cursors: Cursors;
@@ -211,7 +214,7 @@ export interface Over<Port> {
 
 type Given<Port> = OpenDeps & OpenedPort<Port>;
 
-/** A surface over one port. `more`: what the host needs beside its methods. */
+/** A surface over one port. `more`: parts that the host needs apart from its methods. */
 export const opening =
   <Port>(
     literal: PortLiteral<Port>,
@@ -220,7 +223,7 @@ export const opening =
   ): OpenSurface =>
   async (deps, capability) => {
     const backend = await openPort(literal, deps);
-    // Some know their kind only when they were looked at
+    // Read late: some backends know their kind only after a check
     const given = () => ({ ...deps, ...backend });
     const setting = settingOf(literal.setting, deps);
     const name = literal.setting && backend.kind === MISSING ? SETTINGS[literal.setting] : setting;
@@ -231,7 +234,7 @@ export const opening =
     };
   };
 
-/** A surface over a port of the host itself; absent where the host has none. */
+/** A surface over a port of the host itself; absent if the host does not have the port. */
 export const overHost =
   <Name extends keyof OpenDeps>(
     name: Name,
@@ -239,7 +242,7 @@ export const overHost =
   ): OpenSurface =>
   async ({ [name]: port }) => ({ backends: [], implement: () => (port ? implement(port) : null) });
 
-/** The setting that says where the data is. */
+/** The setting that selects where the data is. */
 export const settingOf = (port: keyof typeof SETTINGS | undefined, deps: OpenDeps): string =>
   placeOf(port, deps).name;
 
@@ -253,7 +256,7 @@ export const folderHealth =
     await embedded.health(area);
   };
 
-/** `part` of the data folder, or all of it. */
+/** `part`: a folder in the data folder; empty for the data folder itself. */
 async function assertWritable(dataDir: string, part: string): Promise<void> {
   const folder = join(dataDir, part);
   const probe = join(folder, `.probe-${randomUUID()}`);
@@ -268,7 +271,7 @@ async function assertWritable(dataDir: string, part: string): Promise<void> {
   }
 }
 
-/** Names the setting in errors that can never pass. */
+/** Prefixes errors of opening with the setting. Such errors are permanent. */
 export async function named<T>(setting: string, opening: Promise<T>): Promise<T> {
   try {
     return await opening;

@@ -1,4 +1,4 @@
-/** The surfaces of a host. Each needs nothing but a data folder, unless a setting names a server for it. */
+/** The surfaces of a host. Each needs only a data folder, unless a setting names a server for it. */
 import type { EgressByPurpose } from '@gantry/egress';
 import type { BackendHealth } from '@gantry/protocol';
 import { sweptIfReachable } from './backend-errors.ts';
@@ -23,28 +23,28 @@ import { openEmbeddedDatabase } from './sqlite/database.ts';
 
 export interface SurfacesOptions {
   readonly dataDir: string;
-  /** Signs cursors; the same in every process that serves a tenant. */
+  /** Signs cursors. Must be the same in every process that serves a tenant. */
   readonly cursorKey: Uint8Array;
-  /** How long a node that runs again finds the answers of its calls. */
+  /** How long recorded answers are kept for nodes that run again. */
   readonly invocationRetentionMs: number;
   readonly backends: BackendSettings;
-  /** Where they differ from the defaults. */
+  /** Quotas other than the defaults. */
   readonly quotas?: readonly QuotaEntry[];
-  /** How many processes serve the same tenants; without it this one alone. */
+  /** The number of processes that serve the same tenants. Default: this one alone. */
   readonly processes?: () => Promise<number>;
   readonly now: () => number;
-  /** What the operator should know of a backend. */
+  /** Reports problems of backends to the operator. */
   readonly report: (fault: unknown) => void;
-  /** Names that packs may put objects under; the first is the one they mean when they name none. */
+  /** The bucket names that packs may use; the first is the default. */
   readonly buckets: readonly string[];
-  /** To objects in the data folder. */
+  /** Links to objects in the data folder. */
   readonly blobLinks: LinkOptions;
   /** Without it the surface is absent. */
   readonly secrets?: SecretsPort;
-  /** What `ctx.http` sends on behalf of others; without it none. */
+  /** The credentials that `ctx.http` sends; without it, none. */
   readonly credentials?: HttpCredentials;
   readonly egress: EgressByPurpose;
-  /** Where the host keeps messages; without it `messaging` is absent. */
+  /** Without it `messaging` is absent. */
   readonly messages?: MessagesPort;
   /** Without it `ctx.callAI` is absent. */
   readonly models?: ModelsPort;
@@ -55,21 +55,21 @@ export interface SurfacesOptions {
 
 export interface OpenedSurfaces {
   readonly surfaces: readonly ImplementedSurface[];
-  /** For triggers. */
+  /** Used by triggers. */
   readonly queue: QueuePort;
-  /** For attachments of messages. */
+  /** Used for attachments of messages. */
   readonly blobs: BlobPort;
-  /** For as many as ask: see `backend-health.ts`. */
+  /** May be called concurrently: see `backend-health.ts`. */
   health(): Promise<BackendHealth[]>;
-  /** By capability: the setting that says where its data is. */
+  /** By capability: the setting that selects where its data is. */
   readonly settings: ReadonlyMap<string, string>;
-  /** Answers a request to a link of an object. */
+  /** Answers a request to a presigned link of an object. */
   servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
-  /** Deletes what is past its time, in small batches; answers how much it was. */
+  /** Deletes expired data, in small batches; answers the number of deleted items. */
   sweep(now: number): Promise<number>;
-  /** Deletes the answers that calls of a run have on record. Rejects when a backend cannot be reached. */
+  /** Deletes the recorded answers of a run's calls. Rejects when a backend cannot be reached. */
   forgetRun(tenant: string, runId: string): Promise<void>;
-  /** Lets writes under way reach the disk. */
+  /** Waits until pending writes are on disk. */
   close(): Promise<void>;
 }
 
@@ -123,7 +123,7 @@ async function openDatabases(
   return { ...options, embedded, pool, cursors: createCursors(cursorKey) };
 }
 
-/** Small, so that a sweep never holds up live writes for long. */
+/** Small, so that a sweep does not delay live writes for long. */
 const BATCH = 500;
 
 async function sweep(deps: OpenDeps, opened: readonly OpenedSurface[], now: number): Promise<number> {

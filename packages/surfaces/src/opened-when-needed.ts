@@ -3,7 +3,7 @@
  *
  * I1  Callers that arrive while it is being opened share the attempt.
  * I2  A failed attempt is forgotten: the next call or health check tries again.
- * I3  After `close` nothing is opened. Callers that waited go on before `close` ends what was opened.
+ * I3  After `close` nothing is opened. Callers that waited continue before `close` ends what was opened.
  *
  * @example
  * const link = openedWhenNeeded({ open: () => connect(url), close: (connection) => connection.end() });
@@ -18,7 +18,7 @@ export interface NeededOptions<T> {
 
 export interface OpenedWhenNeeded<T> {
   get(): Promise<T>;
-  /** Waits for an attempt that is under way. */
+  /** Waits for an attempt in progress. */
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function openedWhenNeeded<T>({ open, close = async () => {} }: NeededOpti
     return own.opening;
   };
   return {
-    // Not async: that would let `close` go first (I3)
+    // Not async: otherwise `close` could run first (I3)
     get() {
       if (state.kind === 'closed')
         return Promise.reject(new OpenwopError('storage_unavailable', { message: STOPPING }));

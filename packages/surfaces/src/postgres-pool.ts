@@ -3,7 +3,7 @@ import type { PostgresDatabase } from './postgres/connection.ts';
 export interface PostgresPool {
   /** Ports with the same address share one database. */
   open(url: string): Promise<PostgresDatabase>;
-  /** All that were opened. */
+  /** All databases that were opened. */
   databases(): readonly PostgresDatabase[];
   close(): Promise<void>;
 }

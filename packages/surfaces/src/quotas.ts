@@ -1,13 +1,13 @@
-/** How much tenants may keep: by default, and as the operator set it for all or for one (`GANTRY_QUOTAS`). */
+/** Storage quotas of tenants: the defaults, and the operator's for all tenants or one (`GANTRY_QUOTAS`). */
 import { didYouMean } from '@gantry/protocol';
 
-/** Tables and documents share one. */
+/** Tables and documents share a quota. */
 const NAMES = ['kv', 'cache', 'documents', 'vectors', 'search', 'queue', 'blobs', 'files'] as const;
 export type QuotaName = (typeof NAMES)[number];
 
 export interface QuotaEntry {
   readonly name: QuotaName;
-  /** Of this tenant alone; it counts more than an entry without one. */
+  /** Only this tenant; overrides an entry without a tenant. */
   readonly tenant?: string;
   readonly bytes: number;
 }
@@ -16,7 +16,7 @@ const ENTRY = /^([^@=\s]+)(?:@([^@=\s]+))?=(\S+)$/;
 const SIZE = /^(\d{1,6})(KiB|MiB|GiB|TiB)$/;
 const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
-/** `kv=512MiB`, `blobs@acme=20GiB`. Throws an `Error` that names what is wrong. */
+/** `kv=512MiB`, `blobs@acme=20GiB`. Throws an `Error` that names the problem. */
 export function readQuota(text: string): QuotaEntry {
   const [, word = '', tenant, sizeText = ''] = ENTRY.exec(text) ?? [];
   const name = NAMES.find((each) => each === word);
@@ -32,7 +32,7 @@ export function readQuota(text: string): QuotaEntry {
 
 export type QuotaOf = (tenant: string) => number;
 
-/** Of one tenant, where all may have the same. */
+/** The quota of a tenant. A number is the same for all tenants. */
 export const bytesFor = (quota: number | QuotaOf, tenant: string): number =>
   typeof quota === 'number' ? quota : quota(tenant);
 
@@ -44,8 +44,8 @@ export function quotaOf(entries: readonly QuotaEntry[] = [], name: QuotaName, de
 }
 
 /**
- * A port whose quota is fixed when it is made: one for all tenants, and one beside it for each with a quota of its own.
- * Its methods name the tenant in their last argument; those that name none are asked of the first.
+ * For ports whose quota is fixed at creation: opens one shared port, and one for each tenant with its own
+ * quota. A method is dispatched by `tenant` in its last argument; without a tenant the shared port is called.
  */
 export function perTenant<Port extends object>(
   entries: readonly QuotaEntry[] = [],

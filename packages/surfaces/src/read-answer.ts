@@ -8,7 +8,7 @@ interface Journaled {
   readonly invocation: { readonly call: NumberedCall } | null;
 }
 
-/** The value, or throws. `request` is null for opening. */
+/** Returns the value, or throws. `request` is null for opening. */
 export function readAnswer(request: Journaled | null, answer: Answer): unknown {
   switch (answer.kind) {
     case 'done':

@@ -1,6 +1,9 @@
 import type { ErrorCode, JsonObject } from '@gantry/protocol';
 
-/** An expected failure, by its code in the catalogue. Nothing of the write stays. Loads nothing: threads start fast. */
+/**
+ * An expected failure, with its code in the catalogue. The write is rolled back. No imports: threads start
+ * fast.
+ */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly details: JsonObject;
@@ -11,13 +14,13 @@ export class Refusal extends Error {
   }
 }
 
-/** What a thread or process answers that has a connection of its own to a database. */
+/** The answer of a thread or process that has its own database connection. */
 export type Answer =
   | { readonly kind: 'done'; readonly value: unknown }
-  /** On record from an earlier call with the same id. */
+  /** Recorded by an earlier call with the same id. */
   | {
       readonly kind: 'recorded';
-      /** As it was recorded. */
+      /** The recorded text. */
       readonly answer: string;
       readonly method: string;
       readonly fingerprint: string;
@@ -28,11 +31,11 @@ export type Answer =
       readonly message: string | undefined;
       readonly details: JsonObject;
     }
-  /** The disk or the database cannot do it for now. */
+  /** The disk or the database cannot serve for now. */
   | { readonly kind: 'unavailable'; readonly reason: string }
   | { readonly kind: 'fault'; readonly stack: string };
 
-/** Primary result codes that pass or that an operator corrects: busy, read-only, I/O, full, cannot open. */
+/** Primary SQLite result codes that pass or that an operator can fix: busy, read-only, I/O, full, cannot open. */
 const PASSING = new Set([5, 8, 10, 13, 14]);
 
 export function failure(error: unknown): Answer {

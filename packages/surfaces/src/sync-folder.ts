@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Names in it are on the disk then: one that is lost in a crash would look like a rename that happened, or did not. */
+/** Makes names in the folder durable. A name lost in a crash would falsify whether a rename happened. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

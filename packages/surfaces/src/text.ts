@@ -6,7 +6,10 @@ export const jsonBytes = (value: unknown): number => bytesOf(JSON.stringify(valu
 const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = { first: 0xd800, after: 0xe000 };
 
-/** The least text after every text with this prefix, by UTF-8 bytes; null if none. Nothing in it is a pattern. */
+/**
+ * The smallest text after every text with this prefix, by UTF-8 bytes; null if none. `prefix` is literal, no
+ * pattern.
+ */
 export function prefixEnd(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();
@@ -16,7 +19,7 @@ export function prefixEnd(prefix: string): string | null {
   return String.fromCodePoint(...points, next);
 }
 
-/** Equal as JSON: the order of members does not count. */
+/** Equal as JSON; the order of members is ignored. */
 export function sameJson(left: Json, right: Json): boolean {
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
     return left === right;
