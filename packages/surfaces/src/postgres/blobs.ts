@@ -1,9 +1,11 @@
 /**
- * Objects in PostgreSQL. Their content is in chunks, so that neither a statement nor this process holds a whole one.
+ * Objects in PostgreSQL. Content is stored in chunks, so that neither a statement nor this process holds a
+ * whole object.
  *
- * I1  Content is written before the row that names it, and never changed: whoever reads sees one put.
- * I2  Content that no row names goes at once, unless someone is sending it or reading it by a link: they extend its
- *     `keep_until` with each chunk. What is left then goes with the sweep.
+ * I1  Content is written before the row that names it, and never changed: a reader sees the content of one
+ *     put.
+ * I2  Content that no row names is deleted at once, unless it is being sent or read by a link: each chunk then
+ *     extends its `keep_until`. The sweep deletes it later.
  */
 
 import { Readable } from 'node:stream';
@@ -18,7 +20,7 @@ import { runText } from './document-sql.ts';
 import { takeTurn, usedBytes } from './usage.ts';
 
 export interface PostgresBlobsOptions {
-  /** For each tenant. */
+  /** Per tenant. */
   readonly quotaBytes: number | QuotaOf;
   readonly now: () => number;
 }
@@ -29,7 +31,7 @@ interface StoredBlob {
   readonly contentType: string | null;
 }
 
-/** The journal keeps it. */
+/** The recorded answer of a put. */
 type NamedBlob = Pick<StoredBlob, 'content' | 'size'>;
 
 const CHUNK_BYTES = 1_048_576;
@@ -52,11 +54,11 @@ export function postgresObjects(
       const named = await commit((tx) =>
         nameContent(tx, target, blob, { quotaBytes: bytesFor(quotaBytes, target.tenant), now: now() }),
       );
-      // The call is on record with other content
+      // The recorded answer of this call names other content
       if (named.content !== content) await contents.drop(content);
       return { sizeBytes: named.size };
     } catch (error) {
-      // A commit whose answer was lost has named it: then it stays
+      // If the answer of a commit was lost, the content is named and stays
       await contents.drop(content).catch(() => {});
       throw error;
     }
@@ -86,7 +88,7 @@ export function postgresObjects(
     delete: (target, call) => database.write(call, (tx) => remove(tx, target, now())),
     list: (tenant, range) => database.read((sql) => list(sql, tenant, range)),
     health: () => database.health(),
-    // `sweepPostgres` does it
+    // Done by `sweepPostgres`
     sweep: async () => 0,
   };
 }
@@ -95,7 +97,7 @@ type Body = Uint8Array | AsyncIterable<Uint8Array>;
 
 function contentsIn(database: PostgresDatabase, now: () => number) {
   const keepUntil = (): number => now() + KEPT_MS;
-  /** Of content that no row names. */
+  /** Only deletes content that no row names. */
   const drop = async (content: number): Promise<void> =>
     void (await database.upkeep((tx) => tx`delete from blob_contents where id = ${content} and not named`));
   const append = async (content: number, ordinal: number, bytes: Uint8Array): Promise<void> => {
@@ -109,7 +111,7 @@ function contentsIn(database: PostgresDatabase, now: () => number) {
   };
   return {
     drop,
-    /** In transactions of its own: whoever sends it may be slow. */
+    /** Each chunk in its own transaction: the sender may be slow. */
     async add(body: Body): Promise<NamedBlob> {
       const content = await database.upkeep((tx) => begin(tx, keepUntil()));
       let [size, ordinal] = [0, 0];
@@ -126,7 +128,7 @@ function contentsIn(database: PostgresDatabase, now: () => number) {
     },
     at: (content: number, ordinal: number): Promise<Uint8Array | null> =>
       database.read((sql) => findChunk(sql, content, ordinal)),
-    /** For a slow reader: keeps the content until the next chunk is read. */
+    /** For slow readers: keeps the content until the next chunk is read. */
     keptAt: (content: number, ordinal: number): Promise<Uint8Array | null> =>
       database.upkeep(async (tx) => {
         await tx`update blob_contents set keep_until = ${keepUntil()} where id = ${content}`;
@@ -148,7 +150,7 @@ const tooSlow = (): OpenwopError =>
       'Too much time passed between two parts of the object, so what had arrived was deleted. Send it again.',
   });
 
-/** Puts of a tenant take turns, so that no two of them pass its quota together. */
+/** Puts of a tenant are serialized, so that concurrent puts cannot exceed its quota. */
 async function nameContent(
   tx: Tx,
   target: TenantBlob,
@@ -186,7 +188,7 @@ async function remove(
   return { deleted: gone !== undefined };
 }
 
-/** I2. */
+/** See I2. */
 async function dropContent(tx: Tx, content: number, now: number): Promise<void> {
   const { count } = await tx`delete from blob_contents where id = ${content} and keep_until <= ${now}`;
   if (count === 0) await tx`update blob_contents set named = false where id = ${content}`;
@@ -207,7 +209,7 @@ async function findChunk(sql: Sql | Tx, content: number, ordinal: number): Promi
   return row?.bytes ?? null;
 }
 
-/** Between the row and its content a put may come; then there is a newer row. */
+/** A put may replace the content after its row was read; then there is a newer row. */
 async function untilFound<T>(
   find: () => Promise<StoredBlob | null>,
   contentOf: (blob: StoredBlob) => Promise<T | null>,
@@ -251,7 +253,7 @@ async function* chunksFrom(
   }
 }
 
-/** However the content arrives. */
+/** Splits content into chunks of `CHUNK_BYTES`, however it arrives. */
 async function* chunksOf(content: Body): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = [];
   let length = 0;
@@ -276,7 +278,7 @@ async function list(sql: Sql, tenant: string, { bucket, limit, ...page }: BlobRa
     where tenant = $1::text and bucket = $2::text and key ${operator} $3::text ${end === null ? '' : 'and key < $5::text'}
     order by key limit $4::bigint
   `;
-  // A plain list, not a result of the driver
+  // A plain array, not the driver's result object
   return [
     ...(await runText<BlobEntry>(sql, {
       text,

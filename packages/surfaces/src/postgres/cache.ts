@@ -1,8 +1,9 @@
 /**
  * The cache port in PostgreSQL.
  *
- * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only mass deletion
- *     does not: the sweeper of expired values, and eviction of a large namespace but for its last step.
+ * I1  Writers of one tenant are serialized: none evicts an entry that another marks as used. The exceptions
+ *     are mass deletions: the sweep of expired values, and all but the last step of evicting a large
+ *     namespace.
  */
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 import { entryBytes } from '../capabilities/kv/entry-bytes.ts';
@@ -32,7 +33,7 @@ interface Use {
   readonly at: number;
 }
 
-/** What a turn puts; of values with one name the last one. */
+/** The puts of a turn; the last one with a name wins. */
 interface Puts {
   readonly byName: Map<string, Put>;
   readonly isAlone: boolean;
@@ -95,7 +96,7 @@ const noteUses = (tx: Tx, uses: readonly Use[]) => tx`
   where cache.id = noted.id
 `;
 
-/** What has expired leaves first, then what was used longest ago. */
+/** Evicts expired values first, then the least recently used. */
 async function makeRoom(tx: Tx, tenant: string, capacity: number, now: number): Promise<void> {
   const excess = async (): Promise<number> => (await usedBytes(tx, 'cache', tenant)) - capacity;
   let over = await excess();
@@ -114,7 +115,7 @@ async function dropExpired(tx: Tx, tenant: string, now: number): Promise<number>
   return count;
 }
 
-/** As many as free so many bytes, of those looked at. */
+/** Deletes the least recently used values that free `bytes`, at most `DROPPED_AT_ONCE`. */
 async function dropOldest(tx: Tx, tenant: string, bytes: number): Promise<number> {
   const { count } = await tx`
     delete from cache where id in
@@ -129,7 +130,7 @@ async function dropOldest(tx: Tx, tenant: string, bytes: number): Promise<number
 
 type Which = Parameters<CachePort['evict']>[0];
 
-/** It does not see what other calls of the turn put, so it has a turn of its own. */
+/** Does not see puts of other calls in the same turn, so it runs in its own turn. */
 const evict = ({ namespace, key }: Which, { tenant, now }: PortRead, before: number) => ({
   tenant,
   now,
@@ -150,7 +151,10 @@ const living = (rows: readonly Pick<Row, 'expires_at'>[], now: number): number =
 
 const EVICTED_AT_ONCE = 1_000;
 
-/** Evicts most of a large namespace in transactions of their own, since one might time out. Answers how many. */
+/**
+ * Evicts most of a large namespace in several transactions, since a single one might time out. Answers the
+ * count.
+ */
 async function evictMost(
   database: PostgresDatabase,
   namespace: string,
@@ -164,7 +168,7 @@ async function evictMost(
   }
 }
 
-/** A call that is on record does nothing more. */
+/** False for a call that is already recorded: nothing is left to do. */
 async function isLarge(sql: Sql, tenant: string, namespace: string, journalKey: string): Promise<boolean> {
   const [found] = await sql<{ many: number }[]>`
     select count(*) as many from
@@ -175,7 +179,7 @@ async function isLarge(sql: Sql, tenant: string, namespace: string, journalKey: 
   return Number(found?.many) > EVICTED_AT_ONCE;
 }
 
-/** I1: it takes no turn, so what others hold is left to the last step. */
+/** Takes no turn (I1), so locked rows are left to the last step. */
 const evictSome = (tx: Tx, tenant: string, namespace: string) => tx<Pick<Row, 'expires_at'>[]>`
   delete from cache where id in
     (select id from cache where tenant = ${tenant} and namespace = ${namespace}
@@ -183,7 +187,7 @@ const evictSome = (tx: Tx, tenant: string, namespace: string) => tx<Pick<Row, 'e
   returning expires_at
 `;
 
-/** Reads do not write. When values were used is kept here, and goes along with the next put of their tenant. */
+/** Reads do not write: use times are kept here, and written with the next put of their tenant. */
 const USES_MAX = 4_096;
 
 class Uses {
@@ -194,7 +198,7 @@ class Uses {
     if (this.#noted.size > USES_MAX) this.#noted.delete(this.#noted.keys().next().value!);
   }
 
-  /** Of one tenant, which are then forgotten. */
+  /** Removes and answers the uses of a tenant. */
   take(tenant: string): Use[] {
     const taken = [...this.#noted].filter(([, use]) => use.tenant === tenant);
     for (const [id] of taken) this.#noted.delete(id);

@@ -1,11 +1,11 @@
 /**
  * Surfaces in a PostgreSQL database: schema `gantry_surfaces`, one pool for all ports.
  *
- * I1  `write` acts once for each invocation: its row is claimed first, so that a second call with the same id waits
- *     for the first and then reads its answer. What is thrown undoes claim and write.
- * I2  Nothing waits for ever: connecting, statements, locks and whole operations have an end.
- * I3  Connects and creates the schema on first use. A lost connection is thrown away, and the next call
- *     makes another; what fails while the server is unreachable is `storage_unavailable`.
+ * I1  `write` acts once per invocation: it claims a row first, so that a second call with the same id waits
+ *     for the first and then reads its answer. An error rolls back claim and write.
+ * I2  Nothing waits forever: connecting, statements, locks and whole operations have timeouts.
+ * I3  Connects and creates the schema on first use. A lost connection is discarded, and the next call makes a
+ *     new one. Calls fail with `storage_unavailable` while the server is unreachable.
  *
  * @example
  * const database = openPostgresDatabase({ url });
@@ -24,14 +24,14 @@ import { type Act, type Area, type Caller, together } from './together.ts';
 export type { Sql, Tx } from '@gantry/postgres';
 
 export interface PostgresDatabase {
-  /** Also after an outage. `onListening`: what was said before it is not known. */
+  /** Resumes after an outage. Calls `onListening` each time: earlier notices may have been missed. */
   listen(channel: string, onNotice: (notice: string) => void, onListening: () => void): Promise<void>;
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** I1. A lost race of transactions is tried again, so `work` may run more than once. */
+  /** See I1. Retries after a lost race of transactions, so `work` may run more than once. */
   write<T extends object | null>(call: PortWrite, work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** I1. Calls of one tenant to the area share transactions. */
+  /** See I1. Calls of one tenant to the area share transactions. */
   together<State, A extends Act<State>>(area: Area<State, A>): Writes<State, A>;
-  /** A transaction without a call. */
+  /** A transaction without a recorded call. */
   upkeep<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Rejects with `storage_unavailable` when the server does not answer. */
   health(): Promise<void>;
@@ -102,10 +102,10 @@ async function open(url: string, address: string): Promise<Sql> {
   }
 }
 
-/** Told to wait, the driver also waits for connections that an outage has taken. */
+/** With a timeout, the driver would also wait for connections that were lost in an outage. */
 const end = (sql: Sql): Promise<void> => sql.end({ timeout: 0 });
 
-/** `public` comes last: extensions such as vector live there. */
+/** `public` comes last: extensions such as vector are there. */
 const connect = (url: string): Sql =>
   openPostgres({
     url,
@@ -122,7 +122,7 @@ const connect = (url: string): Sql =>
 const transact = <T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> =>
   untilWon(async () => (await sql.begin(work)) as T);
 
-/** I1. */
+/** See I1. */
 async function once<T extends object | null>(
   tx: Tx,
   { tenant, now, invocation }: PortWrite,

@@ -1,14 +1,14 @@
-/** Creates the schema; of several processes that start at once, one does it. */
+/** Creates the schema. When several processes start at once, one of them creates it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refused } from '../backend-errors.ts';
 import type { Sql, Tx } from './connection.ts';
 
-/** Raise it with every change of `schema.sql`. */
+/** Increment it with every change of `schema.sql`. */
 export const SCHEMA_VERSION = 13;
-/** Any number that no one else uses for an advisory lock. */
+/** An arbitrary number that is used for no other advisory lock. */
 const LOCK_KEY = 7_070_418_002;
-/** As the server numbers it; older ones are not maintained any more. */
+/** The server's version number; older versions are no longer maintained. */
 const VERSION_MIN = { number: 120_000, name: '12' };
 
 export async function createSchema(sql: Sql, address: string): Promise<void> {
@@ -33,7 +33,7 @@ export async function createSchema(sql: Sql, address: string): Promise<void> {
   });
 }
 
-/** Even `if not exists` asks for the right to create, which a user needs only once. */
+/** Even `if not exists` requires the right to create, which a user should need only once. */
 async function makeOnce(tx: Tx): Promise<void> {
   const [found] = await tx<{ hasSchema: boolean; hasTable: boolean }[]>`
     select to_regnamespace('gantry_surfaces') is not null as "hasSchema",

@@ -1,10 +1,10 @@
 /**
  * Indexes of collections; the caller holds the lock of the collection.
  *
- * I1  From the moment on that a field is listed, triggers keep its cells for documents that come, change or go.
- * I2  For those that are there, cells are written in steps, each a transaction: one for all would not end in time.
- *     Filters look into the cells of a field when all of them are there.
- * I3  Where filling stopped is stored: the next caller, in any process, goes on from there.
+ * I1  Once a field is listed, triggers maintain its cells for inserted, changed and deleted documents.
+ * I2  For existing documents, cells are written in steps, each a transaction: a single one would time out.
+ *     Filters use the cells of a field once all of them exist.
+ * I3  The progress of filling is stored: the next caller, in any process, continues from there.
  */
 import { INDEXES_MAX } from '../ports/documents.ts';
 import type { Tx } from './connection.ts';
@@ -12,12 +12,12 @@ import type { Collection } from './documents.ts';
 
 const STEP_DOCUMENTS = 1_000;
 
-/** The first step, which is the last of a small collection. Answers whether nothing is left. */
+/** The first step; for a small collection also the last. Answers whether all cells exist. */
 export async function index(tx: Tx, found: Collection, fields: readonly string[]): Promise<boolean> {
   const { collection, indexes, filling } = found;
   const listed = [...indexes, ...filling];
   const added = fields.filter((field) => field !== 'id' && !listed.includes(field));
-  // Fields beyond the room for indexes are looked for without one
+  // Fields beyond the limit are searched without an index
   const fitting = added.slice(0, INDEXES_MAX - listed.length);
   if (fitting.length === 0) return filling.length === 0;
   const unfilled = [...filling, ...fitting];
@@ -28,10 +28,10 @@ export async function index(tx: Tx, found: Collection, fields: readonly string[]
   return fillStep(tx, { ...found, filling: unfilled, filledSeq: 0 });
 }
 
-/** I3. Answers whether nothing is left. */
+/** See I3. Answers whether all cells exist. */
 export async function fillStep(tx: Tx, { collection, filling, filledSeq }: Collection): Promise<boolean> {
   if (filling.length === 0) return true;
-  // Else a server that does not know the table yet sorts all that are left, in every step
+  // Without this, a server without statistics for the table sorts all remaining rows in every step
   await tx`set local enable_sort = off`;
   const [step] = await tx<{ documents: number; last: number | null }[]>`
     with step as

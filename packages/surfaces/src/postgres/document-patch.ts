@@ -1,4 +1,4 @@
-/** Patches are merged here: a document is measured by the JSON that was sent, not by the text of jsonb. */
+/** Patches are merged here, because the size of a document is that of the JSON sent, not of the jsonb text. */
 import type { JsonObject } from '@gantry/protocol';
 import { checkWidth, fit } from '../capabilities/documents/columns.ts';
 import { patched } from '../capabilities/documents/patch.ts';
@@ -66,7 +66,7 @@ async function addColumns(
 
 const BATCH_BYTES_MAX = 4_194_304;
 
-/** As many as fit, and at least one. */
+/** Fills each batch up to the limit, with at least one. */
 function batched(matched: readonly Match[]): number[][] {
   const batches: number[][] = [];
   let room = 0;

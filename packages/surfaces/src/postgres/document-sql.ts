@@ -1,4 +1,4 @@
-/** Documents are jsonb. Every parameter is text that says what it is cast to, so the driver guesses nothing. */
+/** Documents are jsonb. Every parameter is text with an explicit cast, so the driver infers no types. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Filter, Path } from '../capabilities/documents/filter.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../capabilities/documents/query-sql.ts';
 import type { Sql, Tx } from './connection.ts';
 
-/** Text after `->` enters objects only; a number would also enter arrays. */
+/** A text operand of `->` matches only objects; a number would also match arrays. */
 const valueAt = (path: Path, bind: Bind): string =>
   `(doc${path.map((name) => ` -> ${bind(name)}::text`).join('')})`;
 
@@ -43,14 +43,14 @@ export const POSTGRES: Dialect = {
     ];
   },
   cell: (value, bind) => `left((${bind(JSON.stringify(value))}::text::jsonb)::text, 64)`,
-  // With `offset 0` it is not planned as any join: how many match a condition on a document is not known to it, and
-  // what it then takes for cheap reads all of them
+  // `offset 0` keeps the planner from using another join: it cannot estimate how many documents match a
+  // condition, and would choose to read all of them
   documentsOfCells:
     'cells cross join lateral (select id, doc, bytes from documents ' +
     'where documents.collection = cells.collection and documents.seq = cells.seq offset 0) as documents',
 };
 
-/** With the index alone that leads to the fewest documents. */
+/** Uses only the index that matches the fewest documents. */
 export async function byRarest(sql: Sql | Tx, scope: Scope, filter: Filter): Promise<Scope> {
   const counts = cellCounts(POSTGRES, scope, filter);
   const [row] = counts ? await runText<Record<string, unknown>>(sql, counts) : [];
@@ -60,7 +60,7 @@ export async function byRarest(sql: Sql | Tx, scope: Scope, filter: Filter): Pro
 export const documentOf = <T extends JsonObject = JsonObject>(text: string): T =>
   withSortedMembers(JSON.parse(text)) as T;
 
-/** Own members also where the name is `__proto__`. */
+/** Own members, even if the name is `__proto__`. */
 const withSortedMembers = (object: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.keys(object)
@@ -73,11 +73,11 @@ function sorted(value: Json): Json {
   return Array.isArray(value) ? value.map(sorted) : withSortedMembers(value);
 }
 
-/** Each connection keeps what is prepared on it; the shapes of filters in use are few. */
+/** Each connection keeps its prepared statements; few shapes of filters are in use. */
 const PREPARED_MAX = 200;
 const prepared = new Set<string>();
 
-/** Runs SQL that a `QueryText` made. Prepared, it costs one round trip less. */
+/** Runs SQL built by a `QueryText`. A prepared statement saves one round trip. */
 export function runText<Row extends object>(
   sql: Sql | Tx,
   { text, params }: { readonly text: string; readonly params: Value[] },

@@ -1,4 +1,4 @@
-/** Writes to collections. Each holds the row of its collection, so writers of one take turns. */
+/** Writes to collections. Each locks the row of its collection, so writers of one collection are serialized. */
 import { type Columns, declared, fit, misfits, UNDECLARED } from '../capabilities/documents/columns.ts';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import {
@@ -34,7 +34,7 @@ export function documentWrites(limits: DocumentLimits) {
       await index(tx, found, indexes);
       return null;
     },
-    /** Goes on with indexes that are not filled yet; answers whether nothing is left. */
+    /** Continues to fill indexes; answers whether all are filled. */
     async fill(tx: Tx, target: Target): Promise<boolean> {
       const found = await hold(tx, target);
       return !found || fillStep(tx, found);
@@ -56,7 +56,7 @@ export function documentWrites(limits: DocumentLimits) {
       { whenNone, ...change }: Patching & { readonly whenNone: WhenNone },
       onIndexed: (isFilled: boolean) => void,
     ): Promise<Patched> {
-      // Made before it is searched: another writer may have made it, and put in what is sought, meanwhile
+      // Created before the search: another writer may meanwhile have created it and inserted a match
       const found =
         (await hold(tx, target)) ??
         (whenNone.do === 'insert'
@@ -91,7 +91,7 @@ export function documentWrites(limits: DocumentLimits) {
 
 const hold = (tx: Tx, target: Target) => findCollection(tx, target, 'for update');
 
-/** One that is open is closed, if all in it fit. */
+/** Declares the columns of an open collection, if all its documents fit. */
 async function redeclare(tx: Tx, found: Collection, wanted: Columns): Promise<void> {
   const columns = found.columns && declared(found.columns, wanted);
   if (!found.columns || !columns) throw otherColumns();
@@ -108,7 +108,7 @@ async function redeclare(tx: Tx, found: Collection, wanted: Columns): Promise<vo
   await tx`update collections set columns = ${JSON.stringify(columns)} where id = ${found.collection}`;
 }
 
-/** Writers that make one take turns, so there are no more than there may be; one makes it, others hold what it made. */
+/** Creation is serialized, which keeps the limit. If another writer created it first, locks that one. */
 async function make(
   tx: Tx,
   target: Target,
@@ -139,7 +139,7 @@ async function make(
   return made;
 }
 
-/** Those that were declared stay. */
+/** Declared collections are kept. */
 const dropEmpty = (tx: Tx, { tenant, space }: Target) => tx`
   delete from collections where id in
     (select id from collections where tenant = ${tenant} and space = ${space} and documents = 0
@@ -173,7 +173,7 @@ async function insertInto(
   `;
 }
 
-/** The first id that was there before, or earlier in the list. */
+/** The first id that existed before, or occurs earlier in the list. */
 function missing(ids: readonly string[], inserted: readonly { readonly id: string }[]): string {
   const left = new Set(inserted.map(({ id }) => id));
   return ids.find((id) => !left.delete(id)) ?? '';

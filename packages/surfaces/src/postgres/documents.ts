@@ -26,7 +26,7 @@ import { documentWrites } from './document-writes.ts';
 
 export interface Collection extends Scope, CollectionFacts {
   readonly lastSeq: number;
-  /** Fields that will be among the indexes once all their cells are there, and up to where they are. */
+  /** Fields whose cells are still being written, and the last sequence filled. */
   readonly filling: readonly string[];
   readonly filledSeq: number;
 }
@@ -131,7 +131,7 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
   };
 }
 
-/** The page is chosen by size before any document is read. */
+/** The page is chosen by size before documents are read. */
 async function readPage(sql: Sql | Tx, scope: Scope, { after, ...query }: FindQuery): Promise<FoundPage> {
   const { limit, sort } = query;
   const text = new QueryText(POSTGRES);

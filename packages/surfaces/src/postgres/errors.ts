@@ -1,4 +1,4 @@
-/** Turns what the driver and the server report into the catalogue. */
+/** Maps errors of the driver and the server to the catalogue. */
 import { isLostConnection, isOfServer, postgresReason, refusalOf } from '@gantry/postgres';
 import { OpenwopError } from '@gantry/protocol';
 import {
@@ -19,7 +19,7 @@ const SERIALIZATION_FAILURE = '40001';
 const UNREACHABLE_CLASSES = ['08', '25', '28', '3D', '53', '57'];
 const NO_RIGHT = '42501';
 
-/** The server chose this transaction to give way: doing it again is right. */
+/** The server chose this transaction as a victim: it should be retried. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
   return code === DEADLOCK || code === SERIALIZATION_FAILURE;
@@ -27,7 +27,7 @@ export function isTransient(error: unknown): boolean {
 
 const ATTEMPTS_MAX = 20;
 
-/** Every lost race means that another transaction won, so this ends. */
+/** Every lost race means that another transaction won, so the loop ends. */
 export async function untilWon<T>(attempt: () => Promise<T>, isLostRace = isTransient): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -38,14 +38,14 @@ export async function untilWon<T>(attempt: () => Promise<T>, isLostRace = isTran
   }
 }
 
-/** `address` is host:port, never the password. Bugs stay what they are. */
+/** `address` is host:port, never the password. Bugs are returned unchanged. */
 export function explain(error: unknown, address: string): unknown {
   if (error instanceof Refusal) return refused(error);
   if (error instanceof OpenwopError) return error;
   const code = codeOf(error);
   if (code === null) return error;
   const server = `PostgreSQL at ${address}`;
-  // A connection was made anew, or rights were taken: nothing of the call was done
+  // A new connection was refused, or rights were revoked: the call changed nothing
   const refusal = refusedBy(error, code);
   if (refusal !== null) return refusedForGood(server, refusal, error);
   const fault = isOfServer(error) ? null : tlsFault(error);
@@ -54,7 +54,7 @@ export function explain(error: unknown, address: string): unknown {
   return isUnreachable(error, code) ? lost(server, postgresReason(code), error) : error;
 }
 
-/** A read waits for no lock: asking again would take as long. */
+/** A read waits for no lock, so repeating it would take as long. */
 export function explainRead(error: unknown): unknown {
   if (codeOf(error) !== STATEMENT_TIMEOUT) return error;
   return new OpenwopError('validation_error', {
@@ -73,10 +73,10 @@ const NO_SCHEMA_RIGHT =
 const refusedBy = (error: unknown, code: string): string | null =>
   refusalOf(error, 'the setting') ?? (code === NO_RIGHT ? NO_SCHEMA_RIGHT : null);
 
-/** What may pass: connection, lost races, a standby, resources, locks, shut down or starting, system, unknown. */
+/** Temporary: connection, lost races, a standby, resources, locks, shut down or starting, system, unknown. */
 const PASSING_CLASSES = ['08', '25', '40', '53', '55', '57', '58', 'XX'];
 
-/** Failures of connecting and creating the schema, before any call. Bugs stay what they are. */
+/** Failures of connecting and creating the schema, before any call. Bugs are returned unchanged. */
 export function explainOpening(error: unknown, address: string): unknown {
   const code = error instanceof OpenwopError ? null : codeOf(error);
   if (code === null) return error;
@@ -95,13 +95,13 @@ export function explainOpening(error: unknown, address: string): unknown {
 const isUnreachable = (error: unknown, code: string): boolean =>
   isLostConnection(error) || (isOfServer(error) && UNREACHABLE_CLASSES.includes(code.slice(0, 2)));
 
-/** Longer than a statement may take; a server that went silent would otherwise keep its callers for ever. */
+/** Longer than the statement timeout; without it, callers of a silent server would wait forever. */
 const OPERATION_TIMEOUT_MS = 15_000;
 
 class TimedOut extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** The work itself goes on: the server ends it. */
+/** The work itself continues until the server ends it. */
 export const operation = <T>(work: Promise<T>): Promise<T> =>
   inTime(OPERATION_TIMEOUT_MS, work, () => new TimedOut('PostgreSQL did not answer'));

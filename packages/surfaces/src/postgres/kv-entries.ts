@@ -1,4 +1,4 @@
-/** The entries that a turn of the kv port holds, and what becomes of them. */
+/** The entries that a turn of the kv port has locked, and their changes. */
 import type { Statement } from '@gantry/postgres';
 import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../capabilities/kv/entry-bytes.ts';
 import type { KvEntry, KvKey } from '../ports/kv.ts';
@@ -30,7 +30,7 @@ export const isThere = <S extends Pick<Stored, 'expires_at'>>(row: S | undefined
 interface Room {
   readonly quota: number;
   readonly used: number;
-  /** Whether a write that does not fit may be tried out. */
+  /** Whether a write that may exceed the quota can be attempted. */
   readonly isAlone: boolean;
 }
 
@@ -103,7 +103,7 @@ const remove = (tx: Tx, tenant: string, keys: readonly KvKey[]): Statement => tx
   where kv.tenant = ${tenant} and kv.namespace = gone.namespace and kv.key = gone.key
 `;
 
-/** Locked, so that the sweeper of expired entries, which takes no turns, leaves them to this turn. */
+/** Locks the rows, so that the sweep of expired entries, which takes no turns, skips them. */
 const find = (tx: Tx, tenant: string, acts: readonly KvAct[]) => {
   const targets = new Map<string, KvKey & { readonly reads: number }>();
   for (const { target, reads } of acts) {
@@ -141,7 +141,7 @@ export const kvArea = (quota: number): Area<Entries, KvAct> => ({
 
 const EXPIRED_AT_ONCE = 500;
 
-/** False if too little has expired. Checked first, since a refused write rolls back; reads no more than needed. */
+/** False if too little has expired. Checked first, since a refused write rolls back. Reads no more than needed. */
 async function makeRoom(tx: Tx, tenant: string, excess: number, now: number): Promise<boolean> {
   const [expired] = await tx<{ bytes: number }[]>`
     select coalesce(sum(bytes), 0)::bigint as bytes from
@@ -157,7 +157,7 @@ async function makeRoom(tx: Tx, tenant: string, excess: number, now: number): Pr
   return true;
 }
 
-/** Others that delete or write one of them hold it: those are left to them. */
+/** Skips rows that another transaction has locked. */
 const dropExpired = (tx: Tx, tenant: string, now: number) => tx<{ bytes: number }[]>`
   delete from kv where (tenant, namespace, key) in
     (select tenant, namespace, key from kv where tenant = ${tenant} and expires_at <= ${now}

@@ -12,7 +12,7 @@ const find = (sql: Sql, tenant: string, { namespace, key }: KvKey) => sql<(Store
   select value, bytes, expires_at from kv where tenant = ${tenant} and namespace = ${namespace} and key = ${key}
 `;
 
-/** Reads up to the last key of the page, or the last that may be looked at. Exported for its plan. */
+/** Reads up to the last key of the page, or to the limit of rows read. Exported to test its query plan. */
 export const listText = ({ operator, end }: KeyBounds): string => `
   select key, position, expires_at from
     (select key, expires_at, row_number() over (order by key) as position from
@@ -45,7 +45,7 @@ interface Listed extends Pick<Stored, 'expires_at'> {
   readonly position: number;
 }
 
-/** The entry as it is now, and when it expires. */
+/** The current entry, and when it expires. */
 function readAt(entries: Entries, target: KvKey, now: number) {
   const found = entries.find(target);
   const there = isThere(found, now) ? found : null;
@@ -57,7 +57,7 @@ export function postgresKv(
   { quotaBytes }: { readonly quotaBytes: number },
 ): KvPort {
   const write = database.together(kvArea(quotaBytes));
-  /** `value`: what is to be stored, about. */
+  /** `value`: used to estimate the size. */
   const act = <T extends object>(
     call: PortWrite,
     { namespace, key }: KvKey,

@@ -61,7 +61,7 @@ export function makeWay({ topic, group: name, deliveriesMax }: Waiting, { now }:
   } satisfies QueueAct;
 }
 
-/** Asking for a topic without messages leaves nothing behind. */
+/** Creates no group for a topic without messages. */
 async function addGroup(
   tx: Tx,
   { tenant, now, bounds: { groupsMax }, groups }: QueueTurn,
@@ -88,7 +88,7 @@ async function addGroup(
 
 type Due = Asked & Pick<QueueLease, 'deliveriesMax'>;
 
-/** Of deliveries that this turn has not given away yet. */
+/** Chooses among deliveries that were not changed in this turn. */
 function dueOf(turn: QueueTurn, group: OpenGroup, { topic, messagesMax, deliveriesMax }: Due) {
   const free = group.due.filter(({ seq }) => !turn.isTouched({ groupId: group.id, seq }));
   return chooseDue(free.slice(0, messagesMax), { topic, messagesMax, deliveriesMax });

@@ -1,4 +1,4 @@
-/** What the queues in PostgreSQL have for consumers: their groups, with messages to deliver, and what they hold. */
+/** Loads consumer groups of the queues in PostgreSQL: messages to deliver, and held deliveries. */
 import { type Found, FURTHER_LIMIT, freshLimit } from '../capabilities/queue/choose.ts';
 import type { HandleParts, QueueLease } from '../capabilities/queue/queue-store.ts';
 import type { Sql, Tx } from './connection.ts';
@@ -8,13 +8,13 @@ interface Fresh extends Found {
   readonly available_at: number;
 }
 
-/** Consumers of one turn share it. */
+/** Shared by the consumers of a turn. */
 export interface OpenGroup {
   readonly id: number;
-  /** Where it was when the turn began. */
+  /** Its position when the turn began. */
   readonly from: number;
   next: number;
-  /** After the last message of the topic: turns follow each other, so none can come before it. */
+  /** After the last message of the topic. Turns are serialized, so no message can appear before it. */
   readonly end: number;
   due: readonly Found[];
   fresh: readonly Fresh[];
@@ -34,7 +34,7 @@ interface When {
 
 export type Asked = Pick<QueueLease, 'topic' | 'group' | 'messagesMax'>;
 
-/** A group, and how many messages its callers want together. */
+/** A group, and the total number of messages that its callers want. */
 interface Wanted {
   readonly topic: string;
   readonly group: string;
@@ -133,7 +133,7 @@ function together(leases: readonly Asked[]): Wanted[] {
   }));
 }
 
-/** When all that was looked at is delayed, there may be many. */
+/** Reads further when all messages read so far are delayed: there may be many. */
 export async function loadFurther(
   tx: Tx,
   { tenant, now, topic }: When & { readonly topic: string },
@@ -148,8 +148,8 @@ export async function loadFurther(
 }
 
 /**
- * Messages of a topic from a number on. Row comparison and order force the one right index; measured: 0.07 ms instead of 55
- * beside 400,000 messages of a busy topic.
+ * Messages of a topic in order of their numbers. Row comparison and order force the right index; measured:
+ * 0.07 ms instead of 55 beside 400,000 messages of a busy topic.
  */
 export const byNumber = (sql: Sql | Tx) => sql`order by topic, tenant, seq`;
 

@@ -1,4 +1,4 @@
-/** Messages of the queues in PostgreSQL: how they come in, and go to the dead letters. */
+/** Messages of the queues in PostgreSQL: publishing, and dead letters. */
 import type { Statement } from '@gantry/postgres';
 import { deadLetterOf } from '../capabilities/queue/dead-letter.ts';
 import {
@@ -55,7 +55,7 @@ export function publish(draft: QueueDraft, { messageId, now, retentionMs }: Publ
   } satisfies QueueAct;
 }
 
-/** Never refused: the message was there already. */
+/** Never refused: the message already counts. */
 export async function addDeadLetter(
   tx: Tx,
   turn: QueueTurn,
@@ -75,7 +75,7 @@ export const announce = (tx: Tx, tenant: string, topics: readonly string[]): Sta
   from unnest(${topics.map((topic) => JSON.stringify([tenant, topic]))}::text[]) as notice
 `;
 
-/** Numbered in their order; turns follow each other, so they become visible in it too. */
+/** Numbered in order. Turns are serialized, so messages also become visible in that order. */
 export function addMessages(tx: Tx, tenant: string, added: readonly NewMessage[]): Statement[] {
   const [topics, bytes] = [column(added, 'topic'), column(added, 'bytes')];
   return [
@@ -100,7 +100,7 @@ export function addMessages(tx: Tx, tenant: string, added: readonly NewMessage[]
 export const usedByMessages = (tx: Tx, tenant: string): Promise<number> =>
   usedBytes(tx, 'queue_messages', tenant);
 
-/** I5 of the port. What is thrown undoes the publish. */
+/** See I5 of the port. An error rolls back the publish. */
 export async function stayInQuota(tx: Tx, { tenant, now, bounds: { quotaBytes } }: QueueTurn): Promise<void> {
   const fits = async (): Promise<boolean> => (await usedByMessages(tx, tenant)) <= quotaBytes;
   if (await fits()) return;
@@ -116,13 +116,16 @@ async function dropExpired(tx: Tx, tenant: string, now: number): Promise<number>
   return count;
 }
 
-/** Oldest first, what every group of its topic is done with. Topics without groups keep all. */
+/** Deletes the oldest messages that every group of their topic has settled. Topics without groups keep all. */
 async function dropConsumed(tx: Tx, tenant: string): Promise<number> {
   const { count } = await tx`delete from queue_messages where seq in (${consumed(tx, tenant)})`;
   return count;
 }
 
-/** Each topic by itself, and one look for each message: joined, all messages and deliveries would be read. Exported for its plan. */
+/**
+ * Per topic, with one lookup per message: a join would read all messages and deliveries.
+ * Exported to test its query plan.
+ */
 export const consumed = (tx: Tx, tenant: string) => tx`
   select done.seq
   from (select topic, min(next_seq) as stop from queue_groups where tenant = ${tenant} group by topic) as t

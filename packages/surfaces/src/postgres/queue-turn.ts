@@ -1,4 +1,4 @@
-/** What a turn of the queues of a tenant has read, and is going to write in as many statements as there are kinds. */
+/** The data that a turn of a tenant's queues has read, and its changes, written with one statement per kind. */
 import type { Statement } from '@gantry/postgres';
 import { type HandleParts, handleOf } from '../capabilities/queue/queue-store.ts';
 import type { BoundsOf, QueueBounds } from '../ports/queue.ts';
@@ -20,7 +20,7 @@ interface DeliveryId {
   readonly seq: number;
 }
 
-/** A message as a group has it: leased, or to come at a time. */
+/** The state of a message in a group: leased, or due at a time. */
 export interface Delivery extends DeliveryId {
   readonly count: number;
   readonly isLeased: boolean;
@@ -30,9 +30,9 @@ export interface Delivery extends DeliveryId {
 export class QueueTurn {
   readonly tenant: string;
   readonly bounds: QueueBounds;
-  /** The latest of its calls: what they find is of one time. */
+  /** The latest time of its calls, used for all of them. */
   readonly now: number;
-  /** Whether a message that may not fit can be tried out. */
+  /** Whether a message that may exceed the quota can be attempted. */
   readonly isAlone: boolean;
   readonly groups: Map<string, OpenGroup>;
   readonly #held: Map<string, Held>;
@@ -55,7 +55,7 @@ export class QueueTurn {
     this.#used = read.used;
   }
 
-  /** A delivery that is still its consumer's. */
+  /** A delivery that its consumer still holds. */
   holder(handle: HandleParts): Held | undefined {
     return this.isTouched(handle) ? undefined : this.#held.get(handleOf(handle));
   }
@@ -84,7 +84,7 @@ export class QueueTurn {
     return this.#used + bytes <= this.bounds.quotaBytes;
   }
 
-  /** A message is added that may not fit. */
+  /** A message was added that may exceed the quota. */
   tryOut(): void {
     this.#isTriedOut = true;
   }
@@ -93,7 +93,7 @@ export class QueueTurn {
     return this.#isTriedOut;
   }
 
-  /** Waiting consumers are notified with the commit. */
+  /** Notifies waiting consumers with the commit. */
   ring(topic: string): void {
     this.#heard.add(topic);
   }
@@ -114,7 +114,7 @@ export class QueueTurn {
 
 interface TurnFacts extends Pick<QueueTurn, 'tenant' | 'bounds' | 'now' | 'isAlone' | 'groups'> {
   readonly held: Map<string, Held>;
-  /** Bytes of the tenant, when someone publishes. */
+  /** Bytes used by the tenant; read when a call publishes. */
   readonly used: number;
 }
 

@@ -37,7 +37,7 @@ function hear(arrivals: Arrivals, notice: string): void {
 }
 
 function queueStore(database: PostgresDatabase, bounds: BoundsOf, arrivals: Arrivals): QueueStore {
-  // Begun by the first consumer that waits; earlier messages are looked for
+  // Opened by the first waiting consumer; earlier messages are found by a query
   const ears = openedWhenNeeded({
     open: () =>
       database.listen(
@@ -126,7 +126,10 @@ async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number>
   return last?.seq ?? 0;
 }
 
-/** Messages past their time, then topics and groups that have none. All sweepers take turns in one order. */
+/**
+ * Deletes expired messages, then topics and groups without messages. Tenants are locked in sorted order, which
+ * avoids deadlocks.
+ */
 async function sweep(tx: Tx, now: number): Promise<number> {
   const expired = await tx<{ seq: number; tenant: string }[]>`
     select seq, tenant from queue_messages where expires_at <= ${now} order by expires_at limit ${SWEEP_BATCH}

@@ -1,5 +1,5 @@
--- Answers of writes, so that a node that runs again gets the same answers. Keyed by run, node and ordinal, so that rows
--- written together are stored together.
+-- Recorded answers of writes, so that a node that runs again gets the same answers. Keyed by run, node and
+-- ordinal, so that rows written together are stored together.
 create table invocations (
   tenant text not null,
   journal_key text not null,
@@ -11,8 +11,8 @@ create table invocations (
 );
 create index invocations_by_time on invocations (recorded_at);
 
--- Bytes that a tenant has in an area; maintained by triggers, so that no write can forget it. Collections, which are
--- written by several transactions at once, use several rows for each tenant (`stripe`).
+-- Bytes used by a tenant in an area; maintained by triggers, so that no write can omit it. Collections, which
+-- are written by concurrent transactions, use several rows per tenant (`stripe`).
 create table usage (
   area text not null,
   tenant text not null,
@@ -21,7 +21,7 @@ create table usage (
   primary key (area, tenant, stripe)
 );
 
--- Counts once for each statement and in the order of tenants, so that no two statements wait for each other.
+-- Counts once per statement and in order of tenants, which avoids deadlocks.
 create function count_added() returns trigger language plpgsql as $$
 begin
   insert into usage
@@ -93,8 +93,8 @@ create trigger cache_removed after delete on cache
 create trigger cache_changed after update on cache
   referencing old table as gone new table as fresh for each statement execute function count_changed();
 
--- The content of objects, in chunks. It is `named` by a row of blobs; while it is not, it is kept until `keep_until`, for
--- who is sending or reading it.
+-- The content of objects, in chunks. A row of blobs refers to it if it is `named`. Otherwise it is kept until
+-- `keep_until`, for a sender or reader.
 create table blob_contents (
   id bigint generated always as identity primary key,
   named boolean not null default false,
@@ -108,7 +108,7 @@ create table blob_chunks (
   bytes bytea not null,
   primary key (content, ordinal)
 );
--- Most of it is compressed already.
+-- Most content is already compressed.
 alter table blob_chunks alter column bytes set storage external;
 
 create table blobs (
@@ -129,8 +129,8 @@ create trigger blobs_removed after delete on blobs
 create trigger blobs_changed after update on blobs
   referencing old table as gone new table as fresh for each statement execute function count_changed();
 
--- Publishing locks the row of its topic until the commit, so that messages become visible in the order of their
--- numbers: a group or a stream that has seen one number need not look back.
+-- Publishing locks the row of its topic until the commit, so that messages become visible in the order of
+-- their numbers: a group or a stream that has seen a number need not look back.
 create table queue_topics (
   tenant text not null,
   topic text not null,
@@ -152,7 +152,7 @@ create table queue_messages (
 );
 create index queue_messages_by_expiry on queue_messages (expires_at);
 create index queue_messages_of_tenant_by_expiry on queue_messages (tenant, expires_at);
--- With the topic first: a comparison with this order finds no other index that would do.
+-- With the topic first: a comparison in this column order can use no other index.
 create index queue_messages_by_place on queue_messages (topic, tenant, seq);
 create trigger queue_messages_added after insert on queue_messages
   referencing new table as fresh for each statement execute function count_added();
@@ -169,7 +169,7 @@ create table queue_groups (
   unique (tenant, topic, name)
 );
 
--- Messages that a group was given and has not settled. Settling deletes the row.
+-- Messages that were delivered to a group and are not settled. Settling deletes the row.
 create table queue_deliveries (
   group_id bigint not null,
   seq bigint not null,
@@ -191,10 +191,10 @@ $$;
 create trigger queue_message_deleted after delete on queue_messages
   for each row execute function forget_queue_message();
 
--- A collection of JSON documents. `columns` is the shape of its documents, null where they are free.
--- `indexes` lists fields whose values are in `cells`; `filling` those of them whose cells are still being written, up to
--- the document `filled_seq`. Cells of documents that are written meanwhile are maintained by the triggers. Writers lock
--- the row of their collection, so sequences are committed in order; none is reused, so cursors stay valid.
+-- A collection of JSON documents. `columns` describes its documents; null if it has no schema. `indexes` lists
+-- fields whose values are in `cells`; `filling` lists those whose cells are still being written, up to the
+-- document `filled_seq`. Triggers maintain the cells of documents written meanwhile. Writers lock the row of
+-- their collection, so sequences are committed in order; none is reused, so cursors stay valid.
 create table collections (
   id bigint generated always as identity primary key,
   tenant text not null,
@@ -219,7 +219,7 @@ create table documents (
   unique (collection, id)
 );
 
--- The beginning of the JSON of an indexed field: enough to find documents, which are then checked.
+-- The beginning of an indexed field's JSON: enough to find candidate documents, which are then checked.
 create table cells (
   collection bigint not null,
   field text not null,
@@ -232,7 +232,7 @@ create function cell_of(doc jsonb, field text) returns text language sql immutab
   select left(coalesce(doc -> field, 'null')::text, 64)
 $$;
 
--- Row by row: each lookup names the whole key, so no plan can go wrong however many rows there are.
+-- Row by row: each lookup uses the whole key, so the plan does not depend on the number of rows.
 create function keep_cells() returns trigger language plpgsql as $$
 declare
   name text;
@@ -255,7 +255,7 @@ $$;
 create trigger documents_cells after insert or delete or update of doc on documents
   for each row execute function keep_cells();
 
--- Once for each statement: a row that is updated many times in one transaction gets slower with each.
+-- Once per statement: repeated updates of a row in one transaction get slower each time.
 create function documents_added() returns trigger language plpgsql as $$
 begin
   update collections set documents = documents + added.many
@@ -298,8 +298,8 @@ $$;
 create trigger documents_updated after update on documents
   referencing old table as gone new table as fresh for each statement execute function documents_replaced();
 
--- Collections of vectors. Writers lock the row of their collection. `real[]` can be read by pgvector where it is
--- installed, and needs no extension where it is not.
+-- Collections of vectors. Writers lock the row of their collection. pgvector can read `real[]`, which itself
+-- needs no extension.
 create table vector_collections (
   id bigint generated always as identity primary key,
   tenant text not null,
@@ -319,7 +319,7 @@ create table vectors (
   primary key (collection, id)
 );
 
--- Search indexes, with what BM25 has to know of all documents. Writers lock the row of their index.
+-- Search indexes, with the totals that BM25 needs. Writers lock the row of their index.
 create table search_indexes (
   id bigint generated always as identity primary key,
   tenant text not null,
@@ -329,7 +329,7 @@ create table search_indexes (
   unique (tenant, name)
 );
 
--- Lexemes and grams begin with, or are hashed with, the id of their index: lists of one index are of that alone.
+-- Lexemes are prefixed, and grams hashed, with the id of their index, so that posting lists are per index.
 create table search_documents (
   idx bigint not null references search_indexes,
   id text collate "C" not null,

@@ -29,7 +29,10 @@ export async function searchIndex(
   return row ?? null;
 }
 
-/** Of the index, or the one that it is going to have; another is right too, but costs the work that was done for it. */
+/**
+ * The id of the index, or the one to create it with. If another id is used in the end, rows have to be
+ * computed again.
+ */
 export async function searchIndexIdFor(sql: Sql, target: Target): Promise<number> {
   const there = await searchIndex(sql, target);
   if (there) return there.id;
@@ -41,7 +44,7 @@ export async function searchIndexIdFor(sql: Sql, target: Target): Promise<number
 
 type Id = Pick<SearchIndex, 'id'>;
 
-/** Words hold letters and digits only, so nothing in them ends the quotes. */
+/** Words contain only letters and digits, so they need no escaping. */
 const lexeme = ({ id }: Id, word: string): string => `'${id}/${word}'`;
 
 export const isWord = ({ words, isPrefix }: Term): boolean => words.length === 1 && !isPrefix;
@@ -49,7 +52,7 @@ export const isWord = ({ words, isPrefix }: Term): boolean => words.length === 1
 export const termQuery = (index: Id, { words, isPrefix }: Term): string =>
   `(${words.map((word) => lexeme(index, word)).join(' <-> ')}${isPrefix ? ':*' : ''})`;
 
-/** PostgreSQL keeps no more positions of a word, and none beyond. */
+/** PostgreSQL stores at most this many positions of a word. */
 const POSITIONS_MAX = 256;
 
 export function lexemesOf(index: Id, words: readonly string[]): string {
@@ -86,7 +89,10 @@ function hashedCharacter(hash: number, character: number): number {
   return continued(continued(first, character >> 6), character);
 }
 
-/** A number for every three characters: a third of the space. Measured: one pass over 64 KB: 5 ms, with texts 60. */
+/**
+ * A number for every three characters: a third of the space. Measured: one pass over 64 KB: 5 ms, with texts
+ * 60.
+ */
 export function gramHashes({ id }: Id, folded: string): Set<number> {
   let seed = FNV_OFFSET;
   for (const character of `${id}/`) seed = hashed(seed, character.charCodeAt(0));
@@ -112,10 +118,10 @@ export interface SearchRow {
   readonly bytes: number;
 }
 
-/** Others have their turn after so long. */
+/** How long the event loop may be blocked. */
 const TURN_MS = 5;
 
-/** Makes way for others when it is called and they have waited long enough. */
+/** Answers a function that yields to the event loop when `TURN_MS` have passed. */
 function takingTurns(): () => Promise<void> {
   let isOver = stopwatch(TURN_MS);
   return async () => {
@@ -125,7 +131,7 @@ function takingTurns(): () => Promise<void> {
   };
 }
 
-/** Measured: of 64 KB: 12 ms in three turns on an idle core. */
+/** Measured for 64 KB: 12 ms in three turns on an idle core. */
 export async function searchRows(index: Id, documents: readonly SearchDocument[]): Promise<SearchRow[]> {
   const turn = takingTurns();
   const rows: SearchRow[] = [];
@@ -144,7 +150,7 @@ export async function searchRows(index: Id, documents: readonly SearchDocument[]
   return rows;
 }
 
-/** Text in one statement: a longer one takes longer to send than others should wait. */
+/** The most text in one statement: sending a longer one would block other queries too long. */
 const BATCH_CHARACTERS_MAX = 262_144;
 
 const charactersOf = ({ doc, folded, lexemes, grams }: SearchRow): number =>

@@ -1,4 +1,7 @@
-/** Writes of the search port in PostgreSQL. Each holds the row of its index, so writers of one take turns. */
+/**
+ * Writes of the search port in PostgreSQL. Each locks the row of its index, so writers of one index are
+ * serialized.
+ */
 import { checkRoom, noIndex, tooManyIndexes } from '../capabilities/search/refusals.ts';
 import type { SearchDocument, SearchLimits } from '../ports/search.ts';
 import type { Tx } from './connection.ts';
@@ -19,7 +22,7 @@ interface Amount {
   readonly bytes: number;
 }
 
-/** What is to be indexed, with the rows for an index of this id. */
+/** The documents to index, with the rows computed for an index of this id. */
 interface Indexing {
   readonly documents: readonly SearchDocument[];
   readonly id: number;
@@ -57,12 +60,12 @@ export function searchWrites(limits: SearchLimits) {
   };
 }
 
-/** Of those with the same id the last one stays. */
+/** The last document with an id wins. */
 export const last = (documents: readonly SearchDocument[]): SearchDocument[] => [
   ...new Map(documents.map((document) => [document.id, document])).values(),
 ];
 
-/** Writers that create one take turns, which keeps the limit; the others then lock what was created. */
+/** Creation is serialized, which keeps the limit; other writers then lock the created index. */
 async function indexFor(
   tx: Tx,
   target: Target,
@@ -121,7 +124,7 @@ async function saveBatch(tx: Tx, index: SearchIndex, rows: readonly SearchRow[])
   `;
 }
 
-/** Answers the bytes that the tenant has now. */
+/** Answers the bytes that the tenant uses now. */
 async function count(tx: Tx, { tenant }: Target, { id }: SearchIndex, grown: Amount): Promise<number> {
   await tx`
     update search_indexes set documents = documents + ${grown.many}, words = words + ${grown.words}

@@ -1,4 +1,4 @@
-/** The search port in PostgreSQL: a GIN index finds, BM25 ranks; `ts_rank` ignores word and document frequency. */
+/** The search port in PostgreSQL: a GIN index finds, BM25 ranks. `ts_rank` ignores word and document frequency. */
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import type { ParsedQuery } from '../capabilities/search/parse-query.ts';
 import { noIndex } from '../capabilities/search/refusals.ts';
@@ -46,7 +46,7 @@ export function postgresSearch(database: PostgresDatabase, limits: SearchLimits)
 }
 
 const [K1, B] = [1.2, 0.75];
-/** A word that most documents have still counts for a little, as in FTS5. */
+/** A word in most documents still has a small weight, as in FTS5. */
 const IDF_MIN = 1e-6;
 
 async function weights(sql: Sql, index: SearchIndex, { any }: ParsedQuery): Promise<number[]> {
@@ -58,7 +58,10 @@ async function weights(sql: Sql, index: SearchIndex, { any }: ParsedQuery): Prom
   return rows.map(({ many }) => Math.max(IDF_MIN, Math.log((index.documents - many + 0.5) / (many + 0.5))));
 }
 
-/** Occurrences of a word, from `ts_rank` = 6/pi^2 * sum(1/j^2), whose rest is about 1/(n + 1/2). Phrases count once. */
+/**
+ * The count of a word, from `ts_rank` = 6/pi^2 * sum(1/j^2), whose rest is about 1/(n + 1/2). Phrases count
+ * once.
+ */
 const timesOf = (query: string, isOneWord: boolean): string =>
   isOneWord
     ? `round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}', lexemes, ${query})))::numeric - 0.5)::float8`
@@ -87,7 +90,7 @@ async function findWords(sql: Sql, index: SearchIndex, search: Search): Promise<
   return rows.map(({ id, doc, score }) => ({ id, score, fields: documentOf(doc) }));
 }
 
-/** Only documents that are given are turned into text. */
+/** Converts only the returned documents to text. */
 const firstOf = (found: string, order: string, limit: string): string => `
   select *, doc::text as doc from (select * from (${found}) as found order by ${order} limit ${limit}) as first
   order by ${order}

@@ -1,9 +1,9 @@
 import type { PostgresDatabase, Tx } from './connection.ts';
 
-/** Small, so that a sweep never holds up live writes for long. */
+/** Small, so that a sweep does not delay live writes for long. */
 const BATCH = 500;
 
-/** What several processes sweep at once, one of them does. */
+/** Each skips rows that another process is deleting. */
 const BATCHES: readonly ((tx: Tx, times: SweepTimes) => Promise<{ readonly count: number }>)[] = [
   (tx, { now }) => tx`
     delete from kv where (tenant, namespace, key) in (select tenant, namespace, key from kv
@@ -21,13 +21,13 @@ const BATCHES: readonly ((tx: Tx, times: SweepTimes) => Promise<{ readonly count
 
 export interface SweepTimes {
   readonly now: number;
-  /** Answers of calls before this are forgotten. */
+  /** Recorded answers before this time are deleted. */
   readonly recordedBefore: number;
 }
 
 /**
- * Answers of one run. Whatever the collation, keys that begin with an id do not sort before it; ids begin with their
- * time, so that this looks at what the tenant recorded since.
+ * Deletes the recorded answers of one run. In any collation, keys with an id as prefix do not sort before the
+ * id. Ids begin with their time, so this reads what the tenant recorded since.
  */
 export const forgetRunInPostgres = (
   database: PostgresDatabase,
@@ -40,7 +40,7 @@ export const forgetRunInPostgres = (
       where tenant = ${tenant} and journal_key >= ${runId} and starts_with(journal_key, ${`${runId}/`})`,
   );
 
-/** Deletes what is past its time; answers how much it was. */
+/** Deletes expired data; answers the number of deleted rows. */
 export async function sweepPostgres(database: PostgresDatabase, times: SweepTimes): Promise<number> {
   let deleted = 0;
   for (const batch of BATCHES)

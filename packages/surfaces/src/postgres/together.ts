@@ -1,13 +1,18 @@
 /**
- * Writes of a tenant to an area that share transactions: what arrives while one is under way goes into the next.
+ * Writes of a tenant to an area that share transactions: calls that arrive during a transaction join the next
+ * one.
  *
- * I1  One transaction at a time writes an area of a tenant, in any process: what it has read stays true until its commit.
+ * I1  One transaction at a time writes an area of a tenant, in any process: data that it has read stays valid
+ *     until its commit.
  * I2  A turn is two round trips, however many calls share it: lock and read, decide in memory, write.
- * I3  A refused call fails alone, before any write. One that must be tried out gets a turn of its own (`Alone`),
- *     and so does each call of a turn that the server refused for the input of one of them.
- * I4  A call acts once for each invocation. A record that appears meanwhile undoes the turn, which is then repeated.
+ * I3  A refused call fails alone, before any write. A call that must be attempted to know whether it fits gets
+ *     its own turn (`Alone`). So does each call of a turn that the server refused because of the input of one
+ *     of them.
+ * I4  A call acts once per invocation. A record that appears meanwhile rolls back the turn, which is then
+ *     repeated.
  *
- * Measured: kv put, 16 callers, two shared cores: 3,000 to 4,200/s, with a transaction for each call 500 to 980/s.
+ * Measured: kv put, 16 callers, two shared cores: 3,000 to 4,200/s, with a transaction for each call 500 to
+ * 980/s.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Sql, Statement, Tx } from '@gantry/postgres';
@@ -21,21 +26,21 @@ import { isTransient, operation, untilWon } from './errors.ts';
 import { takeTurn } from './usage.ts';
 
 export interface Act<State> {
-  /** About what it sends. */
+  /** The approximate size of its data. */
   readonly bytes: number;
-  /** Throws `Refusal`, `OpenwopError` or `Alone` before it has changed anything. May be asked again. */
+  /** Throws `Refusal`, `OpenwopError` or `Alone` before it changes anything. May be called again. */
   decide(state: State, tx: Tx): unknown;
 }
 
 export interface Area<State, A extends Act<State>> {
   readonly name: string;
-  /** Sent with BEGIN: reads and locks, and nothing else. */
+  /** Sent with BEGIN: only reads and locks. */
   load(tx: Tx, tenant: string, acts: readonly A[]): Promise<State>;
-  /** What has to be known before the commit is awaited; answers what goes with it. */
+  /** Runs statements whose results are needed before the commit; answers those to send with the commit. */
   write(tx: Tx, tenant: string, state: State, acts: readonly A[]): Promise<readonly Statement[]>;
 }
 
-/** A call that is journaled, or an act of the host. */
+/** A journaled call, or an action of the host. */
 export type Caller = PortWrite | PortRead;
 
 export type Perform<State, A extends Act<State>> = <T extends object | null>(
@@ -44,7 +49,7 @@ export type Perform<State, A extends Act<State>> = <T extends object | null>(
   act: A & { decide(state: State, tx: Tx): T | Promise<T> },
 ) => Promise<T>;
 
-/** Thrown by an act that can only be tried out. */
+/** Thrown by an act that has to be attempted in its own turn. */
 export class Alone extends Error {}
 
 interface Waiting<A> extends Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'> {
@@ -55,7 +60,7 @@ interface Waiting<A> extends Pick<PromiseWithResolvers<unknown>, 'resolve' | 're
   readonly isAlone: boolean;
 }
 
-/** Bounds of a turn; the first in the line is always served. */
+/** Limits of a turn; the first waiting call is always served. */
 const CALLS_MAX = 128;
 const BYTES_MAX = 4_194_304;
 
@@ -63,7 +68,7 @@ export function together<State, A extends Act<State>>(area: Area<State, A>): Per
   const lines = new Map<string, Waiting<A>[]>();
   const serve = async (tenant: string, line: Waiting<A>[]): Promise<void> => {
     do {
-      // Calls of the same turn of the loop go along
+      // Lets calls of the same event loop iteration join
       await setImmediate();
       line.unshift(...(await serveTurn(area, tenant, takeBatch(line))));
     } while (line.length > 0);
@@ -93,7 +98,7 @@ function takeBatch<A extends { readonly bytes: number }>(line: Waiting<A>[]): Wa
   return line.splice(0, end === -1 ? line.length : end);
 }
 
-/** Answers the calls that need a turn of their own. */
+/** Answers the calls that need their own turn. */
 async function serveTurn<State, A extends Act<State>>(
   area: Area<State, A>,
   tenant: string,
@@ -118,7 +123,7 @@ async function serveTurn<State, A extends Act<State>>(
   return again;
 }
 
-/** Classes of SQLSTATE: what was sent is wrong, or too large. */
+/** Classes of SQLSTATE: invalid or too large input. */
 const OF_ONE = ['21', '22', '23', '54'];
 const UNIQUE_VIOLATION = '23505';
 
@@ -129,7 +134,7 @@ type Outcome =
   | { readonly kind: 'refused'; readonly error: unknown }
   | { readonly kind: 'alone' };
 
-/** I2. */
+/** See I2. */
 async function takeTurns<State, A extends Act<State>>(
   tx: Tx,
   area: Area<State, A>,
@@ -181,7 +186,7 @@ interface CallRecord {
   readonly method: string;
   readonly fingerprint: string;
   readonly answer: string;
-  /** When it was made, in this turn; null for what was there. */
+  /** The time of recording in this turn; null for records that existed. */
   readonly now: number | null;
 }
 
@@ -201,7 +206,7 @@ async function loadRecords(
   return new Map(found.map((record) => [record.journalKey, record]));
 }
 
-/** I4: sorted, so that turns of two areas cannot wait for each other's. */
+/** Sorted, so that turns of two areas cannot deadlock (I4). */
 function keepRecords(tx: Tx, tenant: string, records: Records): Statement[] {
   const fresh = [...records.values()].filter(({ now }) => now !== null);
   if (fresh.length === 0) return [];
@@ -217,6 +222,6 @@ function keepRecords(tx: Tx, tenant: string, records: Records): Statement[] {
   ];
 }
 
-/** Of rows, as an array that `unnest` makes rows of again. */
+/** A column of rows as an array, for `unnest`. */
 export const column = <R, K extends keyof R>(rows: readonly R[], name: K): R[K][] =>
   rows.map((row) => row[name]);

@@ -1,23 +1,23 @@
 /**
- * The bytes that tenants have in each area.
+ * The bytes that tenants use in each area.
  *
- * I1  A writer that grows a nearly full area takes turns with the others of its tenant until it commits.
- * I2  A writer that waits for its turn holds no row of `usage`. Areas of `together.ts` always take turns.
+ * I1  A writer that grows a nearly full area holds a lock of its tenant and area until it commits.
+ * I2  A writer that waits for this lock holds no row of `usage`. Areas of `together.ts` always lock.
  */
 import type { Tx } from './connection.ts';
 
 export interface Growth {
   readonly area: string;
   readonly tenant: string;
-  /** Of the area: writers that only shrink different parts seldom wait for each other. */
+  /** A part of the area: writers that only shrink different parts rarely wait for each other. */
   readonly part: number;
-  /** In bytes; less than nothing when something went. */
+  /** In bytes; negative when data was deleted. */
   readonly grown: number;
 }
 
 const STRIPES = 16;
 
-/** Answers the bytes that the tenant has now in the area. */
+/** Answers the bytes that the tenant now uses in the area. */
 export async function countUsage(tx: Tx, { area, tenant, part, grown }: Growth): Promise<number> {
   if (grown > 0) await takeTurn(tx, area, tenant);
   await tx`
@@ -34,17 +34,17 @@ export async function usedBytes(tx: Tx, area: string, tenant: string): Promise<n
   return row!.bytes;
 }
 
-/** Tenants with less room than this take turns; those with more cannot fill it within a commit. */
+/** Writers of tenants with less free space take turns; more than this cannot be filled within one commit. */
 const NARROW_BYTES = 33_554_432;
 
-/** `used` was read without a turn: with plenty of space there is no need to wait for other writers. */
+/** `used` was read without a lock: with enough space there is no need to wait for other writers. */
 const isNarrow = (used: number, quota: number): boolean => used > quota - Math.max(NARROW_BYTES, quota / 10);
 
 export async function takeTurnIfNarrow(tx: Tx, area: string, tenant: string, quota: number): Promise<void> {
   if (isNarrow(await usedBytes(tx, area, tenant), quota)) await takeTurn(tx, area, tenant);
 }
 
-/** I1, I2. Until the transaction ends; of one tenant, in what the other names say. */
+/** See I1, I2. Serializes transactions with the same names until they end. */
 export async function takeTurn(tx: Tx, ...names: readonly string[]): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify(names)}, 0))`;
 }

@@ -1,4 +1,7 @@
-/** Writes of the vectors port in PostgreSQL. Each holds the row of its collection, so writers of one take turns. */
+/**
+ * Writes of the vectors port in PostgreSQL. Each locks the row of its collection, so its writers are
+ * serialized.
+ */
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import {
   type CollectionShape,
@@ -13,7 +16,7 @@ import type { Sql, Tx } from './connection.ts';
 import { POSTGRES, runText } from './document-sql.ts';
 import { countUsage, takeTurn } from './usage.ts';
 
-/** `searchableMax`: how many vectors of so many numbers a search can look at. */
+/** `searchableMax`: how many vectors of a dimension a search can scan. */
 export function vectorWrites(limits: VectorLimits, searchableMax: (dimensions: number) => number) {
   return {
     async upsert(tx: Tx, tenant: string, { collection: name, metric, vectors }: VectorUpsert) {
@@ -43,7 +46,7 @@ export interface Target {
   readonly name: string;
 }
 
-/** Finds or creates a collection; an empty one takes the new shape. Writers that create one take turns. */
+/** Finds or creates a collection; an empty one gets the new shape. Creation is serialized. */
 async function collectionFor(
   tx: Tx,
   { tenant, name }: Target,

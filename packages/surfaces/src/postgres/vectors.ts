@@ -1,6 +1,7 @@
 /**
- * The vectors port in PostgreSQL. Every vector of a collection is looked at, by pgvector if installed, else here; scores
- * are computed here. No index; measured: HNSW takes a tenth of the time, but recall@10 is 0.95, and 0.04 with a narrow filter.
+ * The vectors port in PostgreSQL. A query scans every vector of a collection, with pgvector if installed, else
+ * in this process; scores are computed here. No index; measured: HNSW takes a tenth of the time, but recall@10
+ * is 0.95, and 0.04 with a narrow filter.
  */
 import type { JsonObject } from '@gantry/protocol';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
@@ -13,10 +14,16 @@ import type { PostgresDatabase, Sql } from './connection.ts';
 import { documentOf, POSTGRES, runText } from './document-sql.ts';
 import { arrayText, type VectorCollection, vectorCollection, vectorWrites } from './vector-writes.ts';
 
-/** Without pgvector every vector travels; measured: 10,000 of 384 numbers take half a second. More is for pgvector. */
+/**
+ * Without pgvector every vector is sent to this process; measured: 10,000 of 384 numbers take half a second.
+ * Larger collections need pgvector.
+ */
 const CARRIED_VECTORS_MAX = 10_000;
 
-/** Bounded by the statement timeout; measured: 8 ns per number (12 for 1,536 per vector), so 5 s at most on one core. */
+/**
+ * Bounded by the statement timeout; measured: 8 ns per number (12 for 1,536 per vector), so 5 s at most on one
+ * core.
+ */
 const SEARCHED_NUMBERS_MAX = 400_000_000;
 
 const NO_PGVECTOR =
@@ -30,7 +37,7 @@ interface Row {
   readonly packed: string;
 }
 
-/** Looks for pgvector on first use; the kind is `pgvector` once it was found. */
+/** Looks for pgvector on first use; the kind becomes `pgvector` if it is found. */
 export function postgresVectors(
   database: PostgresDatabase,
   limitsOf: (tenant: string) => VectorLimits,
@@ -84,7 +91,7 @@ export function postgresVectors(
   };
 }
 
-/** The schema of the extension, quoted: it need not be one that names are looked up in. */
+/** The schema of the extension, quoted: it may not be in the search path. */
 const findPgvector = (database: PostgresDatabase): Promise<string | null> =>
   database.read(async (sql) => {
     const [found] = await sql<{ schema: string }[]>`
@@ -100,17 +107,17 @@ const DISTANCES = {
   l2: (pgvector, pair) => `${pgvector}.l2_distance(${pair})`,
 } as const satisfies Record<Metric, (pgvector: string, pair: string) => string>;
 
-/** `pgvector` is its schema. */
+/** `pgvector` is the schema of the extension. */
 const asking =
   (pgvector: string) =>
   async (sql: Sql, { id, metric }: VectorCollection, { embedding, k, filter }: Search): Promise<Scored[]> => {
     const text = new QueryText(POSTGRES);
     const where = `collection = ${text.bind(id)} and ${text.condition(filter)}`;
-    // A select of its own is computed once, not for each row
+    // A subselect is computed once, not for each row
     const query = `(select ${text.bind(arrayText(embedding))}::text::real[]::${pgvector}.vector)`;
     const distance = DISTANCES[metric](pgvector, `embedding::${pgvector}.vector, ${query}`);
     const nearest = `select id, embedding from vectors where ${where} order by ${distance} ${text.limit(k + SLACK)}`;
-    // Not prepared: then it would be planned for a collection of usual size, on one core, for large ones too
+    // Not prepared: a generic plan would use one core for large collections too
     const rows = await sql.unsafe<Row[]>(
       `select id, ${PACKED} as packed from (${nearest}) as nearest`,
       text.params,
@@ -137,7 +144,7 @@ const scoredBy = (metric: Metric, query: Float32Array): ((row: Row) => Scored) =
   return ({ id, packed }) => ({ id, score: scoreOf(floatsOf(packed)) });
 };
 
-/** The array as the protocol sends it: some facts, then for each number its size and itself. */
+/** The array in the binary format of the protocol: a header, then each number with its size. */
 const PACKED = `encode(array_send(embedding), 'base64')`;
 const FACTS_BYTES = 20;
 
@@ -162,7 +169,7 @@ async function withMetadata(
   const docs = new Map(
     rows.map(({ id, doc }): [string, JsonObject | null] => [id, doc === null ? null : documentOf(doc)]),
   );
-  // One that was deleted meanwhile is gone
+  // Skips vectors that were deleted meanwhile
   return found.flatMap(({ id, score }) => {
     const metadata = docs.get(id);
     return metadata === undefined ? [] : [{ id, score, metadata }];
