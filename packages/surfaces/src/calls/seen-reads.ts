@@ -3,8 +3,7 @@
  *
  * I1  An answer that pack code saw before a write is recorded before that write happens.
  * I2  A node that runs again gets recorded answers by method and input, in order. After those, and for answers
- * that
- *     were too large or hold bytes, it gets current ones.
+ *     that were too large or hold bytes, it gets current ones.
  * I3  Storage is bounded. Reads without a write cost one lookup in the journal and store nothing.
  */
 import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
