@@ -1,4 +1,4 @@
-/** Which objects there are, and which file holds each one's content. The files are `blob/content-files.ts`'s. */
+/** The stored objects, and the file with the content of each. `blob/content-files.ts` manages the files. */
 import { boundsOf, type KeyBounds } from '../capabilities/kv/key-range.ts';
 import { type BlobEntry, type BlobRange, OBJECT_OVERHEAD_BYTES, type TenantBlob } from '../ports/blobs.ts';
 import { Refusal } from '../refusal.ts';
@@ -11,15 +11,15 @@ export interface StoredBlob {
   readonly contentType: string | null;
 }
 
-/** The journal keeps it. */
+/** The recorded answer of a put. */
 export interface NamedBlob {
   readonly file: string;
   readonly bytes: number;
-  /** Which held the content before. */
+  /** The file that held the previous content. */
   readonly replaced?: string;
 }
 
-/** Exported for its plan. */
+/** Exported to test its query plan. */
 export const listFrom = (operator: KeyBounds['operator']): string => `
   select key, bytes as sizeBytes from blobs
   where tenant = ? and bucket = ? and key ${operator} ? and key < ? order by key ${LIMIT}
@@ -47,7 +47,7 @@ export const blobArea = defineArea({
       `.map(({ file }) => file),
   }),
   writes: (sql) => ({
-    /** The answer is recorded: content that is not named there is not used. */
+    /** The answer is recorded, so content that it does not name is not used. */
     put(target: TenantBlob, blob: StoredBlob, now: number, quotaBytes: number): NamedBlob {
       const { tenant, bucket, key } = target;
       const { file, bytes, contentType } = blob;
@@ -64,7 +64,7 @@ export const blobArea = defineArea({
       discard(sql, before.file, now);
       return { file, bytes, replaced: before.file };
     },
-    /** Answers the file that held the content, or null when there was none. */
+    /** Answers the file that held the content, or null if the object did not exist. */
     delete(target: TenantBlob, now: number): string | null {
       const { tenant, bucket, key } = target;
       const before = find(sql, target);

@@ -1,4 +1,4 @@
-/** The database files of a data folder. Each kind has threads of its own, so that none waits for another. */
+/** The database files of a data folder. Each kind has its own threads, so that none waits for another. */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { blobArea } from './blobs.ts';
@@ -13,7 +13,7 @@ import { searchArea } from './search.ts';
 import type { Area } from './statements.ts';
 import { vectorsArea } from './vectors.ts';
 
-/** Every file has its own. */
+/** Every file has its own journal. */
 const invocations = invocationArea;
 
 /** A new surface adds its line here, and its tables to `schema/surfaces.sql`. */
@@ -27,7 +27,7 @@ const AREAS = {
     blobs: blobArea,
     files: fileArea,
   },
-  /** Queries here take tens of milliseconds where others take microseconds. */
+  /** Queries here take tens of milliseconds; in other files microseconds. */
   retrieval: { invocations, vectors: vectorsArea },
   search: { invocations, search: searchArea },
 } as const;
@@ -36,7 +36,7 @@ export type FileName = keyof typeof AREAS;
 export type Areas = (typeof AREAS)['surfaces'] & (typeof AREAS)['retrieval'] & (typeof AREAS)['search'];
 export type AreaName = keyof Areas;
 
-/** Of an area that is not in all of them. */
+/** The file of an area; not for areas that are in every file. */
 export const fileOf = (area: AreaName): FileName =>
   area === 'vectors' ? 'retrieval' : area === 'search' ? 'search' : 'surfaces';
 
@@ -46,7 +46,7 @@ export interface OpenFile {
   readonly extensions: readonly string[];
 }
 
-/** In the data folder. */
+/** Paths in the data folder. */
 export const PLACES: Readonly<Record<FileName, string>> = {
   surfaces: 'surfaces.db',
   retrieval: 'retrieval.db',
@@ -67,19 +67,22 @@ const FILES = {
     cacheKib: 16_384,
     readBigInts: true,
   },
-  /** An index is 11 tables that every connection parses after a change. Measured: 1,000 in one file: 2.2 s for a query. */
+  /**
+   * An index is 11 tables that every connection parses after a change. Measured: 1,000 in one file: 2.2 s for
+   * a query.
+   */
   search: {
-    // Names of tenants may be anything; a hash of one is a name that every file system takes
+    // Tenant names may contain any character; a hash is a valid name in every file system
     nameOf: (tenant: string) => join(PLACES.search, `${hash('sha256', tenant)}.db`),
     // Measured: an empty index takes 38 KB, with pages of 16 KiB 150 KB
     pageBytes: 4_096,
     cacheKib: 4_096,
-    // FTS5 leaves numbers of its own as the last row inserted, larger than a number can be: `run` would throw
+    // FTS5 leaves a last inserted rowid that exceeds a JavaScript number: `run` would throw
     readBigInts: true,
   },
 } as const;
 
-/** `tenant`: whose file it is, where each has one. */
+/** `tenant`: the owner of the file, if each tenant has its own. */
 export const factsOf = ({ file, dataDir, extensions }: OpenFile, tenant = ''): FileFacts => {
   const { nameOf, ...facts } = FILES[file];
   return { path: databasePath(dataDir, nameOf(tenant)), schema: file, ...facts, extensions };

@@ -1,4 +1,4 @@
-/** An embedded database as the main thread sees it: typed reads and writes by area. */
+/** The embedded database in the main thread: typed reads and writes by area. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getLoadablePath } from 'sqlite-vec';
@@ -17,42 +17,45 @@ type Writes<A extends AreaName> = ReturnType<Areas[A]['writes']>;
 type ArgsOf<F> = F extends (...args: infer Args) => unknown ? Args : never;
 type AnswerOf<F> = F extends (...args: never[]) => infer Answer ? Answer : never;
 
-/** Threads and processes of a file start with its first use: a host whose packs store nothing does not pay for them. */
+/** Threads and processes of a file start on first use, so a host whose packs store nothing has none of them. */
 export interface EmbeddedDatabase {
   read<A extends AreaName, N extends keyof Reads<A> & string>(
     area: A,
     name: N,
     ...args: ArgsOf<Reads<A>[N]>
   ): Promise<AnswerOf<Reads<A>[N]>>;
-  /** Once for each invocation; the same one again gets the recorded answer. */
+  /** Acts once per invocation; a repeated one gets the recorded answer. */
   write<A extends AreaName, N extends keyof Writes<A> & string>(
     area: A,
     name: N,
     call: PortWrite,
     ...args: ArgsOf<Writes<A>[N]>
   ): Promise<AnswerOf<Writes<A>[N]>>;
-  /** A write without a call. Of `invocations` it is for all files: those in use, or with `forgetRun` all there are. */
+  /**
+   * A write without a call. For `invocations` it applies to all files in use, and `forgetRun` to all that
+   * exist.
+   */
   upkeep<A extends AreaName, N extends keyof Writes<A> & string>(
     area: A,
     name: N,
     ...args: ArgsOf<Writes<A>[N]>
   ): Promise<AnswerOf<Writes<A>[N]>>;
-  /** False where sqlite-vec has no build for the platform: then there is full text alone. */
+  /** False where sqlite-vec has no build for the platform: then only full text is available. */
   readonly hasVectors: boolean;
-  /** False until something was asked of the file that the area is in. */
+  /** False until the file of the area is first used. */
   isInUse(area: AreaName): boolean;
-  /** Rejects when that file is in use and cannot answer; vectors and full text are looked at together. Starts nothing. */
+  /** Rejects if that file is in use and does not answer. Checks vectors and full text together. Opens no file. */
   health(area: AreaName): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   readonly dataDir: string;
-  /** The limit of a scan, for tests; a host has `SCAN_MS_MAX`. */
+  /** The time limit of a scan, for tests. Default: `SCAN_MS_MAX`. */
   readonly scanMsMax?: number;
 }
 
-/** An existing `surfaces.db` is opened at once: a host does not start with one that it cannot use. */
+/** Opens an existing `surfaces.db` at once, so that a host fails to start if it cannot be used. */
 export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<EmbeddedDatabase> {
   const database = openDatabase(options);
   try {
@@ -64,13 +67,13 @@ export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Em
   }
 }
 
-/** Everything else that is read from `surfaces.db` is found by its key; what is in other files is scanned. */
+/** All other reads of `surfaces.db` are by key; reads of other files are scans. */
 const isScan = (area: string, name: string): boolean =>
   area === 'vectors' ||
   area === 'search' ||
   (area === 'documents' && ['find', 'count', 'match'].includes(name));
 
-/** All in `surfaces.db`, but vectors in `retrieval.db` and full text in a file for each tenant. */
+/** All areas are in `surfaces.db`, except vectors in `retrieval.db` and full text in one file per tenant. */
 export function openDatabase({ scanMsMax, ...options }: DatabaseOptions): EmbeddedDatabase {
   const dataDir = resolve(options.dataDir);
   const extensions = vectorExtension();
@@ -84,7 +87,7 @@ export function openDatabase({ scanMsMax, ...options }: DatabaseOptions): Embedd
     await file.ready();
     return file.write(request);
   };
-  /** A sweep has time until a file is used again; a deletion has not. */
+  /** A sweep can wait until a file is used again; the deletion of a run cannot. */
   const forget = async (request: Asked): Promise<number> => {
     const isMeant = isAsked(request, FORGET_RUN) ? 'isKept' : 'isInUse';
     const forgotten = await Promise.all(
@@ -128,7 +131,7 @@ function openFile(file: OpenFile, area: ScannedArea, scanMsMax = SCAN_MS_MAX) {
   const threadOf = (role: 'writer' | 'reader') =>
     new DatabaseThread(new URL('./thread-entry.ts', import.meta.url), { role, file });
   const writer = threadOf('writer');
-  // What is not found by its key is read by scans
+  // Reads that are not by key are scans
   const reader = file.file === 'surfaces' ? threadOf('reader') : null;
   const checkpoint = (tenant: string) => writer.request({ ...CHECKPOINT, args: [tenant], invocation: null });
   const scans = new Scans({ area, file, scanMsMax, checkpoint });
@@ -157,7 +160,7 @@ function openFile(file: OpenFile, area: ScannedArea, scanMsMax = SCAN_MS_MAX) {
   };
 }
 
-/** Every read names its tenant first, by itself or in the place of what it reads. */
+/** The first argument of every read is its tenant, or a target that has one. */
 function tenantOf([first]: readonly unknown[]): string {
   if (typeof first === 'string') return first;
   const isTarget = typeof first === 'object' && first !== null && 'tenant' in first;

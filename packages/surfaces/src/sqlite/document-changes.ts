@@ -9,10 +9,13 @@ interface Changed {
   readonly seq: number;
 }
 
-/** Recently changed documents, by which the writer brings the result of a scan up to date. May name unchanged ones. */
+/** Recently changed documents, which the writer uses to update the result of a scan. May include unchanged ones. */
 export class RecentChanges {
   readonly #kept: Changed[] = [];
-  /** The number of the oldest that is kept. A writer that starts anew counts on: what it did not see is too old. */
+  /**
+   * The number of the oldest kept change. A restarted writer starts at a higher number, so older marks are
+   * unknown.
+   */
   #first = Date.now() * 1_000;
 
   get mark(): number {
@@ -26,7 +29,7 @@ export class RecentChanges {
     this.#first += KEPT_MIN;
   }
 
-  /** Null when that is no longer known. */
+  /** Null if the changes since then are no longer known. */
   since(mark: number, collection: number): Set<number> | null {
     if (mark < this.#first || mark > this.mark) return null;
     const later = this.#kept.slice(mark - this.#first);
@@ -37,11 +40,12 @@ export class RecentChanges {
 /**
  * Deletes documents.
  *
- * I1  They are gone at once, in the transaction of their call. Of many, the cells are left for steps that follow, between
- *     which others write; measured: a cell takes longer to delete than its document.
- * I2  What is left is stored: the next deletion of many goes on with it.
+ * I1  Documents are deleted at once, in the transaction of their call. If there are many, their cells are
+ *     deleted later in steps, between which other writes run; measured: a cell takes longer to delete than its
+ *     document.
+ * I2  The remaining cells are stored: the next deletion of many continues with them.
  */
-/** More are many. */
+/** The most documents whose cells are deleted at once. */
 const DELETED_AT_ONCE = 500;
 const CELLS_AT_ONCE = 4_000;
 
@@ -63,7 +67,7 @@ export function removeDocuments(
   }
 }
 
-/** I2. Answers whether nothing is left. */
+/** See I2. Answers whether no cells remain. */
 export function dropSomeCells(sql: Sql): boolean {
   sql.run`
     delete from cells where (collection, field, value, seq) in

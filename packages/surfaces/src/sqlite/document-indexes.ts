@@ -1,10 +1,10 @@
 /**
  * Indexes of collections.
  *
- * I1  From the moment on that a field is listed, triggers keep its cells for documents that come, change or go.
- * I2  For those that are there, cells are written in steps, between which others write. Filters look into the cells
- *     of a field when all of them are there.
- * I3  Where filling stopped is stored: the next caller goes on from there.
+ * I1  Once a field is listed, triggers maintain its cells for inserted, changed and deleted documents.
+ * I2  For existing documents, cells are written in steps, between which other writes run. Filters use the
+ *     cells of a field once all of them exist.
+ * I3  The progress of filling is stored: the next caller continues from there.
  */
 import { INDEXES_MAX, type Target } from '../ports/documents.ts';
 import type { EmbeddedDatabase } from './database.ts';
@@ -14,14 +14,14 @@ import type { Sql } from './statements.ts';
 /** Measured: 25 ms with 8 fields. */
 const STEP_DOCUMENTS = 1_000;
 
-/** Exported for its plan. */
+/** Exported to test its query plan. */
 export const FILL = `
   insert or ignore into cells (collection, field, value, seq)
   select collection, field, value, seq from cells_of_documents
   where collection = ? and seq > ? and seq <= ? and field in (select value from json_each(?))
 `;
 
-/** The first step, which is the last of a small collection. Fields beyond the room are looked for without an index. */
+/** The first step; for a small collection also the last. Fields beyond the limit are searched without an index. */
 export function index(
   sql: Sql,
   { collection, indexes, filling }: Collection,
@@ -40,7 +40,7 @@ export function index(
   fillStep(sql, collection, unfilled);
 }
 
-/** I3. Answers whether nothing is left. */
+/** See I3. Answers whether all cells exist. */
 export function fill(sql: Sql, target: Target): boolean {
   const found = findCollection(sql, target);
   return !found || found.filling.length === 0 || fillStep(sql, found.collection, found.filling);

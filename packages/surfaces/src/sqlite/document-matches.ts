@@ -1,8 +1,9 @@
 /**
- * Which documents a change is for.
+ * Finds the documents that a change applies to.
  *
- * I1  The writer looks through few documents itself. For more there is a scan, which has its own process and its time,
- *     and the writer brings its answer up to date: the change is of exactly those that match when it is made.
+ * I1  The writer itself searches few documents. Larger searches are scans, in a separate process with a time
+ *     limit, and the writer then updates their result: the change applies to exactly the documents that match
+ *     when it is made.
  */
 import type { PortWrite } from '../calls/surface-call.ts';
 import type { Filter } from '../capabilities/documents/filter.ts';
@@ -14,7 +15,7 @@ import type { RecentChanges } from './document-changes.ts';
 import { byRarest, type Collection, findCollection, SQLITE } from './document-sql.ts';
 import { isRecorded, type Sql } from './statements.ts';
 
-/** What the writer looks through itself, and what it looks at again after a scan. */
+/** Limits of the documents that the writer searches itself, and of those it checks again after a scan. */
 const NARROW = { documentsMax: 1_000, bytesMax: 8_388_608 };
 const AGAIN = { documentsMax: 20_000, bytesMax: 16_777_216 };
 
@@ -23,21 +24,21 @@ export interface Match {
   readonly id: string;
 }
 
-/** What a scan found, and which changes it may not have seen. */
+/** The result of a scan, and a mark for changes that it may not have seen. */
 export interface Scanned {
   readonly mark: number;
-  /** Null where there was none. One that is gone may have come again as another. */
+  /** Null if it did not exist. A collection may have been deleted and created again under another id. */
   readonly collection: number | null;
   readonly matches: readonly Match[];
 }
 
 export interface Matching extends Change {
-  /** Of all that match together. */
+  /** The total size of all matches. */
   readonly bytesMax: number;
 }
 
 export const matchReads = (sql: Sql) => ({
-  /** Also for a call that is on record: the writer then looks for nothing. */
+  /** Also true for a recorded call: the writer then searches nothing. */
   isNarrow(target: Target, filter: Filter, journalKey: string): boolean {
     const collection = isRecorded(sql, target.tenant, journalKey) ? null : findCollection(sql, target);
     if (!collection) return true;
@@ -57,7 +58,7 @@ export const matchReads = (sql: Sql) => ({
   },
 });
 
-/** `among`: the sequences that are looked at, as JSON; all where it is left out. */
+/** `among`: the sequences to search, as JSON. Default: all. */
 function matching(sql: Sql, collection: Collection, { filter, matchesMax }: Change, among?: string) {
   const text = new QueryText(SQLITE);
   const within = among === undefined ? '' : `seq in (select value from json_each(${text.bind(among)})) and `;
@@ -84,7 +85,7 @@ function isWithin(
 
 const BYTES_OF = 'select bytes from documents where seq in (select value from json_each(?))';
 
-/** I1 */
+/** See I1. */
 export function matchesOf(
   sql: Sql,
   changes: RecentChanges,
@@ -103,7 +104,7 @@ export function matchesOf(
   return found.sort((left, right) => left.seq - right.seq);
 }
 
-/** Null where the writer can look for itself. */
+/** Null if the writer can search itself. */
 export async function scanFor(
   database: EmbeddedDatabase,
   target: Target,

@@ -21,7 +21,7 @@ export function sortedJson(value: Json): string {
   return `{${members.join(',')}}`;
 }
 
-/** Names of fields hold no quotes. */
+/** Field names contain no quotes. */
 const pathText = (path: Path): string => `$${path.map((name) => `."${name}"`).join('')}`;
 
 export const SQLITE: Dialect = {
@@ -48,11 +48,11 @@ export const SQLITE: Dialect = {
     ];
   },
   cell: (value, bind) => `substr(${bind(sortedJson(value))}, 1, 64)`,
-  // In SQLite a cross join keeps its order
+  // In SQLite a cross join keeps the order of its tables
   documentsOfCells: 'cells cross join documents on documents.seq = cells.seq',
 };
 
-/** With the index alone that leads to the fewest documents. */
+/** Uses only the index that matches the fewest documents. */
 export function byRarest(prepare: (sql: string) => StatementSync, scope: Scope, filter: Filter): Scope {
   const counts = cellCounts(SQLITE, scope, filter);
   const row = counts && prepare(counts.text).get(...counts.params);
@@ -60,7 +60,7 @@ export function byRarest(prepare: (sql: string) => StatementSync, scope: Scope, 
 }
 
 export interface Collection extends Scope, CollectionFacts {
-  /** Fields that will be among the indexes once all their cells are there. */
+  /** Fields whose cells are still being written. */
   readonly filling: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Writes to collections, each inside a transaction. What is thrown undoes all of it. */
+/** Writes to collections, each inside a transaction. An error rolls back the whole write. */
 import type { JsonObject } from '@gantry/protocol';
 import {
   type Columns,
@@ -117,7 +117,7 @@ function checkQuota(sql: Sql, tenant: string, limits: DocumentLimits): void {
   if (usedBytes(sql, 'documents', tenant) > limits.quotaBytes) throw quotaReached(limits);
 }
 
-/** One that is open is closed, if all in it fit. */
+/** Declares the columns of an open collection, if all its documents fit. */
 function redeclare(sql: Sql, found: Collection, wanted: Columns): void {
   const columns = found.columns && declared(found.columns, wanted);
   if (!found.columns || !columns) throw otherColumns();

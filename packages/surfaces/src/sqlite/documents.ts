@@ -101,7 +101,7 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
       const asked = { filter, matchesMax, bytesMax: PATCHED_BYTES_MAX };
       const scanned = await scanFor(database, target, asked, call);
       const patched = await database.write('documents', 'patch', call, target, change, scanned, limits);
-      // Where nothing had to be scanned, what it would index is there or small
+      // Without a scan, the documents to index are few or already indexed
       if (scanned && patched.matched === 0 && change.whenNone.do === 'insert')
         await fillIndexes(database, target);
       return patched;

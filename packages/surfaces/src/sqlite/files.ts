@@ -1,4 +1,4 @@
-/** What is known of files beside the file system, and which changes of them are under way. */
+/** Metadata of files that is not in the file system, and pending changes of files. */
 import { type FileRoom, NAME_BYTES } from '../ports/files.ts';
 import { Refusal } from '../refusal.ts';
 import { defineArea, isRecorded, type Sql, usedBytes } from './statements.ts';
@@ -11,7 +11,7 @@ export interface FileChange {
   readonly workspace: string;
   readonly path: string;
   readonly kind: 'write' | 'delete';
-  /** The name of a file beside the folders of the workspaces. */
+  /** The name of a file next to the workspace folders. */
   readonly staged: string;
   readonly bytes: number;
   readonly contentType: string | null;
@@ -36,7 +36,7 @@ export const fileArea = defineArea({
       sql.get<{ content_type: string | null }>`
         select content_type from files where tenant = ${tenant} and workspace = ${workspace} and path = ${path}
       `?.content_type ?? null,
-    /** Where a call stands: on record, under way, or not begun. */
+    /** The state of a call: recorded, in progress, or not begun. */
     progress: (tenant: string, invocation: string): 'recorded' | FileChange | null =>
       isRecorded(sql, tenant, invocation)
         ? 'recorded'
@@ -64,12 +64,12 @@ export const fileArea = defineArea({
       settle(sql, change);
       return wroteOf(change);
     },
-    /** Null: there was nothing to delete. */
+    /** Null: there was no such file. */
     deleted(change: FileChange | null): { deleted: boolean } {
       if (change) settle(sql, change);
       return { deleted: change !== null };
     },
-    /** What a dead process has left: its caller finds the answer when it comes again. */
+    /** Completes a change of a dead process: its caller gets the answer when it repeats the call. */
     recover(change: FileChange, now: number): void {
       const { tenant, invocation, method, fingerprint, kind } = change;
       settle(sql, change);
@@ -102,14 +102,14 @@ function checkRoom(sql: Sql, change: FileChange, { bytesMax, filesMax }: FileRoo
 interface Growth {
   readonly path: string;
   readonly bytes: number;
-  /** Null when there is no such file. */
+  /** Null if the file does not exist. */
   readonly before: number | null;
 }
 
 const growthOf = ({ path, bytes, before }: Growth): number =>
   before === null ? bytes + NAME_BYTES * path.split('/').length : bytes - before;
 
-/** What other workspaces of a tenant are writing counts before it is there: else all pass the quota together. */
+/** Pending writes of other workspaces of a tenant count too; otherwise they could exceed the quota together. */
 function changesUnderWay(sql: Sql, tenant: string): { bytes: number; files: number } {
   const growths = sql.all<Growth>`
     select path, c.bytes as bytes, files.bytes as before

@@ -1,4 +1,4 @@
-/** The journal of writes. It is written by `writer-file.ts` in the transaction of each write; here is its upkeep. */
+/** Maintains the journal of writes. `writer-file.ts` adds to it in the transaction of each write. */
 import { defineArea } from './statements.ts';
 
 export const invocationArea = defineArea({
@@ -9,7 +9,7 @@ export const invocationArea = defineArea({
         (select tenant, journal_key from invocations where recorded_at < ${before}
           order by recorded_at limit ${limit} + 0)
     `,
-    /** Keys of a run begin with its id and a slash, which the digit 0 follows. */
+    /** Keys of a run begin with its id and a slash; the character after the slash is `0`. */
     forgetRun: (tenant: string, runId: string): number => sql.run`
       delete from invocations
       where tenant = ${tenant} and journal_key > ${runId} || '/' and journal_key < ${runId} || '0'

@@ -20,12 +20,12 @@ interface Facts {
   readonly quota: number;
 }
 
-/** Exported for its plan. */
+/** Exported to test its query plan. */
 export const listFrom = (operator: KeyBounds['operator']): string => `
   select key, expires_at from kv
   where tenant = ? and namespace = ? and key ${operator} ? and key < ? order by key ${LIMIT}
 `;
-/** In the order of SQLite every text is below it, so a range without an end needs no statement of its own. */
+/** SQLite sorts every text before it, so a range without an end needs no separate statement. */
 export const ABOVE_TEXT = new Uint8Array(0);
 
 export const kvArea = defineArea({
@@ -85,7 +85,10 @@ const find = (sql: Sql, { tenant, namespace, key }: Target, now: number) => sql.
     and (expires_at is null or expires_at > ${now})
 `;
 
-/** Writes an entry unless the tenant has no room for it: what is thrown undoes it. What has expired makes room. */
+/**
+ * Writes an entry, and deletes expired ones if space is needed. Throws if the quota is exceeded, which rolls
+ * back.
+ */
 function save(sql: Sql, target: Target, { value, expiresAt }: KvEntry, { now, quota }: Facts): void {
   const { tenant, namespace, key } = target;
   const json = JSON.stringify(value);
@@ -104,13 +107,13 @@ function save(sql: Sql, target: Target, { value, expiresAt }: KvEntry, { now, qu
     throw new Refusal('kv_quota_exhausted', { details: { quotaBytes: quota } });
 }
 
-/** Exported for its plan. */
+/** Exported to test its query plan. */
 export const FIND_EXPIRED = `select id, bytes from kv where tenant = ? and expires_at <= ? order by expires_at ${LIMIT}`;
 const EXPIRED = `select coalesce(sum(bytes), 0) as bytes from (${FIND_EXPIRED})`;
 const DROP_EXPIRED = `delete from kv where id in (select id from (${FIND_EXPIRED})) returning bytes`;
 const EXPIRED_AT_ONCE = 500;
 
-/** False if too little has expired. Checked first, since a refused write rolls back; reads no more than needed. */
+/** False if too little has expired. Checked first, since a refused write rolls back. Reads no more than needed. */
 function makeRoom(sql: Sql, tenant: string, excess: number, now: number): boolean {
   const bytesOf = (text: string, limit: number): number =>
     sql.select<{ bytes: number }>(text, [tenant, now, limit]).reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,4 +1,4 @@
-/** Database files of embedded surfaces, apart from the run log so that neither waits for the other. */
+/** Database files of embedded surfaces. They are separate from the run log, so that neither waits for the other. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,20 +11,20 @@ export interface FileFacts {
   /** A file of `schema/`. */
   readonly schema: 'surfaces' | 'retrieval' | 'search';
   readonly pageBytes: number;
-  /** Of each connection. */
+  /** Per connection. */
   readonly cacheKib: number;
   readonly readBigInts: boolean;
-  /** Of SQLite, to be loaded first. */
+  /** SQLite extensions to load first. */
   readonly extensions: readonly string[];
 }
 
-/** Of all files. Raise it with every change of a file in `schema/`. */
+/** For all files. Increment it with every change of a file in `schema/`. */
 export const SCHEMA_VERSION = 10;
 const BUSY_TIMEOUT_MS = 5_000;
-/** What the log keeps on the disk when all that it holds is in the database. */
+/** The size that the log file is cut to after a checkpoint. */
 export const LOG_BYTES_MAX = 67_108_864;
 
-/** A write is on the disk when it is answered. */
+/** A write is on disk before it is answered. */
 export function openForWriting(file: FileFacts): DatabaseSync {
   createForOwner(file.path);
   const database = connect(file);
@@ -57,7 +57,7 @@ function connect({ path, extensions, readBigInts }: FileFacts): DatabaseSync {
   return database;
 }
 
-/** Two processes that start at once create it once. */
+/** If two processes start at once, one of them creates it. */
 function createSchema(database: DatabaseSync, { path, schema }: FileFacts): void {
   if (versionOf(database) === SCHEMA_VERSION) return;
   database.exec('begin immediate');

@@ -88,7 +88,7 @@ export const findGroup = (sql: Sql, tenant: string, { topic, group }: ConsumerGr
   select id, next_seq from queue_groups where tenant = ${tenant} and topic = ${topic} and name = ${group}
 `;
 
-/** Asking for a topic without messages leaves nothing behind. */
+/** Creates no group for a topic without messages. */
 function groupOf(sql: Sql, consumers: ConsumerGroup, { tenant, bounds: { groupsMax } }: Facts): Group | null {
   const { topic, group } = consumers;
   const found = findGroup(sql, tenant, consumers);
@@ -113,7 +113,7 @@ const leasedTo = (
     and d.visible_at > ${now}
 `;
 
-/** Without a count: it was not delivered yet, and waits until it is available. */
+/** A count of 0: not delivered yet, and delayed until `visibleAt`. */
 const deliver = (sql: Sql, { id }: Group, seq: number, count: number, visibleAt: number): unknown => sql.run`
   insert into queue_deliveries (group_id, seq, count, leased, visible_at)
   values (${id}, ${seq}, ${count}, ${count > 0 ? 1 : 0}, ${visibleAt})
@@ -125,7 +125,10 @@ function forgetDelivery(sql: Sql, full: FullTenants, tenant: string, groupId: nu
   full.forget(tenant);
 }
 
-/** Of those to be delivered again, or for the first time after their delay. Buries what is spent. */
+/**
+ * Chooses among deliveries that are due again, or for the first time after a delay. Moves spent ones to dead
+ * letters.
+ */
 function chooseAmongDue(
   sql: Sql,
   full: FullTenants,
@@ -176,11 +179,11 @@ export const lastSeq = (sql: Sql, tenant: string, topic: string): number =>
   sql.number`select max(seq) from queue_messages where tenant = ${tenant} and topic = ${topic}`;
 
 export interface AnsweredLease extends Omit<Granted, 'messages'> {
-  /** Absent when the answer comes from the record. */
+  /** Absent if the answer comes from the record. */
   readonly messages?: readonly MessageRow[];
 }
 
-/** The messages travel with the answer, which saves a second question; the record has what JSON shows. */
+/** The answer includes the messages, which saves a second request; the record has only the members of `toJSON`. */
 export class NewLease implements AnsweredLease {
   readonly handles: readonly string[];
   readonly buried: boolean;

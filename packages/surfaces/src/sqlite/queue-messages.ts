@@ -1,4 +1,4 @@
-/** Messages of the embedded queues: how they come in, and go to the dead letters. */
+/** Messages of the embedded queues: publishing, and dead letters. */
 import { deadLetterOf } from '../capabilities/queue/dead-letter.ts';
 import {
   type MessageRow,
@@ -10,13 +10,16 @@ import { tenantFull } from '../capabilities/queue/refusals.ts';
 import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
 import { type Sql, usedBytes } from './statements.ts';
 
-/** Exported for its plan. */
+/** Exported to test its query plan. */
 export const DROP_EXPIRED = `
   delete from queue_messages where seq in
     (select seq from queue_messages where tenant = ? and expires_at <= ? order by expires_at limit 500)
 `;
 
-/** What all groups of a topic are done with, oldest first. The index hint avoids a full scan. Exported for its plan. */
+/**
+ * Messages that all groups of a topic have settled, oldest first. The index hint avoids a full scan.
+ * Exported to test its query plan.
+ */
 export const DROP_CONSUMED = `
   delete from queue_messages where seq in (
     select m.seq
@@ -47,7 +50,7 @@ export function publish(
   return { messageId: arrival.messageId };
 }
 
-/** Never refused: the message was there already. */
+/** Never refused: the message already counts. */
 export function addDeadLetter(
   sql: Sql,
   { seq, ...about }: NewDeadLetter,
@@ -75,7 +78,7 @@ function add(
   `;
 }
 
-/** I5 of the port. */
+/** See I5 of the port. */
 function makeRoom(
   sql: Sql,
   full: FullTenants,
@@ -89,38 +92,38 @@ function makeRoom(
     while (!fits() && sql.prepare(DROP_EXPIRED).run(tenant, now).changes > 0);
     while (!fits() && sql.prepare(DROP_CONSUMED).run(tenant, tenant).changes > 0);
     if (fits()) return;
-    // What was dropped is there again after the refusal, and may be room enough for less
+    // The refusal rolls back these deletions, and the space may suffice for a smaller message
     const until = sql.number`select min(expires_at) from queue_messages where tenant = ${tenant}` || now;
     full.remember(tenant, { bytes: usedBytes(sql, 'queue', tenant), until }, now);
   }
   throw tenantFull(quotaBytes);
 }
 
-/** The plus keeps SQLite from looking through all messages of the tenant. Exported for its plan. */
+/** The plus keeps SQLite from scanning all messages of the tenant. Exported to test its query plan. */
 export const MESSAGES = `
   select seq, message_id, payload, headers from queue_messages
   where +tenant = ? and seq in (select value from json_each(?))
 `;
 
-/** By their numbers, those that are still there. */
+/** The messages with these numbers that still exist. */
 export const keptMessages = (sql: Sql, tenant: string, seqs: readonly number[]): MessageRow[] =>
   sql.select(MESSAGES, [tenant, JSON.stringify(seqs)]);
 
-/** What a tenant has when all that can go is gone. */
+/** The usage of a tenant after deleting everything that can be deleted. */
 interface Floor {
   readonly bytes: number;
-  /** When the first of that expires. */
+  /** When the first remaining message expires. */
   readonly until: number;
 }
 
 const TENANTS_MAX = 1_000;
-/** A transaction that fails takes back what was counted. */
+/** Limited, because a failed transaction rolls back the deletions that were counted. */
 const REMEMBERED_MS = 60_000;
 
 export class FullTenants {
   readonly #floors = new Map<string, Floor>();
 
-  /** Whether it is of no use to look for room. */
+  /** Whether it is known that no space can be freed. */
   isKnown(tenant: string, { now, room }: { readonly now: number; readonly room: number }): boolean {
     const floor = this.#floors.get(tenant);
     return floor !== undefined && now < floor.until && floor.bytes > room;

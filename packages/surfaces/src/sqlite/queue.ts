@@ -1,4 +1,4 @@
-/** Queues in the embedded database: the area (SQL, in the threads) and what the port is made of. */
+/** Queues in the embedded database: the area (SQL, in the threads) and the port. */
 import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../capabilities/queue/choose.ts';
 import {
   type Logged,
@@ -34,7 +34,7 @@ export const queueArea = defineArea({
       publish: (draft: QueueDraft, facts: Facts & { readonly messageId: string }) =>
         publish(sql, full, draft, facts),
       ...deliveryWrites(sql, full),
-      /** Messages past their time, then groups of topics that have none. */
+      /** Deletes expired messages, then groups of topics without messages. */
       sweep(now: number, limit: number): number {
         const deleted = sql.run`
           delete from queue_messages where seq in

@@ -38,12 +38,12 @@ export function openSearchReads(file: OpenFile): Server {
   return { answer: (requests) => requests.map(answer), close: () => files.close() };
 }
 
-/** Null for a tenant that never indexed anything: to look makes no file. */
+/** Null for a tenant that never indexed anything: reading creates no file. */
 function openTenant(file: OpenFile, tenant: string): Server | null {
   const facts = factsOf(file, tenant);
   if (!existsSync(facts.path)) return null;
   const database = openForReading(facts);
-  // The writer is about to make it
+  // The writer is about to create the schema
   if (versionOf(database) === 0) {
     database.close();
     return null;

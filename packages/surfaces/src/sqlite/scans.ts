@@ -1,4 +1,4 @@
-/** Reads that scan what a tenant has stored, in processes of their own. */
+/** Reads that scan the data of a tenant, in separate processes. */
 import { statSync } from 'node:fs';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import { refusedTurn, unavailable } from '../backend-errors.ts';
@@ -18,7 +18,7 @@ const WAIT_MS_MAX = 30_000;
 
 export type ScannedArea = 'documents' | 'search' | 'vectors';
 
-/** What a read that takes too long is refused with, and what to ask instead. Asking the same again would not help. */
+/** The error for a read that takes too long, with an alternative. Repeating the read would not help. */
 const LATE: Readonly<Record<ScannedArea, readonly [ErrorCode, string]>> = {
   documents: [
     'validation_error',
@@ -32,7 +32,7 @@ interface ScansOptions {
   readonly area: ScannedArea;
   readonly file: OpenFile;
   readonly scanMsMax: number;
-  /** Of the file that a tenant's scans read, by its writer. */
+  /** A checkpoint of the file that a tenant's scans read, by its writer. */
   checkpoint(tenant: string): Promise<unknown>;
 }
 
@@ -53,7 +53,7 @@ export class Scans {
       slowMs: SLOW_MS,
       max: PROCESSES_MAX,
       perTenantMax: PROCESSES_BY_TENANT_MAX,
-      // One more has a turn, and waits for a process
+      // One more has a turn and waits for a process
       waitingPerTenantMax: WAITING_BY_TENANT_MAX - 1,
       waitMs: WAIT_MS_MAX,
     });
@@ -67,7 +67,7 @@ export class Scans {
     return this.#valueOf(asked, ended);
   }
 
-  /** Scans under way are killed: they change nothing. */
+  /** Kills running scans: they change nothing. */
   close(): Promise<void> {
     return this.#jobs.close('kill');
   }
@@ -116,13 +116,15 @@ export class Scans {
 }
 
 /**
- * Keeps the log of a database file small while scans overlap (measured: six scans and a writer: 191 MB after 16 s).
+ * Keeps the log of a database file small while scans overlap (measured: six scans and a writer: 191 MB after
+ * 16 s).
  *
- * I1  No scan of a file begins while its log is too long. When those under way have ended, it is emptied.
- * I2  A log that could not be emptied is tried again when it has grown as much again.
+ * I1  No scan of a file starts while its log is too long. The log is truncated when the running scans have
+ *     ended.
+ * I2  If truncating failed, it is tried again when the log has grown by the same amount.
  */
 interface ScansLogOptions {
-  /** Of the database that a tenant's scans read. */
+  /** The database that a tenant's scans read. */
   pathOf(tenant: string): string;
   checkpoint(tenant: string): Promise<unknown>;
 }
@@ -132,7 +134,7 @@ const logBytes = (path: string): number => statSync(`${path}-wal`, { throwIfNoEn
 export class ScansLog {
   readonly #options: ScansLogOptions;
   readonly #held = new Set<string>();
-  /** I2. */
+  /** See I2. */
   readonly #bytesMax = new Map<string, number>();
 
   constructor(options: ScansLogOptions) {
@@ -143,7 +145,7 @@ export class ScansLog {
     return !this.#held.has(this.#options.pathOf(tenant));
   }
 
-  /** After each scan; `running` are the tenants of those under way. True when the log was to be emptied, and that is over. */
+  /** Called after each scan; `running`: the tenants of running scans. True after an attempt to truncate the log. */
   async ended(tenant: string, running: Iterable<string>): Promise<boolean> {
     const { pathOf, checkpoint } = this.#options;
     const path = pathOf(tenant);

@@ -1,6 +1,9 @@
-/** Open files of tenants: few, and the least recently used is closed first; idle ones are closed too. */
+/**
+ * The open files of tenants. Few are open: the least recently used is closed first, and idle ones are closed
+ * too.
+ */
 
-/** Of each thread or process. */
+/** Per thread or process. */
 export const FILES_MAX = 32;
 const IDLE_MS = 60_000;
 
@@ -8,7 +11,7 @@ export interface Closeable {
   close(): void;
 }
 
-/** `T` has null where a file may not be there yet. */
+/** `T` includes null if a file may not exist yet. */
 export class TenantFiles<T extends Closeable | null> {
   readonly #openFile: (tenant: string) => T;
   readonly #open = new Map<string, T & Closeable>();
@@ -34,7 +37,7 @@ export class TenantFiles<T extends Closeable | null> {
     return file;
   }
 
-  /** Those that were not used since this was last called. */
+  /** Closes files that were not used since the last call. */
   closeIdle(): void {
     for (const tenant of this.#open.keys()) if (!this.#used.has(tenant)) this.#close(tenant);
     this.#used.clear();

@@ -1,4 +1,4 @@
-/** Writes to the full text of all tenants: those of a tenant that arrived together are one transaction. */
+/** Writes to the full text of all tenants. Writes of a tenant that arrived together share a transaction. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Answer, failure } from '../refusal.ts';
@@ -31,7 +31,7 @@ export function openSearchWriter(file: OpenFile): Server {
   };
 }
 
-/** Null for what is not a write to the file of one. */
+/** Null for requests that do not write to the file of a tenant. */
 const tenantOf = (request: Asked): string | null =>
   request.area === FORGET.area ? null : String(request.args[0]);
 
@@ -61,7 +61,7 @@ class SearchJournals {
     this.#folder = dirname(factsOf(file).path);
   }
 
-  /** As many as `limit` were forgotten: then there may be more in the same file. */
+  /** If the result equals `limit`, the same file may have more. */
   forget(before: number, limit: number): number {
     if (this.#rest.length === 0) this.#rest = this.#files();
     let forgotten = 0;

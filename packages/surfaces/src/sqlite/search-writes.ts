@@ -6,7 +6,7 @@ import { bytesOf } from '../text.ts';
 import { sortedJson } from './document-sql.ts';
 import { type Sql, sequenceOf } from './statements.ts';
 
-/** What an index without documents takes on the disk, measured. */
+/** Measured size of an empty index on disk. */
 const INDEX_BYTES = 40_960;
 
 interface Indexing {
@@ -40,8 +40,8 @@ interface Seq {
 }
 
 /**
- * Words are tokens already. They are kept, since FTS5 would else count deleted documents in its scores. Grams need no
- * positions.
+ * The words are already tokens. The table stores them, because without content FTS5 counts deleted documents
+ * in its scores. Grams need no positions.
  */
 function make(sql: Sql, tenant: string, name: string, limits: SearchLimits): SearchIndex {
   const isFull = (): boolean =>

@@ -40,21 +40,21 @@ function hitOf(sql: Sql, { seq, score }: Found): SearchHit {
   return { id, score, fields: JSON.parse(doc) };
 }
 
-/** Words hold letters and digits only. */
+/** Words contain only letters and digits. */
 const phrase = ({ words, isPrefix }: Term): string => `"${words.join(' ')}"${isPrefix ? '*' : ''}`;
 const anyOf = (terms: readonly Term[]): string => `(${terms.map(phrase).join(' OR ')})`;
 
 const expression = ({ any, none }: ParsedQuery): string =>
   none.length === 0 ? anyOf(any) : `${anyOf(any)} NOT ${anyOf(none)}`;
 
-/** Equal ones are in the order of their ids; of documents that are not among the best, no id is read. */
+/** Equal scores are ordered by id; ids are read only for the best documents. */
 function findWords(sql: Sql, index: SearchIndex, { query, k, filter }: Search): Found[] {
   if (query.any.length === 0) return [];
   const table = wordsTable(index);
   const text = new QueryText(SQLITE);
   const matching = `${table} match ${text.bind(expression(query))}`;
   const isAny = filter.kind === 'all' && filter.of.length === 0;
-  // Without a filter no document is read
+  // Without a filter the match reads no documents
   const [from, where] = isAny
     ? [table, matching]
     : [`${table} join search_documents on seq = ${table}.rowid`, `${matching} and ${text.condition(filter)}`];
@@ -67,7 +67,10 @@ function findWords(sql: Sql, index: SearchIndex, { query, k, filter }: Search): 
   return sql.select<Found>(best, text.params).map(({ seq, score }) => ({ seq, score: -score }));
 }
 
-/** Measured: 100,000 documents of 500 bytes: a part of three characters or more takes 10 ms, a shorter one reads all: 100. */
+/**
+ * Measured for 100,000 documents of 500 bytes: a part of three characters or more takes 10 ms; a shorter one
+ * reads all documents: 100.
+ */
 function findPart(
   sql: Sql,
   index: SearchIndex,

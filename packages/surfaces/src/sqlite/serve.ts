@@ -1,4 +1,4 @@
-/** The side of a thread: opens, reports that, answers batches until it is closed, and may then open again. */
+/** The thread side: opens, reports the result, answers batches until it is closed, and may then open again. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { type Answer, failure } from '../refusal.ts';
 import { type Asked, CLOSED, OPENED, type Reply, type Request } from './wire.ts';
@@ -8,10 +8,10 @@ export interface Server {
   close(): void;
 }
 
-/** A transaction that never ends would keep every one of its callers waiting. */
+/** Limits a transaction: its callers wait until it ends. */
 const REQUESTS_MAX = 512;
 
-/** `T` comes first, then batches, then null; then another `T` may come. */
+/** Messages: first `T`, then batches, then null. Another `T` may follow. */
 export function serve<T>(open: (data: T) => Server): void {
   const port = parentPort;
   if (!port) throw new Error('serve() runs in a worker thread');
@@ -42,7 +42,7 @@ export function serve<T>(open: (data: T) => Server): void {
 
 const DONE: Answer = { kind: 'done', value: null };
 
-/** With what arrived while the disk was busy; null stands for the end. */
+/** Adds requests that arrived while the disk was busy. A null message means the end. */
 function collect(port: MessagePort, first: readonly Request[] | null): [Request[], boolean] {
   if (first === null) return [[], true];
   const requests = [...first];

@@ -3,9 +3,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 export interface Area<Reads extends Operations = Operations, Writes extends Operations = Operations> {
-  /** On a connection that cannot write. */
+  /** On a read-only connection. */
   reads(database: DatabaseSync): Reads;
-  /** Inside a transaction. What is thrown undoes this write alone. */
+  /** Inside a transaction. An error rolls back only this write. */
   writes(database: DatabaseSync): Writes;
 }
 
@@ -17,15 +17,18 @@ export const defineArea = <Reads extends Operations, Writes extends Operations>(
   writes: (database) => area.writes(new Sql(database)),
 });
 
-/** SQLite replans a statement with a bare parameter here on every run; measured: 10 to 40 µs for what then takes 1 to 7. */
+/**
+ * SQLite replans a statement with a bare parameter here on every run; measured: 10 to 40 µs for what then
+ * takes 1 to 7.
+ */
 export const LIMIT = 'limit ? + 0';
 
-/** The shapes of filters in use are few; those used longest ago are prepared again. */
+/** Few shapes of filters are in use; the least recently used are prepared again. */
 const STATEMENTS_MAX = 200;
 
 /**
- * Statements of one connection, prepared when first used. What stands in a template is a parameter; in `limit ${n} + 0`
- * for the reason that `LIMIT` has.
+ * Statements of one connection, prepared on first use. Values in a template are parameters. Write `limit ${n}
+ * + 0`, for the same reason as `LIMIT`.
  *
  * @example
  * const row = sql.get<{ value: string }>`select value from kv where tenant = ${tenant}`;
@@ -50,17 +53,17 @@ export class Sql {
     return this.#rowsOf(this.#statement(text).all(...values));
   }
 
-  /** The first column of the first row; 0 where there is none. */
+  /** The first column of the first row; 0 if there is no row. */
   number(text: TemplateStringsArray, ...values: SQLInputValue[]): number {
     return Number(Object.values(this.#statement(text).get(...values) ?? {})[0] ?? 0);
   }
 
-  /** How many rows it changed. */
+  /** Answers the number of changed rows. */
   run(text: TemplateStringsArray, ...values: SQLInputValue[]): number {
     return Number(this.#statement(text).run(...values).changes);
   }
 
-  /** Of text that was built. */
+  /** Runs built SQL. */
   select<Row>(text: string, params: readonly SQLInputValue[]): Row[] {
     return this.#rowsOf(this.prepare(text).all(...params));
   }
@@ -96,11 +99,11 @@ export class Sql {
 export const usedBytes = (sql: Sql, area: string, tenant: string): number =>
   sql.number`select bytes from usage where area = ${area} and tenant = ${tenant}`;
 
-/** A call that is on record does nothing more. */
+/** A recorded call has nothing left to do. */
 export const isRecorded = (sql: Sql, tenant: string, journalKey: string): boolean =>
   sql.number`select 1 from invocations where tenant = ${tenant} and journal_key = ${journalKey}` === 1;
 
-/** All that `work` reads is of one moment, whatever is written meanwhile. */
+/** All reads of `work` see the same snapshot. */
 export function inSnapshot<T>({ database }: Sql, work: () => T): T {
   database.exec('begin');
   try {
@@ -110,10 +113,10 @@ export function inSnapshot<T>({ database }: Sql, work: () => T): T {
   }
 }
 
-/** Sequences begin with the id of the collection, so its rows lie together; below 2^53, exact as numbers. */
+/** Sequences begin with the id of the collection, so its rows are adjacent; below 2^53, exact as numbers. */
 const ROWS = 2 ** 32;
 
-/** From the first to before the second. */
+/** From the first, to before the second. */
 export const rangeOf = (collection: number): readonly [first: number, after: number] => [
   collection * ROWS,
   (collection + 1) * ROWS,

@@ -1,4 +1,4 @@
-/** A thread with a connection of its own: the writer of a file, or the reader of what is found by its key. */
+/** A thread with its own connection: the writer of a file, or the reader for reads by key. */
 import type { OpenFile } from './database-files.ts';
 import { openReads } from './reads.ts';
 import { openSearchWriter } from './search-writer.ts';

@@ -1,4 +1,4 @@
-/** A thread that owns a connection. One that dies is started anew by the next request. */
+/** A thread that owns a connection. A dead thread is restarted by the next request. */
 import type { Worker } from 'node:worker_threads';
 import { keepThread, takeThread } from '@gantry/store';
 import { unavailable } from '../backend-errors.ts';
@@ -19,7 +19,7 @@ interface Running {
   readonly gone: Promise<void>;
 }
 
-/** Beyond so many that wait, the disk does not keep up and more would only wait longer. */
+/** With more waiting requests the disk cannot keep up, and new ones would only wait longer. */
 const WAITING_MAX = 10_000;
 
 type State =
@@ -39,7 +39,7 @@ export class DatabaseThread {
     this.#data = data;
   }
 
-  /** Rejects with what opening the database failed with. */
+  /** Rejects with the error of opening the database. */
   async open(): Promise<void> {
     await this.#running().opened;
   }
@@ -50,7 +50,7 @@ export class DatabaseThread {
     if (waiting.size >= WAITING_MAX)
       return Promise.reject(unavailable('Too many requests are waiting for the disk.'));
     const numbered = { ...request, id: ++this.#lastId };
-    // All that is asked in one turn of the loop travels, and is committed, together
+    // Requests of one event loop iteration are sent, and committed, together
     if (this.#outbox.length === 0) setImmediate(() => this.#flush());
     this.#outbox.push(numbered);
     return new Promise((resolve, reject) => {
@@ -58,7 +58,7 @@ export class DatabaseThread {
     });
   }
 
-  /** Lets what was asked reach the disk. */
+  /** Waits until pending requests are on disk. */
   async close(): Promise<void> {
     const state = this.#state;
     if (state.kind === 'running') {

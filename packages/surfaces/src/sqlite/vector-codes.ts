@@ -1,9 +1,10 @@
 /**
- * Codes of vectors, in chunks. Holes are filled in the newest chunk only, and a chunk with one code left is read whole by
- * every query; measured: 1,500 such chunks where 13 would do take 33 ms instead of 1.
+ * Codes of vectors, in chunks. Only the newest chunk is refilled, and every query reads the whole of a chunk
+ * even if one code is left; measured: 1,500 such chunks where 13 would do take 33 ms instead of 1.
  *
- * I1  A vector whose metric is cosine has one code, at every commit.
- * I2  A collection with three times the chunks it needs is rewritten, a part with each write; progress is stored.
+ * I1  A vector with the cosine metric has one code, at every commit.
+ * I2  A collection with three times the chunks it needs is rewritten, a part with each write; progress is
+ *     stored.
  */
 import { encode } from '../capabilities/vector/metric.ts';
 import type { CollectionShape } from '../capabilities/vector/refusals.ts';
@@ -14,14 +15,14 @@ export const CODES_IN_CHUNK = 128;
 const CHUNKS_BY_NEED_MAX = 3;
 /** Fewer changes leave few holes. */
 const CHANGES_MIN = 1_024;
-/** Beside as many as the write itself changed. */
+/** In addition to the number of codes that the write itself changed. */
 const RECODED_BY_WRITE = 512;
 
 type Codes = Pick<VectorCollection, 'id' | 'dimensions'>;
 
 const chunksTable = (dimensions: number): string => `${codesTable(dimensions)}_chunks`;
 
-/** Without the index, the extension looks for the chunks of a collection among those of all. Measured: of 5,000: 2.3 ms a code. */
+/** Without the index, the extension searches the chunks of all collections. Measured: of 5,000: 2.3 ms a code. */
 export function makeCodes({ database }: Sql, dimensions: number): void {
   const chunks = chunksTable(dimensions);
   database.exec(`
@@ -33,7 +34,7 @@ export function makeCodes({ database }: Sql, dimensions: number): void {
   `);
 }
 
-/** The extension takes whole numbers as bigint only, and changes no code in its place. */
+/** The extension accepts integers only as bigint, and cannot update a code in place. */
 export function saveCode(sql: Sql, codes: Codes, seq: number, embedding: Float32Array): void {
   const code = new Uint8Array(encode(embedding).buffer);
   sql
@@ -52,7 +53,7 @@ interface Progress {
   readonly recoded_to: number | null;
 }
 
-/** I2. To be called after each write, with how many codes it changed. */
+/** See I2. Called after each write, with the number of codes that it changed. */
 export function recode(sql: Sql, collection: Codes, changed: number): void {
   const { id } = collection;
   const { vectors, codes_changed, recoded_to } = sql.get<Progress>`
@@ -73,7 +74,10 @@ function hasManyHoles(sql: Sql, { id, dimensions }: Codes, vectors: number): boo
   return found!.many > CHUNKS_BY_NEED_MAX * Math.ceil(vectors / CODES_IN_CHUNK);
 }
 
-/** A code that is written anew goes into the newest chunk, and a chunk without any is gone. Null when all are. */
+/**
+ * A rewritten code goes into the newest chunk, and an empty chunk is deleted. Null when all codes are
+ * rewritten.
+ */
 function writeAnew(sql: Sql, collection: Codes, after: number, limit: number): number | null {
   const rows = sql.all<{ seq: number; embedding: Uint8Array }>`
     select seq, embedding from vectors where seq > ${after} and seq < ${rangeOf(collection.id)[1]}

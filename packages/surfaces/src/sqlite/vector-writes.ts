@@ -43,7 +43,7 @@ export const vectorWrites = (sql: Sql) => ({
   },
 });
 
-/** An empty one takes the shape that is asked for. */
+/** An empty collection gets the requested shape. */
 function findOrMake(
   sql: Sql,
   tenant: string,

@@ -20,7 +20,7 @@ import { defineArea, inSnapshot, rangeOf, type Sql } from './statements.ts';
 import { codesTable, findVectorCollection, floatsOf, type VectorCollection } from './vector-codes.ts';
 import { vectorWrites } from './vector-writes.ts';
 
-/** Up to so many, reading every vector is as fast as looking at codes first. */
+/** Up to this many vectors, a full scan is as fast as a search by codes. */
 const SCANNED_MAX = 1_000;
 
 interface Found extends Scored {
@@ -85,7 +85,7 @@ interface Candidate {
 const bytesOfFloats = (vector: Float32Array): Uint8Array =>
   new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 
-/** The collection is the partition of the table: codes of others are not even read. */
+/** The collection is the partition key: codes of other collections are not read. */
 const lookAtCodes = (
   sql: Sql,
   { id, dimensions }: VectorCollection,
@@ -100,11 +100,14 @@ const lookAtCodes = (
     [new Uint8Array(encode(embedding).buffer), limit, BigInt(id)],
   );
 
-/** Of directions, so both sides may be lengthened. */
+/** Compares directions, so both sides may be scaled up. */
 const cosineDistance = (query: string): string =>
   `coalesce(vec_distance_cosine(iif(norm < ${SHORT}, lengthened(embedding), embedding), ${query}), 1)`;
 
-/** By cosine and dot, the length of the query changes no order; by l2, what is shorter than `SHORT` is at no distance. */
+/**
+ * For cosine and dot, the length of the query does not change the order. For l2, vectors shorter than `SHORT`
+ * are at distance 0.
+ */
 const DISTANCES = {
   cosine: cosineDistance,
   l2: (query: string) => `vec_distance_l2(embedding, ${query})`,
@@ -118,7 +121,7 @@ function scan(sql: Sql, { id, metric }: VectorCollection, { embedding, k, filter
   const where = `${within} and ${text.condition(filter)}`;
   const asked = metric === 'l2' ? embedding : lengthened(embedding);
   const hex = Buffer.from(bytesOfFloats(asked)).toString('hex');
-  // In a select of its own it is computed once, not for each row
+  // A subselect is computed once, not for each row
   const query = `(select unhex(${text.bind(hex)}))`;
   const limit = text.bind(k + SLACK);
   const found = `select seq from vectors where ${where} order by ${DISTANCES[metric](query)} limit ${limit}`;

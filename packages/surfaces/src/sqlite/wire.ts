@@ -1,4 +1,4 @@
-/** What travels between the main thread and the threads that own the database. Loads nothing: threads start fast. */
+/** Messages between the main thread and the threads that own the database. No imports: threads start fast. */
 import type { NumberedCall } from '../calls/surface-call.ts';
 import type { Answer } from '../refusal.ts';
 
@@ -19,10 +19,10 @@ export type Reply = readonly [id: number, answer: Answer];
 export const OPENED = 0;
 export const CLOSED = -1;
 
-/** The log goes into the database, and the space that it took is free. Readers must have ended to let it. */
+/** Copies the log into the database and truncates it, once no reader prevents that. */
 export const CHECKPOINT = { area: 'log', name: 'checkpoint' } as const;
 
-/** Journals of all tenants, or of one run. */
+/** Deletes journal entries of all tenants, or of one run. */
 export const FORGET = { area: 'invocations', name: 'forget' } as const;
 export const FORGET_RUN = { area: 'invocations', name: 'forgetRun' } as const;
 

@@ -1,7 +1,7 @@
 /**
  * Writes to one database file.
  *
- * I1  All requests that have arrived are one transaction and one sync; each fails alone.
+ * I1  All requests that have arrived share one transaction and one sync; each fails alone.
  * I2  A write and the record of its answer are in the same transaction: there is no state in between.
  * I3  Nothing is answered before the commit.
  */
@@ -16,12 +16,12 @@ import { type Asked, CHECKPOINT, isAsked } from './wire.ts';
 
 type Act = (request: Asked) => Answer;
 
-/** The longer a checkpoint waits, the fewer pages it copies: those that many writes share are copied once. */
+/** A later checkpoint copies fewer pages: a page that many writes changed is copied once. */
 const CHECKPOINT_BYTES = 16_777_216;
-/** How long a checkpoint that was asked for waits for reads by key, and all writes with it. */
+/** How long a requested checkpoint waits for reads by key. All writes wait with it. */
 const CHECKPOINT_WAIT_MS = 500;
 
-/** `tenant`: whose file it is, where each has one. */
+/** `tenant`: the owner of the file, if each tenant has its own. */
 export function openWriter(file: OpenFile, tenant?: string): Server {
   const facts = factsOf(file, tenant);
   const database = openForWriting(facts);
@@ -44,7 +44,7 @@ export function openWriter(file: OpenFile, tenant?: string): Server {
   };
 }
 
-/** One that fails harms nothing: all that was written is in the log, and another checkpoint follows. */
+/** A failed checkpoint does no harm: all writes are in the log, and another checkpoint follows. */
 function checkpoint(database: DatabaseSync): void {
   const before = Number(database.prepare('pragma busy_timeout').get()?.timeout);
   database.exec(`pragma busy_timeout = ${CHECKPOINT_WAIT_MS}`);
@@ -57,7 +57,7 @@ function checkpoint(database: DatabaseSync): void {
   }
 }
 
-/** A request that fails leaves nothing, and harms no other of its transaction. */
+/** Rolls back a failed request without affecting others of its transaction. */
 function undoing(database: DatabaseSync, act: Act): Act {
   const savepoint = database.prepare('savepoint request');
   const undo = database.prepare('rollback to request');
@@ -69,7 +69,7 @@ function undoing(database: DatabaseSync, act: Act): Act {
       release.run();
       return answer;
     } catch (error) {
-      // SQLite has given up the whole transaction, as on a full disk: then all requests fail
+      // SQLite has rolled back the whole transaction, as on a full disk: then all requests fail
       if (!database.isTransaction) throw error;
       undo.run();
       release.run();
@@ -78,7 +78,7 @@ function undoing(database: DatabaseSync, act: Act): Act {
   };
 }
 
-/** I2. */
+/** See I2. */
 function journaled(database: DatabaseSync, file: OpenFile): Act {
   const areas = new Map<string, Operations>(
     Object.entries(areasOf(file)).map(([name, area]) => [name, area.writes(database)]),

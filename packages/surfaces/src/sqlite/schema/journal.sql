@@ -1,7 +1,7 @@
 -- Tables that every database file has.
 
--- Answers of writes, so that a node that runs again gets the same answers. Keyed by run, node and ordinal, so that rows
--- written together are stored together.
+-- Recorded answers of writes, so that a node that runs again gets the same answers. Keyed by run, node and
+-- ordinal, so that rows written together are stored together.
 create table invocations (
   tenant text not null,
   journal_key text not null,
@@ -13,7 +13,7 @@ create table invocations (
 ) strict, without rowid;
 create index invocations_by_time on invocations (recorded_at);
 
--- Bytes that a tenant has in an area; maintained by triggers, so that no write can forget it.
+-- Bytes used by a tenant in an area; maintained by triggers, so that no write can omit it.
 create table usage (
   area text not null,
   tenant text not null,

@@ -1,6 +1,6 @@
--- Ids are never reused: they are part of sequences, and of the names of tables. `codes_changed`: codes that changed
--- since the chunks of the collection were counted. `recoded_to`: up to which sequence its codes were rewritten, null
--- while no rewrite is under way.
+-- Ids are never reused: they are part of sequences. `codes_changed`: codes that changed since the chunks of
+-- the collection were counted. `recoded_to`: the last sequence whose code was rewritten; null while no rewrite
+-- is in progress.
 create table vector_collections (
   id integer primary key autoincrement,
   tenant text not null,
@@ -14,8 +14,9 @@ create table vector_collections (
   unique (tenant, name)
 ) strict;
 
--- A sequence is its collection times 2^32 and a number, so a collection lies together and is one range. Codes of
--- vectors whose metric is cosine are in vector_codes_<dimensions>, made when first needed.
+-- A sequence is the id of its collection times 2^32 plus a number, so the rows of a collection are adjacent
+-- and form one range. Codes of vectors with the cosine metric are in vector_codes_<dimensions>, created on
+-- first use.
 create table vectors (
   seq integer primary key,
   collection integer not null,

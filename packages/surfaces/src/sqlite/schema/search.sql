@@ -1,7 +1,7 @@
 -- The full text of one tenant.
 
--- Words and grams are in search_words_<id> and search_grams_<id>: an index of its own has statistics of its own. Ids
--- are never used again: they are part of sequences, and of the names of tables.
+-- Words and grams are in search_words_<id> and search_grams_<id>: each index has its own statistics. Ids are
+-- never reused: they are part of sequences and of table names.
 create table search_indexes (
   id integer primary key autoincrement,
   tenant text not null,
@@ -11,8 +11,8 @@ create table search_indexes (
   unique (tenant, name)
 ) strict;
 
--- A sequence is its index times 2^32 and a number, so an index lies together and is one range. `folded` is the text of
--- all fields, for parts of words.
+-- A sequence is the id of its index times 2^32 plus a number, so the rows of an index are adjacent and form
+-- one range. `folded` is the text of all fields, for searching parts of words.
 create table search_documents (
   seq integer primary key,
   idx integer not null,

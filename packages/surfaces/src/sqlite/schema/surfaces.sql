@@ -1,4 +1,4 @@
--- An entry of kv and cache counts with its namespace, and 256 bytes of overhead.
+-- The size of an entry of kv and cache includes its namespace and 256 bytes of overhead.
 create table kv (
   id integer primary key,
   tenant text not null,
@@ -77,7 +77,7 @@ create table queue_groups (
   unique (tenant, topic, name)
 ) strict;
 
--- Messages that a group was given and has not settled. Settling deletes the row.
+-- Messages that were delivered to a group and are not settled. Settling deletes the row.
 create table queue_deliveries (
   group_id integer not null,
   seq integer not null,
@@ -98,9 +98,9 @@ create trigger queue_message_deleted after delete on queue_messages begin
   delete from queue_deliveries where seq = old.seq;
 end;
 
--- A collection of JSON documents. `columns` is the shape of its documents, null where they are free. `indexes` lists
--- fields whose values are in `cells`; `filling` those of them whose cells are still being written, up to the document
--- `filled_seq`. Cells of documents that are written meanwhile are maintained by the triggers.
+-- A collection of JSON documents. `columns` describes its documents; null if it has no schema. `indexes` lists
+-- fields whose values are in `cells`; `filling` lists those whose cells are still being written, up to the
+-- document `filled_seq`. Triggers maintain the cells of documents written meanwhile.
 create table collections (
   id integer primary key,
   tenant text not null,
@@ -125,7 +125,7 @@ create table documents (
 ) strict;
 create index documents_in_order on documents (collection, seq);
 
--- The beginning of the JSON of an indexed field: enough to find documents, which are then checked.
+-- The beginning of an indexed field's JSON: enough to find candidate documents, which are then checked.
 create table cells (
   collection integer not null,
   field text not null,
@@ -134,8 +134,8 @@ create table cells (
   primary key (collection, field, value, seq)
 ) strict, without rowid;
 
--- Cells of documents that were deleted together with many: deleted later, in steps. Filters also look for the document,
--- so a cell without one is never found; and no sequence is reused.
+-- Cells of documents in large deletions; they are deleted later, in steps. Filters also look up the document,
+-- so a cell without one never matches; and no sequence is reused.
 create table cells_gone (
   seq integer not null,
   field text not null,
@@ -185,8 +185,8 @@ create trigger documents_deleting before delete on documents begin
     where area = 'documents' and tenant = (select tenant from collections where id = old.collection);
 end;
 
--- Objects. Their content is in files, named by `file`; a file name is used once. An object counts with 1,024 bytes of
--- overhead, so that empty ones count too.
+-- Objects. Their content is in files, named by `file`; a file name is used once. The size of an object
+-- includes 1,024 bytes of overhead, so that empty ones count too.
 create table blobs (
   id integer primary key,
   tenant text not null,
@@ -210,15 +210,15 @@ create trigger blob_deleted after delete on blobs begin
   update usage set bytes = bytes - old.bytes - 1024 where area = 'blobs' and tenant = old.tenant;
 end;
 
--- Content that no object has any more; a reader may still be about to open it.
+-- Files that no object refers to any more; a reader may still be about to open one.
 create table blob_garbage (
   file text primary key,
   since integer not null
 ) strict, without rowid;
 create index blob_garbage_by_time on blob_garbage (since);
 
--- What is known of files beside the file system. Each name in a path counts with 1,024 bytes of overhead, since folders
--- may exist for one file alone.
+-- Metadata of files that is not in the file system. Each name in a path counts 1,024 bytes of overhead, since
+-- folders may exist for one file alone.
 create table files (
   tenant text not null,
   workspace text not null,
@@ -248,8 +248,8 @@ create trigger file_deleted after delete on files begin
   update file_counts set files = files - 1 where tenant = old.tenant;
 end;
 
--- A change of a file that was decided and may or may not have happened. `staged` shows which: it names the new content
--- before a write, and the old content after a deletion.
+-- A change of a file that was decided and may or may not have happened. `staged` shows which: it names the new
+-- content before a write, and the old content after a deletion.
 create table file_changes (
   tenant text not null,
   invocation text not null,
