@@ -1,18 +1,18 @@
 /**
  * Files of many workspaces.
  *
- * I1  Nothing is ever seen or changed beyond the folder of `tenant` and `workspace`: no path, no link and no race
- *     leads out. What does not plainly name something inside is refused with `path_outside_sandbox`.
+ * I1  No call sees or changes anything outside the folder of `tenant` and `workspace`: no path, link or race
+ *     leads out. A path that does not plainly name something inside is refused with `path_outside_sandbox`.
  * I2  A file is whole or absent: a read sees one write, never a part.
- * I3  A change is durable when it is answered. The same invocation again gets the first answer and changes nothing;
- *     a call of another method with its id is refused with `idempotency_key_mismatch`.
+ * I3  A change is durable when it is answered. A repeated invocation gets the first answer and changes
+ *     nothing; a call of another method with its id is refused with `idempotency_key_mismatch`.
  */
 import type { MakeRoom } from '../calls/content-room.ts';
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export interface WorkspaceFile {
   readonly workspace: string;
-  /** As the caller gave it. */
+  /** As given by the caller. */
   readonly path: string;
 }
 
@@ -37,48 +37,54 @@ export interface FileEntry {
 
 export interface FileRange {
   readonly workspace: string;
-  /** The beginning of a path, which need not end at a slash. */
+  /** The beginning of a path; it need not end at a slash. */
   readonly prefix: string;
-  /** The last path of the page before. */
+  /** The last path of the previous page. */
   readonly after: string | null;
   readonly limit: number;
-  /** Files at every depth; else what lies directly behind the prefix, with folders. */
+  /** Files at every depth; otherwise direct children of the prefix, including folders. */
   readonly recursive: boolean;
-  /** Also names that begin with a dot. */
+  /** Includes names that begin with a dot. */
   readonly hidden: boolean;
 }
 
 export type WriteMode = 'overwrite' | 'create-only' | 'append';
 
-/** All refuse with `path_outside_sandbox` and `fs_permission_denied`; reads with `file_not_found` and `file_too_large`. */
+/**
+ * All methods refuse with `path_outside_sandbox` and `fs_permission_denied`; reads with `file_not_found` and
+ * `file_too_large`.
+ */
 export interface FilesPort {
-  /** Asks for room when it knows the size and has read nothing yet. */
+  /** Calls `makeRoom` when the size is known, before it reads. */
   read(file: WorkspaceFile, call: PortRead, makeRoom?: MakeRoom): Promise<FileContent>;
   stat(file: WorkspaceFile, call: PortRead): Promise<FileFacts>;
-  /** In the order of the UTF-8 bytes of the paths; those of folders end with a slash. */
+  /** In the order of the UTF-8 bytes of the paths; paths of folders end with a slash. */
   list(range: FileRange, call: PortRead): Promise<FileEntry[]>;
-  /** Makes the folders on the way. Refuses with `file_too_large` and `fs_quota_exhausted`. */
+  /** Creates missing folders. Refuses with `file_too_large` and `fs_quota_exhausted`. */
   write(
     file: WorkspaceFile & FileContent & { readonly mode: WriteMode },
     call: PortWrite,
   ): Promise<{ path: string; sizeBytes: number }>;
-  /** Folders that become empty go too. */
+  /** Also deletes folders that become empty. */
   delete(file: WorkspaceFile, call: PortWrite): Promise<{ deleted: boolean }>;
 }
 
-/** What fits into one message between the host and pack code. */
+/** Limited by the size of one message between the host and pack code. */
 export const FILE_BYTES_MAX = 32 * 1_048_576;
 
-/** For each tenant. */
+/** Per tenant. */
 export interface FileRoom {
   readonly bytesMax: number;
   readonly filesMax: number;
 }
 
-/** Counted for each name in a path beside the content: files and folders take a block on disk. Triggers have it too. */
+/**
+ * Counted for each name in a path in addition to the content: files and folders use a block on disk. Triggers
+ * use the same number.
+ */
 export const NAME_BYTES = 1_024;
-/** A listing reads the names of a whole folder, so this bounds what a page may cost. */
+/** A listing reads all names of a folder, so this limits the cost of a page. */
 export const FILES_MAX = 100_000;
 
-/** The root of paths as packs see them; it reveals nothing of the machine. */
+/** The root of paths in packs; it reveals nothing about the machine. */
 export const SANDBOX_ROOT = '/workspace';

@@ -1,11 +1,12 @@
 /**
  * Keys and values of many tenants.
  *
- * I1  Nothing is ever seen or changed beyond `tenant` and `namespace`.
- * I2  An entry whose time is over is not there, from that very millisecond on.
- * I3  A write is on the disk when it is answered. The same invocation again gets the first answer and changes
- *     nothing; a call of another method with its id is refused with `idempotency_key_mismatch`. A refused write leaves no trace.
- * I4  Every write is atomic beside all others.
+ * I1  No call sees or changes anything outside its `tenant` and `namespace`.
+ * I2  An expired entry is absent, from the exact millisecond on.
+ * I3  A write is on disk when it is answered. A repeated invocation gets the first answer and changes nothing;
+ *     a call of another method with its id is refused with `idempotency_key_mismatch`. A refused write has no
+ *     effect.
+ * I4  Every write is atomic.
  */
 import type { Json } from '@gantry/protocol';
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
@@ -35,9 +36,12 @@ export interface KvPort {
   /** Refuses with `kv_quota_exhausted`. */
   put(entry: KvKey & KvEntry, call: PortWrite): Promise<{ replaced: boolean }>;
   delete(key: KvKey, call: PortWrite): Promise<{ deleted: boolean }>;
-  /** From 0 if absent; keeps the time to live. Refuses with `validation_error` what is no number or cannot be exact. */
+  /**
+   * Starts at 0 if absent; keeps the time to live. Refuses with `validation_error` if not a number or not
+   * exact.
+   */
   increment(step: KvKey & { readonly delta: number }, call: PortWrite): Promise<KvIncrement>;
-  /** Compares as JSON; an expected null also stands for no entry. Keeps the time to live. */
+  /** Compares as JSON; an expected null also matches a missing entry. Keeps the time to live. */
   compareAndSwap(swap: KvKey & KvSwap, call: PortWrite): Promise<KvSwapped>;
 }
 
@@ -53,9 +57,9 @@ export interface KvSwap {
 
 export interface KvSwapped {
   readonly swapped: boolean;
-  /** What is there when nothing was swapped: null when nothing is, absent when it is large. */
+  /** The current value if nothing was swapped: null if there is no entry, absent if the value is large. */
   readonly actual?: Json;
 }
 
-/** Answers are kept in the journal, beside the quota; a large one would be kept with every failed swap. */
+/** Journaled answers are not part of the quota; a large value would be stored with every failed swap. */
 export const KV_ACTUAL_BYTES_MAX = 4_096;

@@ -1,7 +1,8 @@
 /**
  * Messages that the connectors of a tenant send.
  *
- * I1  A message is accepted by one change, with the record of its call: it is on disk before the caller hears of it.
+ * I1  One change accepts a message and records its call: the message is on disk before the caller gets its
+ *     answer.
  * I2  One delivery for each idempotency key of a connector, however often it is sent.
  */
 import type Type from 'typebox';
@@ -10,7 +11,7 @@ import type { Envelope } from '../capabilities/messaging/surface.ts';
 
 export type EgressEnvelope = Type.Static<typeof Envelope>;
 
-/** What became of a message: `error` says why it was not accepted. */
+/** The outcome of a message; `error` is the reason if it was not accepted. */
 export type Dispatched = {
   success: boolean;
   deliveryId?: string;

@@ -1,23 +1,26 @@
 /**
  * Messages of many tenants, by topic.
  *
- * I1  Nothing is ever seen or changed beyond `tenant`: topics, groups and handles of others do not exist.
- * I2  Every group gets every message, at least once, until it is acknowledged or dead-lettered for that group. A new
- *     group starts with the oldest message that is still kept.
- * I3  A delivery is its consumer's for `visibilityMs`. Then, or when it is requeued, the message is delivered again
- *     with a higher count and its handle is no longer valid: `queue_delivery_token_expired`.
- * I4  What is given back comes again. A consumer may declare `deliveriesMax`: a message that was delivered so often
- *     without success is not delivered to it, but goes to the dead letters of its topic, a topic like any other.
- *     Messages there are delivered until they are acknowledged. Subscriptions declare none: what one rejects comes
- *     again, later each time, until it is taken. All deliveries to a group count.
- * I5  A published message is on the disk when it is answered, and is kept for `retentionMs` whether it is consumed
- *     or not, so that streams can begin at the beginning. A full tenant is refused, with nothing thrown away that a
- *     group still waits for; what every group is done with makes room. A dead letter is never refused: its message
- *     was there already. What is refused reaches nobody.
- * I6  In one topic, messages are delivered in the order in which they were published, except those that come again.
- * I7  The same invocation gets its first answer and changes nothing. Payloads are not kept for it: when a message that
- *     it was given is gone by then, it gets an error that says so.
- * I8  What is consumed at once has at most 4 MiB (`LEASE_BYTES_MAX`).
+ * I1  No call sees or changes anything outside its `tenant`: topics, groups and handles of others do not
+ *     exist.
+ * I2  Every group gets every message, at least once, until it is acknowledged or dead-lettered for that group.
+ *     A new group starts with the oldest retained message.
+ * I3  A consumer holds a delivery for `visibilityMs`. After that, or when it is requeued, the message is
+ *     delivered again with a higher count and the handle is no longer valid: `queue_delivery_token_expired`.
+ * I4  A rejected message is delivered again. A consumer may declare `deliveriesMax`: a message that was
+ *     delivered that often without success is not delivered to it, but moved to the dead letters of its topic,
+ *     which are a topic like any other. Messages there are delivered until they are acknowledged.
+ *     Subscriptions declare no limit: a rejected message is delivered again, later each time, until it is
+ *     accepted. All deliveries to a group count.
+ * I5  A published message is on disk when it is answered, and is kept for `retentionMs` whether it is consumed
+ *     or not, so that streams can start at the beginning. Publishing to a full tenant is refused, and nothing
+ *     is deleted that a group has not settled; messages that every group has settled are deleted to free
+ *     space. A dead letter is never refused: its message already counted. A refused message is delivered to no
+ *     consumer.
+ * I6  In one topic, messages are delivered in the order in which they were published, except redeliveries.
+ * I7  A repeated invocation gets its first answer and changes nothing. Payloads are not recorded for it: if a
+ *     message of the answer no longer exists, it gets an error that reports this.
+ * I8  One call consumes at most 4 MiB (`LEASE_BYTES_MAX`).
  */
 
 import type { Json } from '@gantry/protocol';
@@ -26,9 +29,9 @@ import { type QuotaEntry, quotaOf } from '../quotas.ts';
 
 export interface QueueBounds {
   readonly retentionMs: number;
-  /** Of payloads and headers, for each tenant. */
+  /** Total of payloads and headers per tenant. */
   readonly quotaBytes: number;
-  /** Of one topic. */
+  /** Per topic. */
   readonly groupsMax: number;
 }
 
@@ -42,10 +45,10 @@ export const QUEUE_BOUNDS: QueueBounds = {
 
 export interface QueueDeps {
   readonly now: () => number;
-  /** For the log: what a subscription failed with. */
+  /** Logs errors of subscriptions. */
   readonly report: (fault: unknown) => void;
   readonly bounds?: QueueBounds;
-  /** Where they differ from `bounds`. */
+  /** Quotas that differ from `bounds`. */
   readonly quotas?: readonly QuotaEntry[];
 }
 
@@ -60,21 +63,21 @@ export interface QueueDraft {
   readonly topic: string;
   readonly payload: Json;
   readonly headers: Readonly<Record<string, string>>;
-  /** Not delivered before; 0 for at once. Streams show it at once. */
+  /** The delay before delivery; 0 for none. Streams return the message at once. */
   readonly delayMs: number;
 }
 
 export interface QueueMessage {
-  /** Of the publishing invocation: what publishes again after a crash publishes the same message. */
+  /** Derived from the publishing invocation: a repeat after a crash publishes the same message. */
   readonly messageId: string;
   readonly payload: Json;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface QueueDelivery extends QueueMessage {
-  /** 1 at first. */
+  /** Starts at 1. */
   readonly deliveryCount: number;
-  /** For `settle`. Not a secret: the surface seals it before pack code sees it. */
+  /** For `settle`. Not a secret: the surface seals it for pack code. */
   readonly handle: string;
 }
 
@@ -87,9 +90,9 @@ export interface ConsumerGroup {
 export interface QueueRequest extends ConsumerGroup {
   readonly messagesMax: number;
   readonly visibilityMs: number;
-  /** I4. */
+  /** See I4. */
   readonly deliveriesMax?: number | undefined;
-  /** How long to wait for a first message; it may be less. */
+  /** The longest time to wait for a first message. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
@@ -100,22 +103,22 @@ export type QueueOutcome =
   | { readonly kind: 'dead'; readonly reason: string };
 
 export interface QueueSettled {
-  /** That the message came from. */
+  /** The topic of the message. */
   readonly topic: string;
-  /** Whether it is a dead letter now. */
+  /** Whether the message is now a dead letter. */
   readonly dead: boolean;
 }
 
 export interface QueueReading {
   readonly topic: string;
   readonly fromBeginning: boolean;
-  /** Waits for what is yet to come, until the signal; else ends with what is there. */
+  /** Waits for new messages until the signal; otherwise ends after the existing ones. */
   readonly follow: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface QueueSubscription {
-  /** Takes no further messages, and waits for those under way. */
+  /** Accepts no further messages, and waits for those in progress. */
   close(): Promise<void>;
 }
 
@@ -123,17 +126,20 @@ export interface QueuePort {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   consume(request: QueueRequest, call: PortWrite): Promise<readonly QueueDelivery[]>;
   settle(handle: string, outcome: QueueOutcome, call: PortWrite): Promise<QueueSettled>;
-  /** Whether messages of it are kept, delivered or not. */
+  /** Whether the topic has retained messages, delivered or not. */
   hasTopic(topic: string, call: PortRead): Promise<boolean>;
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
-  /** Acknowledges a message when `onMessage` resolves, else it comes again (I4). Repeats have the same `messageId`. */
+  /**
+   * Acknowledges a message when `onMessage` resolves, else redelivers it (I4). Redeliveries have the same
+   * `messageId`.
+   */
   subscribe(
     consumers: ConsumerGroup & { readonly tenant: string },
     onMessage: (message: QueueDelivery) => Promise<void>,
   ): QueueSubscription;
   /** Rejects with `queue_backend_unavailable`. */
   health(): Promise<void>;
-  /** Deletes what is past its time; answers how much it was. */
+  /** Deletes expired data; answers the number of deleted items. */
   sweep(now: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,12 +1,13 @@
 /**
  * Full text of many tenants, in indexes.
  *
- * I1  Nothing is ever seen or changed beyond `tenant` and `index`, and nothing that others keep changes a score.
+ * I1  No call sees or changes anything outside its `tenant` and `index`, and data of others does not affect
+ *     scores.
  * I2  A document is found by its words (`search/words.ts`), ranked by BM25 with k1 = 1.2 and b = 0.75 over the
- *     documents of its index. Where fewer than `k` are found so, documents follow that hold the query as it stands,
- *     be it a part of a word; their scores are less than any by words, and more than 0.
- * I3  As I3 of the kv port: a write is answered once for each invocation, and a refused one leaves no trace.
- * I4  A write is whole or not at all: all of its documents, the limits.
+ *     documents of its index. If fewer than `k` are found, documents follow that contain the literal query,
+ *     also as part of a word; their scores are lower than any by words, and more than 0.
+ * I3  As I3 of the kv port: a write is answered once per invocation, and a refused one has no effect.
+ * I4  A write is atomic: all its documents, and the limits.
  */
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 import type { Filter } from '../capabilities/documents/filter.ts';
@@ -30,9 +31,9 @@ export interface SearchQuery {
   readonly filter: Filter;
 }
 
-/** Refuses with `search_index_not_found` and, beyond a limit, with `conflict`. */
+/** Refuses with `search_index_not_found`, and with `conflict` beyond a limit. */
 export interface SearchPort {
-  /** Replaces documents with the same ids; of several in the call the last one stays. */
+  /** Replaces documents with the same ids; the last one with an id in the call wins. */
   index(
     documents: { readonly index: string; readonly documents: readonly SearchDocument[] },
     call: PortWrite,
@@ -47,8 +48,8 @@ export interface SearchPort {
 
 export interface SearchLimits {
   readonly documentsMax: number;
-  /** Of each tenant. */
+  /** Per tenant. */
   readonly indexesMax: number;
-  /** Of all documents of a tenant. */
+  /** Total of all documents of a tenant. */
   readonly quotaBytes: number;
 }

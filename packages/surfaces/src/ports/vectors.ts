@@ -1,13 +1,14 @@
 /**
- * Vectors of many tenants, in collections, and the nearest of them.
+ * Vectors of many tenants, in collections, and nearest-neighbour queries.
  *
- * I1  Nothing is ever seen or changed beyond `tenant` and `collection`, and nothing that others keep changes a score.
+ * I1  No call sees or changes anything outside its `tenant` and `collection`, and data of others does not
+ *     affect scores.
  * I2  The first vectors of a collection fix its dimensions and its metric, until it is empty again.
- * I3  As I3 of the kv port: a write is answered once for each invocation, and a refused one leaves no trace.
- * I4  A write is whole or not at all: all of its vectors, the limits.
- * I5  Matches are in the order of their scores, the best first. A score is computed from the vectors as they are
- *     kept, with 32 bits for each number: equal vectors score alike in every backend. A backend may leave out a match
- *     only for another that is as near within the recall that it promises.
+ * I3  As I3 of the kv port: a write is answered once per invocation, and a refused one has no effect.
+ * I4  A write is atomic: all its vectors, and the limits.
+ * I5  Matches are ordered by score, the best first. A score is computed from the stored vectors, with 32 bits
+ *     for each number: equal vectors have equal scores in every backend. A backend may omit a match only in
+ *     favour of another that is as near within the recall that it promises.
  */
 import type { JsonObject } from '@gantry/protocol';
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
@@ -35,15 +36,15 @@ export interface VectorQuery {
 
 export interface VectorUpsert {
   readonly collection: string;
-  /** Null: as the collection has it, else cosine. */
+  /** Null: the metric of the collection, else cosine. */
   readonly metric: Metric | null;
-  /** Of several with the same id the last one stays. */
+  /** The last vector with an id wins. */
   readonly vectors: readonly NewVector[];
 }
 
 export interface VectorDeletion {
   readonly collection: string;
-  /** Null: whatever its id. */
+  /** Null: any id. */
   readonly ids: readonly string[] | null;
   readonly filter: Filter;
 }
@@ -52,17 +53,17 @@ export interface VectorDeletion {
 export interface VectorsPort {
   upsert(vectors: VectorUpsert, call: PortWrite): Promise<{ upserted: number }>;
   query(query: VectorQuery, call: PortRead): Promise<readonly VectorMatch[]>;
-  /** At most `VectorLimits.deletedMax`: a transaction without end would keep others waiting. */
+  /** At most `VectorLimits.deletedMax`: an unbounded transaction would block other writers. */
   delete(which: VectorDeletion, call: PortWrite): Promise<{ deleted: number }>;
   health(): Promise<void>;
 }
 
 export interface VectorLimits {
   readonly vectorsMax: number;
-  /** Of each tenant. */
+  /** Per tenant. */
   readonly collectionsMax: number;
-  /** Of all vectors of a tenant with their ids and metadata. */
+  /** Total of all vectors of a tenant with their ids and metadata. */
   readonly quotaBytes: number;
-  /** By one call. */
+  /** Per call. */
   readonly deletedMax: number;
 }
