@@ -27,8 +27,8 @@ export const LIMIT = 'limit ? + 0';
 const STATEMENTS_MAX = 200;
 
 /**
- * Statements of one connection, prepared on first use. Values in a template are parameters. Write `limit ${n}
- * + 0`, for the same reason as `LIMIT`.
+ * Statements of one connection, prepared on first use. Values in a template are parameters.
+ * Write `limit ${n} + 0`, for the same reason as `LIMIT`.
  *
  * @example
  * const row = sql.get<{ value: string }>`select value from kv where tenant = ${tenant}`;
