@@ -1,4 +1,4 @@
-/** What the methods of `aiProviders` have in common. */
+/** Shared parts of the methods of `aiProviders`. */
 import type { JsonObject } from '@gantry/protocol';
 import Type, { type TProperties } from 'typebox';
 import { acts } from '../../calls/define-surface.ts';
@@ -22,13 +22,13 @@ export const Usage = optional(
   }),
 );
 
-/** Of calls that share the beginning of their prompt. */
+/** For calls whose prompts share a prefix. */
 export const CachePrefix = { cachePrefixId: optional(text(256)) };
 
 export const asks = <I extends TProperties, O extends TProperties>(summary: string, input: I, output: O) =>
   acts(summary, input, output, { slow: true });
 
-/** When no model answers. */
+/** Errors when no model answers. */
 export const MODEL_ERRORS = [
   'provider_unavailable',
   'provider_quota_exhausted',

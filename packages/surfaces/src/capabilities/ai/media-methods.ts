@@ -8,13 +8,13 @@ const Prompt = text(32_000);
 const Seed = optional(whole(0, 2_147_483_647));
 const Colours = optional(Type.Array(text(64), { maxItems: 16 }));
 const IMAGES_MAX = 10;
-/** A domain; those below it are part of it. */
+/** A domain, including its subdomains. */
 const SITE = '^[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*$';
 
 const Kept = { url: Text, mediaRef: Text, mimeType: Text };
 const Base64 = Type.String({ minLength: 1 });
 const Sized = { width: Side, height: Side };
-/** Media that are given and not kept. */
+/** Media in the input; not stored. */
 const Given = { contentBase64: Text, contentType: Text };
 const Took = { totalTimeMs: optional(Whole), usage: optional(Schema) };
 

@@ -1,9 +1,9 @@
-/** How published packs spell calls of models. Every method is at the root of `ctx` and below `aiProviders`. */
+/** Spellings of model calls in published packs. Every method is at the root of `ctx` and below `aiProviders`. */
 import { given, type JsonObject } from '@gantry/protocol';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
 import { also, isList, member, type OwnSpelling, rename, type Step } from '../../calls/spelling.ts';
 
-/** `inputSchema` and `function: { name, parameters }` are what other dialects call it. */
+/** Other dialects use `inputSchema` and `function: { name, parameters }`. */
 const tools: Step = {
   says: '`tools[].inputSchema`, `schema` or `function` → `parameters`',
   adapt: (value) =>
@@ -19,7 +19,6 @@ function toolOf(tool: JsonObject): JsonObject {
   return given({ name, description, parameters: parameters ?? inputSchema ?? schema }) as JsonObject;
 }
 
-/** Hints that choose nothing here. */
 const hints = rename({ system: 'systemPrompt', maxOutputTokens: 'maxTokens', stop: 'stopSequences' });
 const ignored: Step = {
   says: '`modelPreferences` is ignored: the operator and the run choose the model',
@@ -61,7 +60,7 @@ const size: Step = {
   },
 };
 
-/** Its schema is closed, and calls by the contract always say the size. */
+/** The pack's schema is closed; calls by the contract always give the size. */
 const pictures: Step = {
   says: 'without `width` only `url`, `mimeType` and `metadata` of each image, and how many there are in `usage.images`',
   adapt: (value, { input }) => {

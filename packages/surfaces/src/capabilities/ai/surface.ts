@@ -1,4 +1,4 @@
-/** `ctx.callAI` and its kin: what pack code asks of models. Members are at the root of `ctx`. */
+/** `ctx.callAI` and related methods: requests of pack code to models. Members are at the root of `ctx`. */
 import Type from 'typebox';
 import { defineSurface, type Implementation, type ImplementedSurface } from '../../calls/define-surface.ts';
 import { Json, listOf, optional, Text, text, Whole } from '../../calls/schema.ts';
@@ -56,7 +56,7 @@ const METHODS = {
   ...MEDIA_METHODS,
 };
 
-/** What the host does for these methods: it claims, asks and records. */
+/** The host's implementation of these methods: it claims, calls the model and records. */
 export type ModelsPort = Implementation<{ journal: 'own'; methods: typeof METHODS }>;
 
 export const MODEL_METHODS = Object.keys(METHODS) as (keyof ModelsPort)[];

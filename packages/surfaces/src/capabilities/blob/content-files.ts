@@ -1,10 +1,10 @@
 /**
  * Files that hold the content of objects.
  *
- * I1  A name is used once, so content never changes and a reader never sees two puts mixed.
- * I2  Content is on the disk, in `incoming/`, before a row names it. Moving it to its folder comes after; until then,
- *     and after a crash in between, it is found where it is.
- * I3  What lies in `incoming/` at the start and has no row was never answered for.
+ * I1  A file name is used once, so content never changes and a reader never sees two puts mixed.
+ * I2  Content is on disk, in `incoming/`, before a row names it, and is moved to its folder afterwards. Until
+ *     then, and after a crash in between, it is found in `incoming/`.
+ * I3  Files in `incoming/` at the start without a row belong to puts that were never answered.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ export class ContentFiles {
     this.#incoming = join(folder, 'incoming');
   }
 
-  /** I3. */
+  /** See I3. */
   async open(isNamed: (file: string) => Promise<boolean>): Promise<void> {
     await mkdir(this.#incoming, { recursive: true, mode: 0o700 });
     for (const file of await readdir(this.#incoming)) {
@@ -30,7 +30,7 @@ export class ContentFiles {
     }
   }
 
-  /** Answers the name of the file, which is on the disk, and its size. */
+  /** Answers the name of the file, which is on disk, and its size. */
   async add(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ file: string; bytes: number }> {
     const file = randomUUID();
     const handle = await open(join(this.#incoming, file), 'wx', 0o600);
@@ -48,7 +48,10 @@ export class ContentFiles {
     }
   }
 
-  /** Out of `incoming/`, once a row names it. Another may have replaced and removed it by then. */
+  /**
+   * Moves the file out of `incoming/`, once a row names it. Another put may already have replaced and removed
+   * it.
+   */
   async settle(file: string): Promise<void> {
     const path = this.#pathOf(file);
     const from = join(this.#incoming, file);
@@ -64,7 +67,7 @@ export class ContentFiles {
     }
   }
 
-  /** Null when there is no such file. The caller closes it. */
+  /** Null if the file does not exist. The caller closes it. */
   async find(file: string): Promise<FileHandle | null> {
     for (const path of [this.#pathOf(file), join(this.#incoming, file), this.#pathOf(file)]) {
       try {
@@ -95,7 +98,7 @@ export class ContentFiles {
     await rm(this.#pathOf(file), { force: true });
   }
 
-  /** Folders of two letters, so that none holds too many. */
+  /** Folders of two letters, to limit the files per folder. */
   #pathOf(file: string): string {
     return join(this.#folder, file.slice(0, 2), file);
   }

@@ -1,4 +1,4 @@
-/** Objects in the data folder: content in files, the rest in the embedded database. */
+/** Objects in the data folder: content in files, metadata in the embedded database. */
 
 import { join } from 'node:path';
 import { OpenwopError } from '@gantry/protocol';
@@ -12,12 +12,12 @@ import { type HostedBlobs, hostedBlobs, type LinkOptions } from './hosted-blobs.
 export interface EmbeddedBlobsOptions {
   readonly database: EmbeddedDatabase;
   readonly dataDir: string;
-  /** For each tenant. */
+  /** Per tenant. */
   readonly quotaBytes: number | QuotaOf;
   readonly links: LinkOptions;
 }
 
-/** Replaced content is removed at once; what a crash left behind is removed after this time. */
+/** Replaced content is removed at once; leftovers of a crash are removed after this time. */
 const GARBAGE_MS = 600_000;
 const GARBAGE_BATCH = 200;
 
@@ -72,7 +72,7 @@ class StoredObjects {
     this.#files = files;
   }
 
-  /** `name` answers which file the object has: another one when the call is on record. */
+  /** `name` answers the file of the object: another one if the call is already recorded. */
   async store(
     content: Uint8Array | AsyncIterable<Uint8Array>,
     contentType: string | null,
@@ -86,19 +86,19 @@ class StoredObjects {
       if (named.replaced !== undefined) await this.discard(named.replaced);
       return { sizeBytes: named.bytes };
     } catch (error) {
-      // The database may have kept the row and lost its answer: then the next start decides
+      // The database may have committed the row although its answer was lost: the next start decides
       const isInDoubt = error instanceof OpenwopError && error.code === 'storage_unavailable';
       if (!isInDoubt) await this.#files.remove(file);
       throw error;
     }
   }
 
-  /** Its row of garbage stays for the sweep, which also comes for what cannot be removed now. */
+  /** The garbage row stays for the sweep, which retries if the file cannot be removed now. */
   discard(file: string): Promise<void> {
     return this.#files.remove(file).catch(() => {});
   }
 
-  /** Between the row and its file a put may come; then there is a newer row. */
+  /** A put may replace the file after its row was read; then there is a newer row. */
   async find<T>(target: TenantBlob, contentOf: (blob: StoredBlob) => Promise<T | null>) {
     for (let last = ''; ; ) {
       const blob = await this.#database.read('blobs', 'get', target);

@@ -1,4 +1,4 @@
-/** Objects that the host serves itself, wherever they are kept, with links to them. */
+/** Objects that the host itself serves, wherever they are stored, with links to them. */
 import type { Readable } from 'node:stream';
 import { OpenwopError } from '@gantry/protocol';
 import type { MakeRoom } from '../../calls/content-room.ts';
@@ -16,13 +16,16 @@ import { objectPath, openLink, signLink } from './link.ts';
 import { knownType } from './names.ts';
 
 export interface LinkOptions {
-  /** Signs links; the same after a restart, or links die with the process. */
+  /** Signs links. Must be the same after a restart, otherwise links become invalid. */
   readonly key: Uint8Array;
-  /** Where clients reach this host, without a slash at the end; asked each time, since a port may be chosen late. */
+  /**
+   * The address of this host for clients, without a trailing slash. Called each time, since a port may be
+   * chosen late.
+   */
   readonly publicUrl: () => string | Promise<string>;
 }
 
-/** Where the objects are. I1 to I3 of the port hold. */
+/** The storage of objects. I1 to I3 of the port hold. */
 export interface ObjectStore {
   put(target: TenantBlob, content: BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
   get(target: TenantBlob, makeRoom?: MakeRoom): Promise<BlobContent | null>;
@@ -30,7 +33,7 @@ export interface ObjectStore {
   list(tenant: string, range: BlobRange): Promise<BlobEntry[]>;
   health(): Promise<void>;
   sweep(now: number): Promise<number>;
-  /** By a link. Content passes through; it is never in memory as a whole. Null when there is none. */
+  /** Used by links. Content is streamed and never in memory as a whole. Null if the object does not exist. */
   stream(target: TenantBlob): Promise<(Streamed<Readable> & { readonly sizeBytes: number }) | null>;
   upload(target: TenantBlob, content: Streamed<AsyncIterable<Uint8Array>>, now: number): Promise<unknown>;
 }
@@ -42,7 +45,7 @@ interface Streamed<Body> {
 
 export interface PresignedRequest {
   readonly method: string;
-  /** Path and query as they came, not decoded. */
+  /** Path and query as received, not decoded. */
   readonly url: string;
   readonly contentType?: string;
   readonly body: AsyncIterable<Uint8Array>;
@@ -52,7 +55,7 @@ export interface PresignedRequest {
 export interface PresignedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** To be read to its end or destroyed. */
+  /** The caller must read it to its end or destroy it. */
   readonly body: Readable | null;
 }
 
@@ -83,7 +86,10 @@ export const hostedBlobs = (objects: ObjectStore, links: LinkOptions): HostedBlo
   servePresigned: (request) => servePresigned(objects, links.key, request),
 });
 
-/** Objects come from tenants and share their origin with the console: no browser may run or guess them. */
+/**
+ * Objects come from tenants and share their origin with the console: browsers must not run them or guess their
+ * type.
+ */
 export const INERT = {
   'content-disposition': 'attachment',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -127,7 +133,7 @@ async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number): Asyn
   }
 }
 
-/** A client that goes away is no fault of this host. */
+/** A client that disconnects is not a fault of this host. */
 async function* whole(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

@@ -1,9 +1,9 @@
-/** Signed links to objects. A link has exactly one spelling, to the byte; anything else is refused first. */
+/** Signed links to objects. A link has exactly one byte representation; anything else is refused first. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isoTime, OpenwopError } from '@gantry/protocol';
 import type { BlobTarget, LinkMethod } from '../../ports/blobs.ts';
 
-/** Below the address of the host. */
+/** Relative to the address of the host. */
 export const LINK_ROOT = '/v1/host/gantry/blobs/';
 const URL_CHARACTERS_MAX = 8_192;
 
@@ -14,7 +14,7 @@ export interface Link extends BlobTarget {
   readonly bytesMax: number;
 }
 
-/** Also what `encodeURIComponent` leaves, so that no client and no proxy spells it otherwise. */
+/** Also encodes characters that `encodeURIComponent` leaves, so that clients and proxies do not change them. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -35,7 +35,7 @@ function signatureOf(
 export const signLink = (key: Uint8Array, link: Link): string =>
   `${unsigned(link)}&signature=${signatureOf(key, link)}`;
 
-/** Throws `forbidden` for what this host did not sign, and `blob_presign_expired` for what it signed too long ago. */
+/** Throws `forbidden` if this host did not sign the link, and `blob_presign_expired` if it has expired. */
 export function openLink(
   key: Uint8Array,
   request: { readonly method: string; readonly url: string; readonly now: number },
@@ -77,7 +77,7 @@ function parse(url: string): { link: Link; signature: string } | null {
   return `${unsigned(link)}&signature=${signature}` === url ? { link, signature } : null;
 }
 
-/** What cannot be decoded has no spelling that could equal it. */
+/** Text that cannot be decoded never equals a valid spelling. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,8 +1,8 @@
-/** What keys and content types may be, the same for every backend. */
+/** Rules for keys and content types, the same for every backend. */
 import { invalid } from '@gantry/protocol';
 import { KEY_BYTES_MAX } from '../../ports/blobs.ts';
 
-/** Names between single slashes: stores that keep objects as files, and clients that tidy paths, agree on them. */
+/** Names separated by single slashes: safe for stores that use files, and for clients that normalize paths. */
 export function checkKey(key: string): void {
   const problem = problemOf(key);
   if (problem === undefined) return;
@@ -24,7 +24,7 @@ const CONTENT_TYPE =
 export const knownType = (given: string | undefined): string | null =>
   given !== undefined && CONTENT_TYPE.test(given) ? given : null;
 
-/** It becomes a header: anything else could add headers of its own. */
+/** The value becomes a header: other characters could inject headers. */
 export function contentTypeOf(given: string | undefined): string | null {
   const known = knownType(given);
   if (given === undefined || known !== null) return known;

@@ -1,4 +1,7 @@
-/** How published packs call `ctx.storage.blob`: content is base64, and the bucket may be left out. Answers have both. */
+/**
+ * Spellings of `ctx.storage.blob` in published packs: content is base64, and the bucket is optional. Answers
+ * have both spellings.
+ */
 import {
   also,
   fill,

@@ -17,16 +17,16 @@ import { checkKey, contentTypeOf } from './names.ts';
 import { BLOB } from './spellings.ts';
 
 const { optional } = s;
-/** The first one unless given. */
+/** Default: the first bucket. */
 const Bucket = optional(s.Name);
 const Target = { bucket: Bucket, key: s.Name };
 const ContentType = optional(s.Text);
 
-/** For each tenant; on S3 the bucket bounds them. */
+/** Per tenant; on S3 the bucket itself limits them. */
 const QUOTA_BYTES = 1_073_741_824;
 const quotaFor = (quotas: Parameters<typeof quotaOf>[0]) => quotaOf(quotas, 'blobs', QUOTA_BYTES);
 
-/** `own`: in the data folder. Else in PostgreSQL, or `s3://bucket/prefix?endpoint=https://…&region=…` */
+/** `own`: the port in the data folder. Others: PostgreSQL, or `s3://bucket/prefix?endpoint=https://…&region=…` */
 export const blobsPort = (
   own: BlobPort & Partial<HostedBlobs>,
 ): PortLiteral<BlobPort & Partial<HostedBlobs>> => ({
@@ -45,7 +45,7 @@ export const blobsPort = (
   },
 });
 
-/** Links to objects in the data folder work also after the host was given a bucket on S3, whose links lead there. */
+/** Links to objects in the data folder stay valid after a switch to S3, whose own links lead to S3. */
 const openBlobs: OpenSurface = async (deps, capability) => {
   const { embedded, dataDir, blobLinks: links, quotas } = deps;
   const own = await openEmbeddedBlobs({ database: embedded, dataDir, quotaBytes: quotaFor(quotas), links });
@@ -119,11 +119,11 @@ interface GivenTarget {
 }
 
 interface BlobOptions extends Over<BlobPort> {
-  /** The first is the one that packs mean when they name none. */
+  /** The first is the default. */
   readonly buckets: readonly string[];
 }
 
-/** Making a link changes nothing, but its holder may write. */
+/** Creating a link changes nothing, but its holder may write. */
 const PUT_LINK = {
   path: 'storage.blob.presign',
   capability: 'host.blobStorage.presign',

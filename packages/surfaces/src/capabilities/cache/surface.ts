@@ -1,4 +1,4 @@
-/** `ctx.storage.cache`: values that may be gone at any time. */
+/** `ctx.storage.cache`: values that may disappear at any time. */
 import { invalid, isoTime } from '@gantry/protocol';
 import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
 import * as s from '../../calls/schema.ts';
@@ -10,7 +10,7 @@ import { jsonBytes } from '../../text.ts';
 
 const Target = { key: s.Name, namespace: s.optional(s.Namespace) };
 
-/** For each tenant. */
+/** Per tenant. */
 const LIMITS = { quotaBytes: 64 * 1_048_576 };
 
 const cachePort = quotaPort('cache', LIMITS, {
@@ -85,7 +85,7 @@ export function implementCache({ port }: Pick<Over<CachePort>, 'port'>): Impleme
   });
 }
 
-/** The protocol bounds no key of the cache; no backend takes endless ones. */
+/** The protocol does not limit cache keys, but backends need a limit. */
 const KEY_BYTES_MAX = 1_024;
 
 function targetOf({ key, namespace = '' }: { key: string; namespace?: string }) {

@@ -1,9 +1,9 @@
-/** Which credential a request asks for, by reference: its value is filled in where the request leaves, and never before. */
+/** The credential that a request names, by reference. Its value is inserted only when the request is sent. */
 import type { EgressCredential, EgressDecision } from '@gantry/egress';
 import { invalid, OpenwopError } from '@gantry/protocol';
 import type { ReadCall, SurfaceCaller } from '../../calls/surface-call.ts';
 
-/** Where it goes instead of the header that it was stored for. */
+/** Overrides the header that the credential was stored for. */
 export interface CredentialPlacement {
   readonly header: string;
   readonly prefix: string;
@@ -14,11 +14,11 @@ export type CredentialReader = Pick<ReadCall, 'tenant' | 'workspace' | 'principa
 };
 
 export interface HttpCredentials {
-  /** Rejects with the refusals of credentials. */
+  /** Rejects with the errors of credentials. */
   open(reader: CredentialReader, ref: string, placement?: CredentialPlacement): Promise<EgressCredential>;
-  /** Whether a header holds a value that this host gave out. */
+  /** Whether a header contains a value that this host issued. */
   isIssued(tenant: string, value: string): boolean;
-  /** What may be decided about one on its way out. */
+  /** The possible decisions about a credential when it is sent. */
   readonly decisions: readonly EgressDecision['decision'][];
 }
 
@@ -36,7 +36,7 @@ interface Wanted {
 const PLACEHOLDER = /^([^{}]*)\{\{credential:([^{}\s]{1,256})\}\}$/;
 const MENTION = '{{credential:';
 
-/** The headers without the one that a credential fills in. */
+/** Also answers the headers without the one that the credential fills in. */
 export function wantedCredential({ headers, credential }: Asked): {
   readonly wanted: Wanted | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ function partition(headers: readonly Header[]): [mentions: Header[], others: Hea
 const misused = (message: string): OpenwopError =>
   invalid(`${message} Use { credential: { ref } }, or "Bearer {{credential:REF}}" as a header.`);
 
-/** Headers by which servers recognise a caller: a pack that made them up could pass on what is not its own. */
+/** Headers that identify the caller: with forged ones, a pack could pass on credentials that are not its own. */
 const IDENTITY: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
 export function assertIssued(

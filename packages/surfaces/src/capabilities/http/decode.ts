@@ -1,4 +1,7 @@
-/** What a server compressed, although it was asked not to: opened again, and never larger than an answer may be. */
+/**
+ * Decompresses answers of servers that compress although the request excludes it. The result is limited in
+ * size.
+ */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { type EgressError, egressError } from '@gantry/egress';

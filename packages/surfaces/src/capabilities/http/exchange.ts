@@ -1,4 +1,4 @@
-/** One request of pack code and its answer, for `ctx.http.safeFetch` and for `fetch`. */
+/** One request of pack code and its answer, for `ctx.http.safeFetch` and `fetch`. */
 import {
   callerHeaders,
   type Egress,
@@ -21,7 +21,7 @@ import { decoded, encodingsOf } from './decode.ts';
 
 export const HTTP_LIMITS = { maxResponseBodyBytes: 10 * 1024 * 1024, requestTimeoutMs: 30_000 };
 const REDIRECTS_MAX = 5;
-/** So much of a body is read before it waits for memory. */
+/** A larger body waits for memory after this many bytes. */
 const SMALL_BYTES = 1024 * 1024;
 
 const optional = Type.Optional;
@@ -52,7 +52,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const methodOf = ({ init }: DataObject | HttpInput): string =>
   isObject(init) && typeof init.method === 'string' ? init.method.toUpperCase() : 'GET';
 
-/** Of answers: the server asks to try again, or says that it failed. */
+/** Statuses of temporary failures: the server requests a retry, or failed itself. */
 const mayPass = (status: unknown): boolean =>
   status === 408 || status === 425 || status === 429 || (typeof status === 'number' && status >= 500);
 
@@ -70,13 +70,13 @@ export const httpTool = (name: string): ToolLiteral => ({
 });
 
 export interface HttpCall extends ReadCall {
-  /** Into the log of the run, with the record of the call. */
+  /** Recorded in the log of the run, with the record of the call. */
   readonly decided?: ((decision: EgressDecision) => void) | undefined;
 }
 
 /**
- * Rejects with `OpenwopError`; only where nobody knows what became of a request, with something else. `credentials` for
- * requests that may carry some, and on whose behalf nobody else may speak.
+ * Rejects with `OpenwopError`; with another error only if the outcome of the request is unknown.
+ * `credentials`: for requests that may carry credentials; then identity headers must come from them.
  */
 export async function exchange(
   egress: Egress,
@@ -109,7 +109,7 @@ export async function exchange(
   }
 }
 
-/** On whose behalf the request is: nobody's, or the credential's that it names. */
+/** The identity of the request: none, or the credential that it names. */
 async function identified({ init = {} }: HttpInput, call: ReadCall, credentials?: HttpCredentials) {
   const { headers: given = {}, credential: named } = init;
   const { wanted, headers } = wantedCredential({ headers: given, credential: named });
@@ -159,7 +159,7 @@ async function collected(body: ReadableStream<Uint8Array>, makeRoom: MakeRoom): 
   return Buffer.concat(chunks, bytes);
 }
 
-/** Refused before anything was sent, since it would not have stayed within public HTTP. */
+/** Refused before anything is sent, since the request would leave public HTTP. */
 const BLOCKED: ReadonlySet<EgressReason> = new Set<EgressReason>([
   'scheme_not_allowed',
   'credentials_in_url',
@@ -174,7 +174,7 @@ function codeOf(reason: EgressReason): ErrorCode {
   return BLOCKED.has(reason) ? 'ssrf_blocked' : 'fetch_failed';
 }
 
-/** After a request that is not safe was cancelled, its claim stays open: it is in doubt. */
+/** After an unsafe request was cancelled, its claim stays open: its outcome is in doubt. */
 function refusalOf(error: EgressError, isSafe: boolean): Error {
   const { reason, message, code, sent } = error;
   if (reason === 'aborted' && sent && !isSafe) return error;

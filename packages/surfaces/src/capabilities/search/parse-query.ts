@@ -1,25 +1,25 @@
 /**
- * A query: words, "phrases", -excluded ones, and prefixes with *. A document needs one of the words. Nothing else has a
- * meaning, so no text is refused.
+ * A query: words, "phrases", -excluded ones, and prefixes with *. A document needs one of the words. Nothing
+ * else has a meaning, so every text but an empty one is valid.
  */
 import { OpenwopError } from '@gantry/protocol';
 import { fold, isUnspaced, wordsOf } from './words.ts';
 
-/** One word, or several that stand beside each other. */
+/** One word, or several adjacent ones. */
 export interface Term {
   readonly words: readonly [string, ...string[]];
-  /** The last word is the beginning of one. */
+  /** The last word is a prefix. */
   readonly isPrefix: boolean;
 }
 
 export interface ParsedQuery {
   readonly any: readonly Term[];
   readonly none: readonly Term[];
-  /** The query as it stands, folded. */
+  /** The literal query, folded. */
   readonly literal: string;
 }
 
-/** Of all terms together, since each word of a phrase costs. A longer query is searched as plain text. */
+/** The total of all terms, since each word of a phrase has a cost. A longer query is searched as plain text. */
 export const WORDS_MAX = 100;
 
 const PARTS = /(?<not>-?)"(?<phrase>[^"]*)"(?<beginning>\*?)|(?<chunk>\S+)/g;

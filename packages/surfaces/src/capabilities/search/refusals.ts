@@ -1,4 +1,4 @@
-/** What is refused about search indexes, in every backend. Threads load this file. */
+/** Refusals of search indexes, for every backend. Threads load this file. */
 import type { SearchLimits } from '../../ports/search.ts';
 import { Refusal } from '../../refusal.ts';
 

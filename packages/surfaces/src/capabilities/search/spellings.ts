@@ -1,7 +1,7 @@
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
 import { either, isList, member, type OwnSpelling, rename } from '../../calls/spelling.ts';
 
-/** Texts, numbers and booleans as they are; of lists and objects the texts in them, one a line. */
+/** Texts, numbers and booleans are kept; lists and objects become the texts in them, one per line. */
 const fieldsOf = (document: DataObject): DataObject =>
   Object.fromEntries(
     Object.entries(document).flatMap(([name, value]) => {

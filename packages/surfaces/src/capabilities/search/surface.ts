@@ -17,7 +17,10 @@ import { SEARCH } from './spellings.ts';
 const GIB = 1_073_741_824;
 const DOCUMENTS_IN_CALL_MAX = 1_000;
 const DOCUMENT_BYTES_MAX = 65_536;
-/** Measured: PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones; writers of the index wait. */
+/**
+ * Measured: PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones; writers of the
+ * index wait.
+ */
 export const CALL_BYTES_MAX = 524_288;
 const FIELDS_MAX = 256;
 const K_MAX = 100;
@@ -58,7 +61,7 @@ export const searchSurface = defineSurface({
     'hold the query as it stands, be it a part of a word. Filters choose by fields, as those of `nosql` do.',
   journal: 'own',
   opens: opening(searchPort, implementSearch),
-  // The protocol closes this advertisement, and its list of backends holds none of ours
+  // The protocol closes this advertisement, and its list of backends includes none of ours
   limits: {},
   errors: ['search_index_not_found', 'search_query_syntax_error', 'conflict'],
   methods: {

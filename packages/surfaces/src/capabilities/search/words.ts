@@ -1,6 +1,6 @@
 /**
- * What a text is found by, in every backend: runs of letters and digits without case and accents; scripts without
- * spaces are taken character by character. Threads load this file.
+ * Tokenization, the same in every backend: runs of letters and digits without case and accents; scripts
+ * without spaces are split into characters. Threads load this file.
  */
 import type { Fields } from '../../ports/search.ts';
 
@@ -10,10 +10,10 @@ const UNSPACED =
   /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/v;
 const ACCENTS = /[\u0300-\u036f]/g;
 
-/** PostgreSQL keeps no word above 2 KB. */
+/** PostgreSQL stores no word above 2 KB. */
 const WORD_CHARACTERS_MAX = 100;
 
-/** No phrase reaches from one field into the next. */
+/** Keeps phrases from matching across fields. */
 const BETWEEN_FIELDS = '\ue000';
 
 export function wordsOf(text: string): string[] {
@@ -31,7 +31,7 @@ export const wordsOfFields = (fields: Fields): string[] =>
     ...wordsOf(String(value)),
   ]);
 
-/** Text for finding parts of words. Only the final sigma depends on its neighbours in lower case. */
+/** Text for finding parts of words. In lower case, only the final sigma depends on its neighbours. */
 export const fold = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');
 
 export const foldedFields = (fields: Fields): string =>
@@ -40,10 +40,10 @@ export const foldedFields = (fields: Fields): string =>
     .join(BETWEEN_FIELDS);
 
 const GRAM = 3;
-/** Enough to leave few documents to look through. */
+/** Enough to leave few documents to check. */
 const GRAMS_MAX = 12;
 
-/** Runs of three characters that a text with this part has to have; none for a shorter part. */
+/** Sequences of three characters that a text with this part must contain; none for a shorter part. */
 export function fewGramsOf(folded: string): string[] {
   const characters = Array.from(folded);
   const grams = new Set<string>();
@@ -52,6 +52,6 @@ export function fewGramsOf(folded: string): string[] {
   return [...grams];
 }
 
-/** Below any score by words; documents in which the part is more of the whole come first. */
+/** Below any score by words; a document scores higher if the part is a larger share of its text. */
 export const partScore = (partLength: number, textLength: number): number =>
   (1e-12 * partLength) / Math.max(1, textLength);

@@ -1,6 +1,6 @@
 /**
- * Parameters that are columns by themselves, as in `select ? as v`: PostgreSQL would type them as text. Not in a UNION, a
- * subquery, without AS, or where the parameter is used elsewhere too.
+ * Parameters that are columns on their own, as in `select ? as v`: PostgreSQL would type them as text. Not
+ * handled: in a UNION, in a subquery, without AS, or if the parameter is used elsewhere too.
  */
 import type { SqlStatement, SqlValue } from '../../ports/sql.ts';
 import type { Token } from './tokens.ts';
@@ -12,7 +12,7 @@ const CLAUSES = new Set(['from', 'where', 'group', 'having', 'window', 'order', 
 const OPENS = new Set(['(', '[']);
 const CLOSES = new Set([')', ']']);
 
-/** With the types of such parameters written behind them. */
+/** Appends type casts to such parameters. */
 export function withTypedColumns(tokens: readonly Token[], statement: SqlStatement): SqlStatement {
   const { pieces, gaps, values } = statement;
   const uses = new Map<number, number>();
@@ -31,7 +31,7 @@ function typeOf(value: SqlValue): '' | '::bigint' | '::float8' | '::boolean' | '
   return value instanceof Uint8Array ? '::bytea' : '';
 }
 
-/** Which of the parameters they are, counted from the first. */
+/** The positions of these parameters, counted from the first. */
 function bareColumns(tokens: readonly Token[]): readonly number[] {
   const outer = outerTokens(tokens);
   if (outer.filter((token) => is(token, SELECTS)).length !== 1) return [];
@@ -49,7 +49,7 @@ function bareColumns(tokens: readonly Token[]): readonly number[] {
 const is = (token: Token | undefined, words: ReadonlySet<string>): boolean =>
   (token?.kind === 'word' || token?.kind === 'punctuation') && words.has(token.text);
 
-/** Outside of all parentheses, which stay themselves. */
+/** Tokens outside all parentheses, including the parentheses themselves. */
 function outerTokens(tokens: readonly Token[]): readonly Token[] {
   let depth = 0;
   return tokens.filter((token) => {

@@ -36,7 +36,7 @@ const File = Type.Object(
 );
 type Written = Static<typeof File>['datasources'][number];
 
-/** What a data source cannot do without, in words. */
+/** Describes the required members of a data source. */
 const NEEDED: Readonly<Record<string, string>> = {
   id: 'a name of 1 to 64 characters',
   tenants: '"*" for every tenant, or a list of tenants',
@@ -90,7 +90,7 @@ function parse(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's message quotes what it read
+    // The parser's message quotes its input
     throw invalid(path, 'is not JSON');
   }
 }

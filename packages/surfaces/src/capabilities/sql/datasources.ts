@@ -1,6 +1,6 @@
 /**
- * Which SQL databases the nodes of which tenant may use. The operator lists them in a file; `primary` is a database
- * of our own for each tenant that the file gives no other.
+ * The SQL databases that nodes of a tenant may use. The operator lists them in a file. `primary` is a database of
+ * the host for each tenant, unless the file defines another.
  *
  * @example
  * const datasources = await openDatasources('/etc/gantry/datasources.json', { pool, dataDir, invocationRetentionMs });
@@ -14,7 +14,7 @@ import { operatorFile, type SqlitePool, tenantFiles } from '../../sql-drivers/sq
 import { type DatasourceConfig, readDatasources } from './datasources-file.ts';
 
 const PRIMARY = 'primary';
-/** Of each tenant. */
+/** Per tenant. */
 const PRIMARY_BYTES_MAX = 268_435_456;
 
 interface Datasource {
@@ -28,7 +28,7 @@ export interface Datasources {
   /** Only those that every tenant may use. */
   readonly advertised: { readonly id: string; readonly driver: SqlDialect }[];
   readonly drivers: SqlDialect[];
-  /** Of all tenants, for the operator. */
+  /** Those of all tenants, for the operator. */
   readonly backends: readonly DatasourceBackend[];
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface DatasourceBackend {
   readonly kind: string;
   /** Rejects with `storage_unavailable`. */
   health(): Promise<void>;
-  /** What the operator should correct, although it can be used. */
+  /** A problem that the operator should fix, although the data source can be used. */
   warning(): Promise<string | null>;
 }
 
@@ -55,7 +55,7 @@ interface Entry extends Datasource {
   readonly tenants: '*' | ReadonlySet<string>;
 }
 
-/** Opens no connection: a server that is down keeps no host from starting. Rejects when the file is not valid. */
+/** Opens no connection: the host starts although a server is down. Rejects when the file is not valid. */
 export async function openDatasources(file: string | undefined, deps: DatasourcesDeps): Promise<Datasources> {
   const listed = file === undefined ? [] : readDatasources(file);
   const configured = await Promise.all(listed.map((each) => entryOf(each, deps)));
@@ -88,12 +88,12 @@ async function entryOf(
     tenants: tenants === '*' ? tenants : new Set(tenants),
     isReadOnly: readOnly,
     kind: location.driver,
-    // An address may have settings that can never work: the message says whose it is
+    // An address may have settings that can never work: the message names the data source
     backend: named(await inSetting(`Data source "${id}"`, openBackend(location, bounds, pool)), id, location),
   };
 }
 
-/** Drivers are loaded when one is configured: each costs a start some 50 ms. */
+/** Drivers are loaded only if configured: each adds some 50 ms to the start. */
 async function openBackend(
   location: DatasourceConfig['location'],
   limits: SqlLimits,
@@ -109,7 +109,7 @@ async function openBackend(
   }
 }
 
-/** Adds to failures, for the operator, the data source and the path of its file, which is relative to the list. */
+/** Adds the data source and the path of its file, relative to the list, to errors for the operator. */
 function named(backend: SqlBackend, id: string, location: DatasourceConfig['location']): SqlBackend {
   const at =
     (where: string) =>
@@ -128,7 +128,7 @@ function named(backend: SqlBackend, id: string, location: DatasourceConfig['loca
 
 function find(entries: readonly Entry[], id: string, tenant: string): Datasource {
   const named = entries.filter((entry) => entry.id === id);
-  // One for this tenant comes before our own for all
+  // A data source for this tenant takes precedence over one for all
   const found =
     named.find(({ tenants }) => tenants !== '*' && tenants.has(tenant)) ??
     named.find(({ tenants }) => tenants === '*');
@@ -157,7 +157,7 @@ const backendOf = ({ id, kind, backend }: Entry): DatasourceBackend => ({
   },
 });
 
-/** It may be one tenant's alone, so whatever is wrong with it, the host serves the others. */
+/** It may belong to one tenant only, so the host starts and serves the others whatever its fault is. */
 function stopsNothing(error: unknown, kind: string): unknown {
   if (error instanceof ServerError) return error.stoppingNothing();
   if (isUnavailable(error)) return error;
@@ -171,7 +171,7 @@ function stopsNothing(error: unknown, kind: string): unknown {
 const ID_READ_MAX = 64;
 const IDS_SHOWN_MAX = 20;
 
-/** `known`: those that the tenant may use, and no others. What was asked for may be an address: it is not repeated. */
+/** `known`: only those that the tenant may use. The requested id may be an address, so the message omits it. */
 export function noDatasource(id: string, known: readonly string[]): OpenwopError {
   const ids = [...new Set(known)];
   const listed = [...ids.slice(0, IDS_SHOWN_MAX), ...(ids.length > IDS_SHOWN_MAX ? ['…'] : [])].join(', ');

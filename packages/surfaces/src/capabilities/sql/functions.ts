@@ -1,14 +1,14 @@
 /**
- * Functions that reach beyond the rows of a statement: files, servers, sessions, settings, locks, SQL in text. The rights
- * of the database user are the boundary; this list keeps a mistake in them from being fatal.
+ * Functions that reach beyond the rows of a statement: files, servers, sessions, settings, locks, SQL in text.
+ * The rights of the database user are the boundary; this list limits the damage of a mistake in them.
  */
 import type { SqlDialect } from '../../ports/sql.ts';
 import type { Token } from './tokens.ts';
 
-/** Names, which may be patterns, separated by spaces. */
+/** Names or patterns, separated by spaces. */
 const patternOf = (names: string): RegExp => new RegExp(`^(?:${names.trim().split(/\s+/).join('|')})$`);
 
-/** Of SQLite and its shell, and of MySQL, MariaDB and what is often loaded into them. */
+/** Functions of SQLite and its shell, and of MySQL, MariaDB and their common extensions. */
 const OF_OTHERS = patternOf(String.raw`
   load_extension readfile writefile edit fts3_tokenizer load_file sleep benchmark
   get_lock release_lock release_all_locks is_free_lock is_used_lock sys_(?:exec|eval|get|set)
@@ -17,8 +17,9 @@ const OF_OTHERS = patternOf(String.raw`
 `);
 
 /**
- * `postgres.test.ts` holds these to every function of a running server that does more than compute: those that run SQL
- * in their text; settings of the session; files and large objects; other sessions and the server itself.
+ * `postgres.test.ts` checks these against every function of a running server that does more than compute:
+ * those that run SQL in their text; settings of the session; files and large objects; other sessions and the
+ * server itself.
  */
 const OF_POSTGRES = patternOf(String.raw`
   ts_rewrite ts_stat (?:query|cursor|table|schema|database)_to_xml\w* crosstab\w* connectby xpath_table dblink\w*
@@ -32,7 +33,7 @@ const OF_POSTGRES = patternOf(String.raw`
   brin_(?:de)?summarize_\w+ gin_clean_pending_list
 `);
 
-/** Of those that begin with `pg_`, any others are refused: each version of PostgreSQL brings new ones. */
+/** All other functions that begin with `pg_` are refused: each version of PostgreSQL adds new ones. */
 const HARMLESS_OF_POSTGRES = patternOf(String.raw`
   pg_typeof pg_column_size pg_column_compression pg_size_pretty pg_size_bytes pg_input_is_valid pg_input_error_info
   pg_collation_for pg_get_serial_sequence pg_get_(?:\w+def|expr|keywords|userbyid|function_\w+) pg_\w+_is_visible
@@ -42,10 +43,10 @@ const HARMLESS_OF_POSTGRES = patternOf(String.raw`
   pg_(?:client_encoding|encoding_to_char|char_to_encoding|my_temp_schema|backend_pid)
 `);
 
-/** What follows is a table with its columns, not a function with its arguments. */
+/** A table with its columns follows, not a function with its arguments. */
 const BEFORE_TABLES = new Set(['into', 'table', 'exists', 'references']);
 
-/** Which function at `index` the statement may not use, if any. */
+/** The function at `index` if the statement may not use it. */
 export function forbiddenFunction(
   tokens: readonly Token[],
   index: number,

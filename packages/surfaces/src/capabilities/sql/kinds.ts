@@ -1,11 +1,11 @@
-/** Statements that packs may send: a list of what is allowed, since every database has verbs of its own. */
+/** Statements that packs may send: an allowlist, since every database has verbs of its own. */
 import { invalid, OpenwopError } from '@gantry/protocol';
 import type { SqlDialect } from '../../ports/sql.ts';
 import { forbiddenFunction } from './functions.ts';
 import type { Token } from './tokens.ts';
 
 export type SqlUse = 'query' | 'execute';
-/** What defines tables ends a transaction in MySQL, and counts no rows. */
+/** A definition of tables ends a transaction in MySQL, and has no row count. */
 export type SqlKind = 'rows' | 'definition';
 
 const READS = new Set(['select', 'with', 'values']);
@@ -18,14 +18,14 @@ const DEFINITIONS: Readonly<Record<string, RegExp>> = {
 };
 const WORDS_OF_DEFINITION = 3;
 
-/** They write files or take them from the server. */
+/** They write files or read files of the server. */
 const FORBIDDEN_WORDS = new Set(['outfile', 'dumpfile', 'infile']);
-/** Tables of one session would be gone with the next call. */
+/** Tables of one session would not exist in the next call. */
 const OF_THE_SESSION = /^pg_temp(?:_\d+)?$/;
-/** Places and servers outside the database, in CREATE TABLE of MySQL. */
+/** Locations and servers outside the database, in CREATE TABLE of MySQL. */
 const FORBIDDEN_IN_MYSQL_DEFINITIONS = new Set(['connection', 'directory', 'tablespace']);
 
-/** Throws when the statement is not one for `use`. */
+/** Throws when the statement is not allowed for `use`. */
 export function kindOf(tokens: readonly Token[], use: SqlUse, dialect: SqlDialect): SqlKind {
   const first = tokens.findIndex(({ text }) => text !== '(');
   const verb = tokens[first]?.kind === 'word' ? tokens[first].text : '';
@@ -43,7 +43,10 @@ function checkQuery(tokens: readonly Token[], verb: string): void {
   if (tokens.some(({ kind, text }) => kind === 'word' && text === 'into')) throw forbidden('SELECT INTO');
 }
 
-/** Rows would be dropped, after the driver gathered them all. Inside WITH they are only passed on. */
+/**
+ * RETURNING is refused: its rows would be discarded after the driver collected them all. Inside WITH it is
+ * allowed.
+ */
 function checkWrite(tokens: readonly Token[], verb: string): void {
   if (!WRITES.has(verb)) throw notFor('execute', verb);
   const words = outerWords(tokens);
@@ -68,7 +71,10 @@ function* withDepth(tokens: readonly Token[]): Generator<{ token: Token; depth: 
   }
 }
 
-/** Tested: MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table; MySQL writes it otherwise. */
+/**
+ * Tested: MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table; MySQL has another
+ * syntax.
+ */
 function checkValues(tokens: readonly Token[], use: SqlUse): void {
   for (const { token, depth, index } of withDepth(tokens)) {
     if (token.kind !== 'word' || token.text !== 'values') continue;
@@ -137,7 +143,7 @@ const forbidden = (what: string): OpenwopError =>
       'indexes and views.',
   });
 
-/** What statements begin with in SQLite, PostgreSQL, MySQL and MariaDB, beside those that nodes may send. */
+/** First words of statements in SQLite, PostgreSQL, MySQL and MariaDB, apart from those that nodes may send. */
 const VERBS = [
   'analyze begin commit end explain release rename rollback savepoint table',
   'attach detach pragma reindex vacuum',

@@ -1,13 +1,13 @@
 /**
- * Where a statement may hold a literal. Whether text came from its author or from a user cannot be seen, so:
+ * Where a statement may contain a literal. The author's text cannot be distinguished from a user's, so:
  *
- * R1  Statements on rows hold no text at all. It goes through `params`.
- * R2  They hold no number where rows are chosen or written: WHERE, ON, HAVING, VALUES, SET, WHEN, IN and beside
- *     comparisons. Elsewhere (columns, LIMIT, ORDER BY, window frames, sizes of types) numbers are part of the
- *     statement.
- * R3  No true, false or null is a condition by itself.
- * R4  CREATE and ALTER take no parameters in any database, so their defaults and checks may be literals; one that
- *     selects is a statement on rows.
+ * R1  Statements on rows contain no text literals. Text goes through `params`.
+ * R2  They contain no number where rows are selected or written: WHERE, ON, HAVING, VALUES, SET, WHEN, IN and
+ *     next to comparisons. Elsewhere (columns, LIMIT, ORDER BY, window frames, sizes of types) numbers are
+ *     part of the statement.
+ * R3  No true, false or null is a condition on its own.
+ * R4  CREATE and ALTER accept no parameters in any database, so their defaults and checks may be literals. One
+ *     that selects is a statement on rows.
  */
 import { OpenwopError } from '@gantry/protocol';
 import type { Token } from './tokens.ts';
@@ -67,7 +67,7 @@ interface Frame {
   strict: boolean;
 }
 
-/** Which clause a token is in; parentheses and CASE have their own and inherit the one around them. */
+/** The clause of a token; parentheses and CASE have their own and inherit the surrounding one. */
 class Clauses {
   readonly #frames: Frame[] = [{ opened: 'parenthesis', outer: false, strict: false }];
 
@@ -91,7 +91,7 @@ class Clauses {
     else if (RELAXED.has(text)) frame.strict = false;
   }
 
-  /** The size of a type in `cast(a as decimal(10, 2))` or `a::numeric(10, 2)` is no value. */
+  /** The size of a type in `cast(a as decimal(10, 2))` or `a::numeric(10, 2)` is not a value. */
   #inside(tokens: readonly Token[], index: number): boolean {
     const [beforeType, before] = [tokens[index - 2], tokens[index - 1]];
     const isSize = before?.kind === 'word' && (beforeType?.text === 'as' || beforeType?.text === '::');

@@ -1,4 +1,4 @@
-/** `ctx.db.sql`: SQL on data sources, and on the rows that a node has in hand. */
+/** `ctx.db.sql`: SQL on data sources, and on rows that a node passes in. */
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { ServerError } from '../../backend-errors.ts';
@@ -40,7 +40,7 @@ const Affected = { rowsAffected: s.Whole };
 
 const noParams = fill({ params: [] });
 
-/** Without a file of data sources there is `primary` alone. Rejects when the file is not valid. */
+/** Without a file of data sources there is only `primary`. Rejects when the file is not valid. */
 export async function openSql(deps: OpenDeps): Promise<OpenedSurface> {
   const pool = new SqlitePool();
   const datasources = await named(
@@ -57,7 +57,7 @@ export async function openSql(deps: OpenDeps): Promise<OpenedSurface> {
   return {
     implement: () => implementSql({ datasources, tables: memoryTables(pool, SQL_LIMITS) }),
     backends: datasources.backends.map(servedBy),
-    /** Lets statements under way end. */
+    /** Waits for running statements. */
     async close() {
       await datasources.close();
       await pool.close();
@@ -187,7 +187,7 @@ function writable(datasources: Datasources, id: string, tenant: string) {
   });
 }
 
-/** Says which of the operations it is about. Drivers tell it in `details`, where it is known. */
+/** Adds which operation failed. Drivers report it in `details` if known. */
 function failedAt(error: unknown, at?: number): never {
   if (!(error instanceof OpenwopError) || error instanceof ServerError) throw error;
   const { code, message, details, cause } = error;

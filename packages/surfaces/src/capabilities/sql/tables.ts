@@ -1,4 +1,4 @@
-/** Rows of a workflow as tables. Columns are the members of the rows, in the order in which they come up. */
+/** Rows of a workflow as tables. Columns are the members of the rows, in order of first occurrence. */
 import { invalid } from '@gantry/protocol';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
 import type { SqlValue } from '../../ports/sql.ts';
@@ -8,7 +8,7 @@ import { sqlValueOf } from './template.ts';
 const TABLES_MAX = 32;
 const COLUMNS_MAX = 256;
 const ROWS_MAX = 100_000;
-/** Measured: 120 ms of the main thread. What one call can carry has hardly more, unless most are empty. */
+/** Measured: 120 ms of the main thread. One call can hardly contain more, unless most cells are empty. */
 const CELLS_MAX = 500_000;
 
 export function tablesOf(given: Readonly<Record<string, readonly Data[]>>): SqliteTable[] {
@@ -31,7 +31,7 @@ export function tablesOf(given: Readonly<Record<string, readonly Data[]>>): Sqli
   }));
 }
 
-/** `boolean` where it has booleans and nothing else, so that true reads back as true. */
+/** `boolean` if it has only booleans, so that true reads back as true. */
 interface Column {
   readonly name: string;
   kind: 'empty' | 'boolean' | 'other';
@@ -40,7 +40,7 @@ interface Column {
 function columnsOf(table: string, given: readonly Data[]): Column[] {
   if (!/^[A-Za-z]\w{0,63}$/.test(table) || /^(?:sqlite|gantry)_/i.test(table))
     throw invalid(`"${table.slice(0, 64)}" is not a valid table name.`);
-  /** By their names without case. */
+  /** By lower-case name. */
   const columns = new Map<string, Column>();
   for (const [index, row] of given.entries()) {
     if (!isObject(row)) throw invalid(`Row ${index} of "${table}" is not an object.`);

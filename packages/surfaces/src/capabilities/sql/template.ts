@@ -1,4 +1,4 @@
-/** A statement and its values: judged, and ready for any driver. */
+/** A statement and its values: checked, and ready for any driver. */
 import { invalid, OpenwopError } from '@gantry/protocol';
 import type { Data, DataObject } from '../../calls/data.ts';
 import { isJson } from '../../calls/data.ts';
@@ -8,7 +8,7 @@ import { kindOf, type SqlUse } from './kinds.ts';
 import { checkLiterals } from './parametric.ts';
 import { type Token, tokensOf } from './tokens.ts';
 
-/** In order, or by name. */
+/** By position, or by name. */
 export type SqlParams = readonly Data[] | DataObject;
 
 const DEPTH_MAX = 64;
@@ -29,7 +29,7 @@ export function statementOf(
   return use === 'query' && dialect === 'postgres' ? withTypedColumns(tokens, statement) : statement;
 }
 
-/** One semicolon may end it. */
+/** It may end with one semicolon. */
 function oneStatement(tokens: readonly Token[]): readonly Token[] {
   const statement = tokens.at(-1)?.text === ';' ? tokens.slice(0, -1) : tokens;
   if (statement.length === 0)
@@ -41,7 +41,7 @@ function oneStatement(tokens: readonly Token[]): readonly Token[] {
   return statement;
 }
 
-/** Parsers of databases are recursive. */
+/** Limits nesting, because parsers of databases are recursive. */
 function checkDepth(tokens: readonly Token[]): void {
   let depth = 0;
   for (const { kind, text } of tokens) {
@@ -54,7 +54,7 @@ function checkDepth(tokens: readonly Token[]): void {
   }
 }
 
-/** Comments are left out. Everything else is as it was written. */
+/** Omits comments. Everything else is unchanged. */
 function piecesOf(tokens: readonly Token[]): string[] {
   const pieces = [''];
   for (const { kind, raw, gap } of tokens) {
@@ -92,7 +92,10 @@ function bind(tokens: readonly Token[], params: SqlParams): Bound {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** As JSON text, which is what a list becomes, it would equal nothing in the column: `in (?, ?)` takes one by one. */
+/**
+ * A list becomes JSON text, which would equal no value of the column: `in (?, ?)` needs one parameter per
+ * value.
+ */
 function checkLists(tokens: readonly Token[], { gaps, values }: Bound): void {
   let [mark, isListed] = [0, false];
   for (const [index, { kind, text }] of tokens.entries()) {
@@ -131,7 +134,7 @@ const styleOf = (text: string): 'positional' | 'numbered' | 'named' =>
 
 const unbound = (message: string): OpenwopError => new OpenwopError('sql_non_parametric', { message });
 
-/** Lists and objects are kept as JSON text. PostgreSQL keeps neither NUL nor half a surrogate pair. */
+/** Lists and objects are stored as JSON text. PostgreSQL stores neither NUL nor a lone surrogate. */
 export function sqlValueOf(value: Data): SqlValue {
   if (typeof value === 'string') {
     if (value.isWellFormed() && !value.includes('\0')) return value;

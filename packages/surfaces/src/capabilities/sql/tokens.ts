@@ -1,4 +1,4 @@
-/** SQL as tokens, for three dialects. Refuses what databases could read differently; drops comments. */
+/** Tokenizes SQL of three dialects. Refuses text that databases could read differently; drops comments. */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlDialect } from '../../ports/sql.ts';
 
@@ -101,7 +101,7 @@ class Tokenizer {
     return this.#token('number', at, number);
   }
 
-  /** One token, as databases read them, but never across a comment. */
+  /** One token, as databases read it, but never across a comment. */
   #operators(): string {
     let operator = '';
     while (!this.#startsComment()) {
@@ -134,7 +134,7 @@ class Tokenizer {
     return this.#sql.startsWith('--', this.#at) || this.#sql.startsWith('/*', this.#at);
   }
 
-  /** One that runs to the end cuts off what the author wrote, so it is refused; `/*!` is code in MySQL. */
+  /** A comment up to the end would cut off the author's text, so it is refused; `/*!` is code in MySQL. */
   #comment(): boolean {
     if (!this.#startsComment()) return false;
     const { isLine, end } = this.#sql.startsWith('--', this.#at)
@@ -152,7 +152,7 @@ class Tokenizer {
     return true;
   }
 
-  /** `U&"set!005fconfig" uescape '!'` is a name in PostgreSQL that nothing here would know. */
+  /** `U&"set!005fconfig" uescape '!'` is a name in PostgreSQL that this tokenizer cannot resolve. */
   #refuseEscapes(at: number): void {
     ESCAPES.lastIndex = at;
     if (ESCAPES.test(this.#sql))
