@@ -1,4 +1,4 @@
-/** What the rows of a table look like. Threads load this file. */
+/** The columns of a table. Threads load this file. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { Refusal } from '../../refusal.ts';
 import { EVERYTHING, type Filter, isEqual, isFieldName } from './filter.ts';
@@ -6,7 +6,7 @@ import { EVERYTHING, type Filter, isEqual, isFieldName } from './filter.ts';
 export type ColumnType = 'string' | 'number' | 'boolean' | 'json';
 
 export interface Columns {
-  /** Declared: no column is added. Else a new one gets the type of its first value. */
+  /** Declared: no column is added. Otherwise a new one gets the type of its first value. */
   readonly closed: boolean;
   readonly types: Readonly<Record<string, ColumnType>>;
 }
@@ -14,7 +14,7 @@ export interface Columns {
 export const COLUMNS_MAX = 64;
 export const UNDECLARED: Columns = { closed: false, types: {} };
 
-/** Beside `id`, which every row has. A column that is null counts too. */
+/** Apart from `id`, which every row has. A null column counts too. */
 export const columnsIn = (row: object): number => Object.keys(row).filter((name) => name !== 'id').length;
 
 export function checkWidth(row: JsonObject): void {
@@ -22,7 +22,7 @@ export function checkWidth(row: JsonObject): void {
     throw violation(`A row can have at most ${COLUMNS_MAX} columns beside \`id\`, including null values.`);
 }
 
-/** The columns with those that the row adds; refuses a row that does not fit. Null fits everywhere. */
+/** The columns including those that the row adds; refuses a row that does not fit. Null fits everywhere. */
 export function fit(columns: Columns, row: JsonObject): Columns {
   checkWidth(row);
   const types = new Map(Object.entries(columns.types));
@@ -39,7 +39,7 @@ export function fit(columns: Columns, row: JsonObject): Columns {
     : { closed: columns.closed, types: Object.fromEntries(types) };
 }
 
-/** An `id` may be one that the host made for a row without. */
+/** The `id` may be one that the host generated. */
 const misfit = (name: string, declared: ColumnType, value: Json): Refusal =>
   name === 'id'
     ? violation(`The ids of this table are of the type ${declared}. Give the row such an \`id\`.`, name)
@@ -62,7 +62,7 @@ function kindOf(value: Json): ColumnType {
 const violation = (message: string, column?: string): Refusal =>
   new Refusal('table_schema_violation', { message, ...(column !== undefined && { details: { column } }) });
 
-/** The columns of a table once these are declared; null where it was declared with others. */
+/** The columns of a table after this declaration; null if it was declared with others. */
 export function declared(found: Columns, wanted: Columns): Columns | null {
   if (!found.closed) return wanted;
   const isSame = isWithin(found, wanted) && isWithin(wanted, found);
@@ -78,7 +78,7 @@ const isWithin = (inner: Columns, outer: Columns): boolean =>
 const typeOf = ({ types }: Columns, name: string): ColumnType | undefined =>
   Object.hasOwn(types, name) ? types[name] : undefined;
 
-/** Values that are no null and fit. */
+/** Matches values that fit and are not null. */
 const OF_TYPE: Readonly<Record<ColumnType, (name: string) => Filter>> = {
   string: (name) => ({ kind: 'compare', path: [name], is: '>=', value: '' }),
   number: (name) => ({

@@ -1,11 +1,11 @@
-/** What a filter means once it is read: a tree whose leaves hold paths and values, never text of a query. */
+/** A parsed filter: a tree whose leaves hold paths and values, never text of a query. */
 import type { Json } from '@gantry/protocol';
 
-/** Members from the outside in. Only objects are entered, never arrays. */
+/** Member names from outer to inner. Only objects are entered, never arrays. */
 export type Path = readonly string[];
 
 /**
- * `in`: equal as JSON to one of the values; no value at all counts as null.
+ * `in`: equal as JSON to one of the values; a missing value counts as null.
  * `compare`: only numbers with numbers, and text with text in the order of its UTF-8 bytes.
  */
 export type Filter =
@@ -19,12 +19,12 @@ export type Filter =
       readonly value: number | string;
     }
   | { readonly kind: 'exists'; readonly path: Path }
-  /** The id of the document is one of these; its member `id` may write it as a number. */
+  /** The id of the document is one of these; its member `id` may be a number. */
   | { readonly kind: 'id'; readonly ids: readonly string[] };
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
-/** Order: nothing and null, false, true, numbers, text by bytes, all else; equal ones as they were inserted. */
+/** Order: missing and null, false, true, numbers, text by bytes, all else; equal ones by insertion. */
 export interface SortField {
   readonly path: Path;
   readonly descending: boolean;
@@ -34,7 +34,7 @@ export const EVERYTHING: Filter = { kind: 'all', of: [] };
 
 export const isEqual = (path: Path, value: Json): Filter => ({ kind: 'in', path, values: [value] });
 
-/** What a filter asks to be equal, by path: `{ a: 1, 'b.c': { $eq: 2 } }`. */
+/** The equalities of a filter, by path: `{ a: 1, 'b.c': { $eq: 2 } }`. */
 export function equalPaths(filter: Filter): [Path, Json][] {
   if (filter.kind === 'all') return filter.of.flatMap(equalPaths);
   if (filter.kind === 'id' && filter.ids.length === 1) return [[['id'], filter.ids[0]!]];
@@ -49,7 +49,7 @@ export const equalities = (filter: Filter): Map<string, Json> =>
       .map(([[name], value]): [string, Json] => [name!, value]),
   );
 
-/** The filter of documents whose ids are texts however they were written: `{ id: 5 }` and `{ id: '5' }` are one. */
+/** Converts the filter for documents whose ids are stored as text: `{ id: 5 }` and `{ id: '5' }` are equal. */
 export function comparingIds(filter: Filter): Filter {
   switch (filter.kind) {
     case 'all':
@@ -69,6 +69,6 @@ export function comparingIds(filter: Filter): Filter {
 const idsOf = (values: readonly Json[]): string[] =>
   values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
 
-/** Every backend can look such names up, whatever it writes paths with. */
+/** Names that every backend can look up, whatever its path syntax. */
 export const isFieldName = (name: string): boolean =>
   /^[^$."\\\p{Cc}\p{Cs}][^."\\\p{Cc}\p{Cs}]{0,127}$/u.test(name);

@@ -1,4 +1,4 @@
-/** What tables and collections share above the port: ids, pages, sizes. */
+/** Shared by tables and collections above the port: ids, pages, sizes. */
 import { invalid, type Json, type JsonObject } from '@gantry/protocol';
 import type { Cursors } from '../../calls/cursor.ts';
 import { fingerprintOf } from '../../calls/data.ts';
@@ -29,7 +29,7 @@ export const documentsPort = (limits: DocumentLimits): PortLiteral<DocumentsPort
     postgres: async () => (await import('../../postgres/documents.ts')).postgresDocuments,
   });
 
-/** A document without an `id` gets one from its call, so that a node that runs again makes no other. */
+/** A document without an `id` gets one from its call, so that a node that runs again creates the same id. */
 export function withId(document: JsonObject, { id: invocation }: NumberedCall, position = 0): NewDocument {
   checkSize(document);
   const given: Json | undefined = Object.hasOwn(document, 'id') ? document.id : undefined;
@@ -51,7 +51,7 @@ function checkSize(document: JsonObject): void {
     );
 }
 
-/** An id stays what it is; one in a patch may only repeat it. */
+/** An id never changes; a patch may only repeat it. */
 export function patchOf(patch: JsonObject, id?: string): JsonObject {
   checkSize(patch);
   if (!Object.hasOwn(patch, 'id')) return patch;

@@ -1,4 +1,4 @@
-/** Reads filters as packs write them. What is not listed here is refused by name. */
+/** Parses filters of packs. Anything that is not listed here is refused by name. */
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { isObject } from '../../calls/data.ts';
 import { isPlainJson, isPlainText } from '../../calls/schema.ts';

@@ -1,10 +1,10 @@
-/** What a patch makes of a document, the same in every backend. Threads load this file. */
+/** Applies a patch to a document, the same in every backend. Threads load this file. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { Refusal } from '../../refusal.ts';
 
 const isInner = (name: string): boolean => name.includes('.');
 
-/** Replaces members; `x.y` is the member `y` of the object `x`, which is made where there is none. */
+/** Replaces members; `x.y` is the member `y` of the object `x`, which is created if missing. */
 export function patched(document: JsonObject, patch: JsonObject): JsonObject {
   const names = Object.keys(patch).filter(isInner);
   if (names.length === 0) return { ...document, ...patch };

@@ -1,10 +1,10 @@
-/** What writes to collections are refused with, in every backend. Threads load this file. */
+/** Refusals of writes to collections, for every backend. Threads load this file. */
 import type { CollectionName, DocumentLimits } from '../../ports/documents.ts';
 import { Refusal } from '../../refusal.ts';
 
 const shown = (id: string): string => JSON.stringify(id.slice(0, 80));
 
-/** What packs know it as: only tables have to be there. */
+/** The name in packs: only tables must exist. */
 const nounOf = ({ absent }: Pick<DocumentLimits, 'absent'>): string =>
   absent === 'table_not_found' ? 'row' : 'document';
 
@@ -26,7 +26,10 @@ export const tooManyMatch = (max: number): Refusal =>
         : `More than ${max} match. Change them in steps, with a narrower filter.`,
   });
 
-/** Measured: changing as much takes 2 s on a machine with seven times the work that it can do; other writers wait for it. */
+/**
+ * Measured: changing as much takes 2 s on a machine with seven times the work that it can do; other writers
+ * wait for it.
+ */
 export const PATCHED_BYTES_MAX = 33_554_432;
 
 export const tooMuchMatches = (bytesMax: number): Refusal =>
@@ -58,7 +61,7 @@ export const misfitThere = (id: string): Refusal =>
     details: { rowId: id },
   });
 
-/** What was found; nothing where a collection that is not there is as an empty one. */
+/** Returns `found`; throws if a missing collection is an error. */
 export function orAbsent<Found>(
   found: Found | null,
   { collection }: CollectionName,

@@ -1,4 +1,4 @@
-/** `ctx.aiEnvelope`: typed documents that a model makes, and waiting for those that others of the run make. */
+/** `ctx.aiEnvelope`: typed documents made by a model, and waiting for those of other nodes in the run. */
 import Type from 'typebox';
 import {
   acts,

@@ -1,4 +1,4 @@
-/** `ctx.fs.image`, `ctx.fs.pdf` and `ctx.fs.archive`: the work is done by a process of its own. */
+/** `ctx.fs.image`, `ctx.fs.pdf` and `ctx.fs.archive`: a separate process does the work. */
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { type Implementation, reads } from '../../calls/define-surface.ts';
@@ -21,7 +21,7 @@ const PDF = 'application/pdf';
 const pdf = { needs: 'pdf' } as const;
 
 const ArchiveFormats = Type.Enum(['zip', 'tar', 'tar-gz']);
-/** Judged with the others: a name that comes twice is no name either. */
+/** Names are checked together: a duplicate is not valid either. */
 const Entries = listOf({ path: Type.String({ maxLength: 4_096 }), bytes: Bytes }, ENTRIES_MAX);
 const archive = { needs: 'archive' } as const;
 

@@ -1,4 +1,4 @@
-/** How published packs call `ctx.fs`: content is text, base64 unless `encoding` is `utf8`. */
+/** Spellings of `ctx.fs` in published packs: content is text, base64 unless `encoding` is `utf8`. */
 import { invalid, OpenwopError } from '@gantry/protocol';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
 import {
@@ -32,7 +32,7 @@ function encodingOf(encoding: Data = 'base64'): 'utf8' | 'base64' {
   );
 }
 
-/** A call that asks for an encoding means the text; another is understood by its `bytes`. */
+/** A call with an encoding needs the text; other calls can read `bytes`. */
 function contentOf({ bytes }: DataObject, encoding: Data | undefined): string | undefined {
   if (!isTooLongForText(bytes) || encoding === undefined) return textOf(bytes, encodingOf(encoding));
   throw new OpenwopError('file_too_large', {
@@ -48,7 +48,7 @@ const OR_PLAIN_TEXT = " Or say `encoding: 'utf8'` for plain text.";
 const encoded = (text: string, encoding: 'utf8' | 'base64'): Uint8Array =>
   encoding === 'utf8' ? new Uint8Array(Buffer.from(text)) : decodeBase64(text, 'content', OR_PLAIN_TEXT);
 
-/** Bytes once, as text: with both an answer could be too large to send. */
+/** Returns bytes only as text: with both, an answer could be too large to send. */
 function inBase64(value: Data): Data {
   if (!isObject(value) || !(value.bytes instanceof Uint8Array)) return value;
   const { bytes, ...rest } = value;
@@ -65,7 +65,7 @@ const partsInBase64: Step = {
   adapt: (value) => (Array.isArray(value.parts) ? { ...value, parts: value.parts.map(inBase64) } : value),
 };
 
-/** A path that names the root has no prefix. */
+/** A path that names the root has an empty prefix. */
 function folderOf(path: Data | undefined): Data | undefined {
   if (typeof path !== 'string') return path;
   return /^(\.?\/?)$/.test(path) && path !== '/' ? '' : path.replace(/\/*$/, '/');
@@ -126,7 +126,7 @@ const ofContent = unused('contentType', 'the content says itself what it is');
 
 const content = fromBase64('contentBase64', 'bytes');
 
-/** For calls that send their content so. */
+/** For calls that send their content as text. */
 const inText = (call: string, gives: Step, takes: readonly Step[] = [content]): OwnSpelling => ({
   call,
   when: 'contentBase64',
@@ -168,7 +168,7 @@ const entriesOf = ({ entries }: DataObject): readonly Data[] => (Array.isArray(e
 
 const hasBytes = (entry: Data): boolean => isObject(entry) && entry.bytes instanceof Uint8Array;
 
-/** Each entry has its path beside its content in the JSON of the answer. */
+/** Reserved for the path of each entry in the JSON of the answer. */
 const ENTRY_BYTES = 64;
 
 function refuseTooLong(contents: readonly Data[]): void {

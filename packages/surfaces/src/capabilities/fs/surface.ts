@@ -1,4 +1,4 @@
-/** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
+/** `ctx.fs`: files of the workspace, and operations on images, PDF files and archives. */
 import { isoTime } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
@@ -15,11 +15,11 @@ import { openFiles } from './files/open-files.ts';
 import { FS } from './spellings.ts';
 
 const { optional } = s;
-/** Judged by the port, which has one code for all that is no plain path. */
+/** Checked by the port, which has one code for all invalid paths. */
 const At = { path: Type.String({ maxLength: 4_096 }) };
 const ContentType = optional(s.Text);
 
-/** For each tenant. */
+/** Per tenant. */
 const QUOTA_BYTES = 1_073_741_824;
 
 const filesPort: PortLiteral<FilesPort> = {

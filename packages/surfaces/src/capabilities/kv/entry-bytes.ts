@@ -1,10 +1,10 @@
-/** Rules for entries of kv and cache that every backend follows. Threads load this file. */
+/** Rules for entries of kv and cache in every backend. Threads load this file. */
 import type { Json } from '@gantry/protocol';
 import { KV_ACTUAL_BYTES_MAX, type KvIncrement, type KvSwapped } from '../../ports/kv.ts';
 import { Refusal } from '../../refusal.ts';
 import { bytesOf, sameJson } from '../../text.ts';
 
-/** For rows and indexes beside the texts: else a tenant could have any number of empty entries. */
+/** For rows and indexes in addition to the texts. Otherwise a tenant could have any number of empty entries. */
 export const ENTRY_OVERHEAD_BYTES = 256;
 
 export const entryBytes = (
@@ -12,7 +12,7 @@ export const entryBytes = (
   json: string,
 ): number => ENTRY_OVERHEAD_BYTES + bytesOf(namespace) + bytesOf(key) + bytesOf(json);
 
-/** `json`: what is there, or null. Throws `validation_error`. */
+/** `json`: the current value, or null. Throws `validation_error`. */
 export function incremented(json: string | null, delta: number, key: string): KvIncrement {
   const previous: unknown = JSON.parse(json ?? '0');
   if (typeof previous !== 'number')

@@ -7,11 +7,14 @@ interface KeyPage {
   readonly limit: number;
 }
 
-/** A range with one beginning. Given two, SQLite walks from the lesser; measured: 370 ms for the last page of a million keys. */
+/**
+ * A range with one lower bound. With two, SQLite walks from the lesser; measured: 370 ms for the last page of
+ * a million keys.
+ */
 export interface KeyBounds {
   readonly from: string;
   readonly operator: '>' | '>=';
-  /** All are below it; null where every key behind `from` belongs to the range. */
+  /** The exclusive upper bound; null if every key after `from` is in the range. */
   readonly end: string | null;
 }
 
@@ -22,19 +25,22 @@ export function boundsOf({ prefix, after }: Omit<KeyPage, 'limit'>): KeyBounds {
     : { from: prefix, operator: '>=', end };
 }
 
-/** What one read of a listing looks at. Expired keys beyond it are left to the next one, so that others come in between. */
+/**
+ * The most keys that one read of a listing scans. Expired keys beyond it are left to the next read, so that
+ * other calls can run.
+ */
 export const LOOKED_AT_MAX = 5_000;
 
-/** Most pages meet few expired keys; PostgreSQL would plan for a larger bound. */
+/** Most pages contain few expired keys; PostgreSQL would plan for a larger limit. */
 const firstLook = (limit: number): number => Math.min(2 * limit, LOOKED_AT_MAX);
 
 export interface Stretch {
   readonly keys: readonly string[];
-  /** The last key that was looked at; null where the page is whole or nothing is left. */
+  /** The last key that was read; null if the page is full or no keys are left. */
   readonly next: string | null;
 }
 
-/** A whole page, however many expired keys lie in between. */
+/** Returns a full page, however many expired keys are in between. */
 export async function listStretches<Page extends KeyPage>(
   page: Page,
   look: (rest: Page, lookedAtMax: number) => Promise<Stretch>,

@@ -15,7 +15,7 @@ const Target = { key: s.Key, namespace: s.optional(s.Namespace) };
 const remainingMs = ({ expiresAt }: DataObject, now: number): number | null =>
   typeof expiresAt === 'string' ? Math.max(0, Date.parse(expiresAt) - now) : null;
 
-/** Of keys and values, for each tenant. */
+/** Total of keys and values, per tenant. */
 const LIMITS = { quotaBytes: 256 * 1_048_576 };
 
 export const kvPort = quotaPort('kv', LIMITS, {

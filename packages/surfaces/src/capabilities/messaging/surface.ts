@@ -57,7 +57,10 @@ function implementMessaging(messages: MessagesPort): ImplementedSurface {
   });
 }
 
-/** Published packs put the time into the key. A node that runs again sends the same message under another one. */
+/**
+ * Excludes the key from the fingerprint: published packs put the time into it, so a node that runs again sends
+ * the same message with another key.
+ */
 function sameForEveryKey(call: ChangeCall, connector: string, envelope: EgressEnvelope): ChangeCall {
   const { invocation } = call;
   if (!invocation) return call;

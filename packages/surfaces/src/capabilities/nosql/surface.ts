@@ -48,7 +48,7 @@ export const nosqlSurface = defineSurface({
     const driver = kind === 'embedded' ? 'sqlite' : kind;
     return implementNosql({ datasources: [{ id: DATASOURCE, driver, tenants: '*', port }], cursors });
   }),
-  // The protocol closes this advertisement, and its list of drivers holds none of ours
+  // The protocol closes this advertisement, and its list of drivers includes none of ours
   limits: {},
   errors: ['datasource_not_found', 'datasource_access_denied', REJECTED, 'not_found', 'conflict'],
   methods: {
@@ -84,10 +84,10 @@ export const nosqlSurface = defineSurface({
 
 export interface NosqlDatasource {
   readonly id: string;
-  /** As discovery names it: `sqlite`, `postgres`. */
+  /** The name in discovery: `sqlite`, `postgres`. */
   readonly driver: string;
   readonly tenants: '*' | readonly string[];
-  /** With `NOSQL_LIMITS`. */
+  /** Opened with `NOSQL_LIMITS`. */
   readonly port: DocumentsPort;
 }
 
@@ -113,7 +113,7 @@ const oneOf = (at: At, id: string) => ({
 
 const filterOf = (filter: JsonObject): Filter => comparingIds(parseFilter(filter, REJECTED));
 
-/** By its id a document is found whatever its member was, so that member says the same. */
+/** The member `id` is set to the document's id, since lookups use that id. */
 function newDocument(doc: JsonObject, invocation: NumberedCall, position?: number): NewDocument {
   const { id, document } = withId(doc, invocation, position);
   return { id, document: { ...document, id } };
@@ -193,7 +193,7 @@ function finding(datasources: readonly NosqlDatasource[]) {
   };
 }
 
-/** `{ name: 1 }` gives the named members and the `id`, `{ name: 0 }` leaves them out. */
+/** `{ name: 1 }` returns the named members and the `id`, `{ name: 0 }` omits them. */
 export function projected(projection: JsonObject): (document: JsonObject) => JsonObject {
   const names = Object.keys(projection);
   if (names.length === 0) return (document) => document;

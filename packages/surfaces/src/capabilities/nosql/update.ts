@@ -1,4 +1,4 @@
-/** Reads updates as packs write them. What is refused is `nosql_filter_rejected`. */
+/** Parses updates of packs. Refusals are `nosql_filter_rejected`. */
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { sameJson } from '../../text.ts';
 import { equalPaths, type Filter } from '../documents/filter.ts';
@@ -9,7 +9,7 @@ const INNER_MAX = 100;
 
 const rejected = (message: string): OpenwopError => new OpenwopError('nosql_filter_rejected', { message });
 
-/** Members, or `$set` with members and nothing beside it. A name with dots is that of an inner member. */
+/** Members, or `$set` with members and nothing else. A name with dots is a nested member. */
 export function parseUpdate(update: JsonObject): JsonObject {
   const set = setOf(update);
   const inner = Object.keys(set).filter((name) => name.includes('.'));
@@ -34,7 +34,7 @@ function setOf(update: JsonObject): JsonObject {
   throw rejected(`The update holds "${odd.slice(0, 40)}". Send the members to replace, alone or in $set.`);
 }
 
-/** With `a` and `a.b` it would depend on their order what is set. */
+/** With both `a` and `a.b`, the result would depend on their order. */
 function refuseNested(names: readonly string[], inner: readonly string[]): void {
   const all = new Set(names);
   for (const name of inner)
@@ -45,7 +45,7 @@ function refuseNested(names: readonly string[], inner: readonly string[]): void 
         );
 }
 
-/** The document that an upsert makes where none matches: what the filter asks to be equal, then the update. */
+/** The document that an upsert inserts if none matches: the equalities of the filter, then the update. */
 export function upserted(filter: Filter, update: JsonObject): JsonObject {
   const asked = new Map<string, Json>();
   for (const [path, value] of equalPaths(filter)) {

@@ -1,10 +1,10 @@
-/** `ctx.promptLibrary`: the texts of prompts, by their names. */
+/** `ctx.promptLibrary`: prompt texts by name. */
 import { defineSurface, type ImplementedSurface, reads } from '../../calls/define-surface.ts';
 import { optional, Text, text } from '../../calls/schema.ts';
 import { overHost } from '../../open-port.ts';
 
 export interface PromptsPort {
-  /** `version` is the one that is named; without it the latest. */
+  /** Without `version`, the latest. */
   get(tenant: string, prompt: { readonly id: string; readonly version?: string }): Promise<LibraryPrompt>;
 }
 

@@ -2,7 +2,7 @@
 import type { ConsumerGroup } from '../../ports/queue.ts';
 
 export interface Bell {
-  /** Resolves when something may have arrived since the bell was taken. */
+  /** Resolves when a message may have arrived since the bell was created. */
   readonly rung: Promise<void>;
   stop(): void;
 }
@@ -14,10 +14,10 @@ export interface Turn {
 
 export class Arrivals {
   readonly #bells = new Map<string, Set<() => void>>();
-  /** By group, in the order of arrival. */
+  /** By group, in order of arrival. */
   readonly #lines = new Map<string, Set<() => void>>();
 
-  /** Take it before looking, so that nothing arrives unheard in between. */
+  /** Create it before checking for messages, so that no arrival in between is missed. */
   bell(tenant: string, topic: string): Bell {
     const { promise: rung, leave: stop } = join(this.#bells, keyOf(tenant, topic));
     return { rung, stop };
@@ -40,7 +40,7 @@ export class Arrivals {
     for (const wake of this.#bells.get(keyOf(tenant, topic)) ?? []) wake();
   }
 
-  /** After an outage, since notices may have been missed. */
+  /** Called after an outage, since notices may have been missed. */
   ringAll(): void {
     for (const waiting of this.#bells.values()) for (const wake of waiting) wake();
   }

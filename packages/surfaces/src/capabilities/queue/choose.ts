@@ -1,4 +1,4 @@
-/** Which of the messages that a database found are delivered now. Pure; threads load this file. */
+/** Selects the messages to deliver among those that a database found. Pure; threads load this file. */
 import { isDeadLetterTopic } from './dead-letter.ts';
 import { LEASE_BYTES_MAX, type QueueLease } from './queue-store.ts';
 
@@ -14,10 +14,10 @@ export interface Room {
 }
 
 export interface DueChoice<Row> {
-  /** To the dead letters: I4 of the port. */
+  /** To move to the dead letters: I4 of the port. */
   readonly spent: readonly Row[];
   readonly leased: readonly Row[];
-  /** For messages that were never delivered. */
+  /** Remaining capacity for messages that were never delivered. */
   readonly room: Room;
 }
 
@@ -42,17 +42,17 @@ export interface FreshChoice<Row> {
 
 const LOOK_AHEAD = 20;
 
-/** How many to look at first: what is delayed is passed over, and what is read ahead for it is paid for with every lease. */
+/** How many to read first. Delayed messages are skipped, and every lease pays for reading ahead. */
 export const freshLimit = ({ messages }: Room): number => messages + LOOK_AHEAD;
 
-/** When all of those are delayed, there may be many. */
+/** The next limit if all of those are delayed: there may be many. */
 export const FURTHER_LIMIT = 1_000;
 
 export interface FreshAbout {
   readonly now: number;
   readonly from: number;
   readonly room: Room;
-  /** After the last of the topic, when the rows are all that can be delivered: what has expired is not looked at again. */
+  /** After the last message of the topic, if the rows are all that can be delivered; skips expired ones. */
   readonly end: number | null;
 }
 
@@ -70,7 +70,7 @@ export function chooseFresh<Row extends Found & { readonly available_at: number 
   return { delayed: passed.filter(isDelayed), leased, next };
 }
 
-/** The first always fits, so that a group cannot get stuck. */
+/** The first message always fits, so that a group cannot get stuck. */
 function fitting<Row extends Found>(rows: readonly Row[], room: number): Row[] {
   let bytes = 0;
   return rows.filter((row, index) => {
@@ -81,17 +81,20 @@ function fitting<Row extends Found>(rows: readonly Row[], room: number): Row[] {
 
 const sum = (rows: readonly Found[]): number => rows.reduce((total, { bytes }) => total + bytes, 0);
 
-/** So many of the messages that a group has not seen are looked at to know when it should look again. */
+/** How many of the messages that a group has not seen are read to decide when it should check again. */
 export const UNSEEN_LOOKED = 256;
 
 export interface Unseen {
-  /** Also of what has expired: a lease passes over it. */
+  /** Includes expired messages, which a lease skips. */
   readonly count: number;
-  /** When the first of them is available that has not. */
+  /** When the first message that has not expired becomes available. */
   readonly firstAt: number | null;
 }
 
-/** Null when only a new message can change anything. What is delayed or has expired is put aside, so that others are looked at. */
+/**
+ * Null if only a new message can change anything. If the limit was reached, a lease is due now: it sets
+ * delayed and expired messages aside.
+ */
 export function readyAtOf({ count, firstAt }: Unseen, dueAt: number | null, now: number): number | null {
   if (count === UNSEEN_LOOKED) return now;
   const times = [firstAt, dueAt].filter((at) => at !== null);

@@ -1,4 +1,4 @@
-/** The queue port over a database: waiting, streams and subscriptions are the same for all of them. */
+/** The queue port over a database. Waiting, streams and subscriptions are the same for all databases. */
 import { OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../../backend-errors.ts';
 import type {
@@ -27,7 +27,7 @@ export interface DatabaseQueueOptions {
   readonly store: QueueStore;
   readonly arrivals: Arrivals;
   readonly now: () => number;
-  /** For the log: what a subscription failed with. */
+  /** Logs errors of subscriptions. */
   readonly report: (fault: unknown) => void;
 }
 
@@ -74,7 +74,7 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
     },
     health: () => store.health(),
     sweep: (at) => sweepAll(store, at),
-    // The database is shared with other surfaces, and closed with them
+    // The database is shared with other surfaces, which close it
     close: async () => ending.abort(),
   };
 }
@@ -128,7 +128,7 @@ function nullIfNothing(error: unknown): null {
   throw error;
 }
 
-/** Goes on from when a call arrived, whatever the clock of the machine says. */
+/** Counts from the arrival of a call, independent of changes of the system clock. */
 function clockFrom(now: number): () => number {
   const startedAt = performance.now();
   return () => now + Math.floor(performance.now() - startedAt);
@@ -157,7 +157,7 @@ async function* readLog(
   }
 }
 
-/** What the database calls its own unavailability is the queue's. */
+/** Maps unavailability of the database to the code of the queue. */
 function explained(store: QueueStore): QueueStore {
   const explain = (error: unknown): never => {
     if (!(error instanceof OpenwopError) || error.code !== 'storage_unavailable') throw error;

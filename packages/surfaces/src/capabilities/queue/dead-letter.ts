@@ -1,4 +1,4 @@
-/** Dead letters are messages of a topic of their own. Threads load this file. */
+/** Dead letters are messages of a separate topic. Threads load this file. */
 import { hash } from 'node:crypto';
 import type { MessageRow, MessageTexts, NewDeadLetter } from './queue-store.ts';
 
@@ -10,7 +10,7 @@ export const isDeadLetterTopic = (topic: string): boolean => topic.endsWith(SUFF
 
 export const deadLetterTopicOf = (topic: string): string => `${topic}${SUFFIX}`;
 
-/** The message as it was, and why it is here. */
+/** The original message, with the reason. */
 export const deadLetterOf = (
   { topic, group, deliveryCount, reason }: Omit<NewDeadLetter, 'seq'>,
   { message_id: messageId, payload, headers }: Omit<MessageRow, 'seq'>,
@@ -28,6 +28,9 @@ export const deadLetterOf = (
   headers,
 });
 
-/** Groups fail apart, so that one message can be dead for several of them. By digest: a group's name may be long. */
+/**
+ * Groups fail separately, so a message can be a dead letter of several groups. Hashed: a group name may be
+ * long.
+ */
 const deadLetterId = (messageId: string, group: string): string =>
   group === '' ? `dead.${messageId}` : `dead.${messageId}.${hash('sha256', group, 'base64url')}`;

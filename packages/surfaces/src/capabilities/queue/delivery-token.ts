@@ -1,4 +1,7 @@
-/** What pack code gets for a delivery: sealed for its tenant, so that none can be made up or carried over. */
+/**
+ * Tokens of deliveries for pack code. They are sealed for their tenant, so they cannot be forged or
+ * transferred.
+ */
 import { OpenwopError } from '@gantry/protocol';
 import type { Cursors } from '../../calls/cursor.ts';
 
@@ -6,7 +9,7 @@ export interface DeliveryTokens {
   seal(tenant: string, handle: string): string;
   /** Throws `queue_delivery_token_expired`, also for a forged token. */
   open(tenant: string, token: string): OpenedToken;
-  /** For a message that started a run and is acknowledged: packs may acknowledge it once more. */
+  /** For a message that started a run and is already acknowledged: packs may acknowledge it once more. */
   receipt(tenant: string, messageId: string): string;
 }
 

@@ -1,4 +1,4 @@
-/** Bounds of what pack code sends. The protocol's advertisement has no members for them. */
+/** Limits for input of pack code. The protocol's advertisement has no members for them. */
 import { invalid, type Json } from '@gantry/protocol';
 import type { ConsumerGroup, QueueDraft } from '../../ports/queue.ts';
 import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
@@ -27,7 +27,7 @@ export function checkGroup(consumers: ConsumerGroup): void {
   if (found) throw invalid(`The ${found.field} ${found.problem}. Choose another name.`, { ...found });
 }
 
-/** Why no queue can have such a topic and group; null when it can. */
+/** Why a topic and group are not valid; null if they are. */
 export function groupProblem(consumers: ConsumerGroup): string | null {
   const found = problemOf(consumers);
   return found && `${found.field} ${found.problem}`;
@@ -56,7 +56,10 @@ function refuseOver(field: keyof typeof PARTS, value: Json): void {
   throw invalid(`${has} ${bytes} bytes, and may have ${bytesMax}. ${next}`, { field, bytesMax });
 }
 
-/** Text without control characters, which mean something in headers and double in length in tokens. Threads load it. */
+/**
+ * Plain text has no control characters: they have a meaning in headers, and double in length in tokens.
+ * Threads load this file.
+ */
 const CONTROL = /\p{Cc}/u;
 
 export const isPlainText = (text: string): boolean => text.isWellFormed() && !CONTROL.test(text);

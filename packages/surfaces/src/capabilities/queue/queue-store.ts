@@ -1,4 +1,4 @@
-/** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file. */
+/** The operations of a database for queues. `database-queue.ts` builds the port on them. Threads load this file. */
 import type { PortWrite } from '../../calls/surface-call.ts';
 import type {
   ConsumerGroup,
@@ -13,7 +13,7 @@ export interface QueueLease extends ConsumerGroup {
   readonly messagesMax: number;
   readonly visibilityMs: number;
   readonly deliveriesMax?: number | undefined;
-  /** To refuse (`nothingThere`) leaves nothing behind, and nothing on record. */
+  /** `refuse` (`nothingThere`) changes and records nothing. */
   readonly ifEmpty: 'answer' | 'refuse';
 }
 
@@ -28,7 +28,7 @@ export interface Logged extends QueueMessage {
   readonly seq: number;
 }
 
-/** As databases keep it: payload and headers as JSON. */
+/** As stored in databases: payload and headers as JSON. */
 export interface MessageRow {
   readonly seq: number;
   readonly message_id: string;
@@ -43,32 +43,35 @@ export const loggedOf = ({ seq, message_id: messageId, payload, headers }: Messa
   headers: JSON.parse(headers),
 });
 
-/** What is on record of a lease. Payloads are not: they would be kept once more for every group. */
+/** The recorded answer of a lease. It has no payloads: they would be stored again for every group. */
 export interface Granted {
   readonly handles: readonly string[];
-  /** Whether messages went to the dead letters of the topic meanwhile. */
+  /** Whether messages were moved to the dead letters of the topic. */
   readonly buried: boolean;
-  /** Messages of the handles, where they are at hand. Never recorded. */
+  /** Messages of the handles, if already loaded. Never recorded. */
   readonly messages?: readonly Logged[];
 }
 
-/** Someone's call, which is journaled, or the host's own act. */
+/** A journaled call, or an action of the host. */
 export type QueueCall = PortWrite | { readonly tenant: string; readonly now: number };
 
-/** Whose way is made. */
+/** The group that `makeWay` is called for. */
 export type Waiting = ConsumerGroup & Pick<QueueLease, 'deliveriesMax'>;
 
 export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
-  /** When a lease found nothing: sets delayed messages aside, passes expired ones, moves spent ones. True if it did. */
+  /**
+   * After a lease found nothing: sets delayed messages aside, skips expired ones, and moves spent ones to dead
+   * letters (`buried`).
+   */
   makeWay(consumers: Waiting, call: QueueCall): Promise<{ readonly buried: boolean }>;
-  /** By their numbers, those that are still there. */
+  /** The messages with these numbers that still exist. */
   messages(seqs: readonly number[], tenant: string): Promise<readonly Logged[]>;
   settle(handle: string, outcome: QueueOutcome, call: QueueCall): Promise<QueueSettled>;
-  /** When a group should look again: null when only a new message can change anything. */
+  /** When a group should check again; null if only a new message can change anything. */
   readyAt(consumers: ConsumerGroup, tenant: string, now: number): Promise<number | null>;
-  /** In order, from after a sequence number. */
+  /** In order, after a sequence number. */
   read(topic: string, after: number, tenant: string, now: number): Promise<readonly Logged[]>;
   lastSeq(topic: string, tenant: string): Promise<number>;
   /** At most `SWEEP_BATCH`. */
@@ -76,12 +79,12 @@ export interface QueueStore {
   health(): Promise<void>;
 }
 
-/** A lease ends with the message that exceeds it, so that an answer stays far below what a channel carries. */
+/** A lease ends with the message that exceeds it, so that an answer stays far below the limit of a channel. */
 export const LEASE_BYTES_MAX = 4_194_304;
 export const READ_LIMIT = 50;
-/** Small, so that a sweep never holds up live writes for long. */
+/** Small, so that a sweep does not delay live writes for long. */
 export const SWEEP_BATCH = 500;
-/** What a message costs beside its text, so that many small ones count too. */
+/** Counted for each message in addition to its text, so that many small ones count too. */
 const MESSAGE_OVERHEAD_BYTES = 256;
 
 export interface MessageTexts {
@@ -93,7 +96,7 @@ export interface MessageTexts {
 export const messageBytes = ({ topic, payload, headers }: MessageTexts): number =>
   MESSAGE_OVERHEAD_BYTES + bytesOf(topic) + bytesOf(payload) + bytesOf(headers);
 
-/** Deliveries that are looked at to make way. */
+/** The most deliveries that `makeWay` reads. */
 export const WAY_LIMIT = 100;
 
 export interface HandleParts {
@@ -104,7 +107,7 @@ export interface HandleParts {
 
 export const handleOf = ({ groupId, seq, count }: HandleParts): string => `${groupId}.${seq}.${count}`;
 
-/** Null for what was never a handle. */
+/** Null if the text is not a handle. */
 export function readHandle(handle: string): HandleParts | null {
   const [groupId, seq, count, ...rest] = handle.split('.').map(Number);
   if (rest.length > 0 || ![groupId, seq, count].every(Number.isSafeInteger)) return null;

@@ -1,4 +1,4 @@
-/** What queues refuse, in every backend. Threads load this file. */
+/** Refusals of queues, for every backend. Threads load this file. */
 import { Refusal } from '../../refusal.ts';
 
 export const tokenExpired = (): Refusal => new Refusal('queue_delivery_token_expired');
@@ -23,10 +23,10 @@ export const tooManyGroups = (groupsMax: number): Refusal =>
     details: { groupsMax },
   });
 
-/** An empty lease of a waiting consumer, so that nothing of it is recorded. */
+/** Thrown for an empty lease of a waiting consumer, so that nothing is recorded. */
 export const nothingThere = (): Refusal =>
   new Refusal('queue_backend_unavailable', { details: { nothingThere: true } });
 
-/** As it comes out of a database. */
+/** Also recognizes the error as a database answers it. */
 export const isNothingThere = (error: unknown): boolean =>
   error instanceof Error && 'details' in error && Object(error.details).nothingThere === true;

@@ -1,24 +1,27 @@
-/** Hands messages to the host, one call for each. The same for every backend. */
+/** Passes messages to the host, one call for each. The same for every backend. */
 import { OpenwopError } from '@gantry/protocol';
 import type { QueueDelivery, QueueOutcome, QueueSubscription } from '../../ports/queue.ts';
 import { pause } from './waiting.ts';
 
 export const TAKING = {
   messagesMax: 16,
-  /** Longer than the host needs to create a run; what takes longer is handed over again. */
+  /** Longer than the host needs to create a run; after that a message is delivered again. */
   visibilityMs: 60_000,
   waitMs: 30_000,
 } as const;
 const RETRY_MS = { first: 250, max: 30_000 };
-/** When nothing is taken any more, so that few messages are on their way and the others wait in their topic. */
+/**
+ * The longest pause after a round without an accepted message. So few messages are in progress, and others
+ * stay in their topic.
+ */
 const ROUND_MS_MAX = 5_000;
 
 export interface SubscriptionSource {
   lease(signal: AbortSignal): Promise<readonly QueueDelivery[]>;
   settle(handle: string, outcome: QueueOutcome): Promise<unknown>;
-  /** For the log: what `onMessage` or the backend failed with. */
+  /** Logs errors of `onMessage` or the backend. */
   report(fault: unknown): void;
-  /** Of the port: no subscription outlives it. */
+  /** Aborted when the port closes, which ends every subscription. */
   readonly closing: AbortSignal;
 }
 
@@ -70,7 +73,7 @@ async function handOver(
   try {
     await settle(delivery.handle, outcome);
   } catch (fault) {
-    // It took too long and is, or will be, handed over again
+    // It took too long, and is or will be delivered again
     if (!(fault instanceof OpenwopError && fault.code === 'queue_delivery_token_expired')) report(fault);
   }
   return outcome.kind === 'done';

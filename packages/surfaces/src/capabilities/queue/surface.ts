@@ -17,7 +17,7 @@ type Texts = Readonly<Record<string, string>>;
 const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
   isPlainText(name) && typeof value === 'string';
 
-/** TypeBox passes over names with a line break, whatever their value: the pattern of its records ends at one. */
+/** TypeBox skips names with a line break: the pattern of its records ends at one. */
 export const Headers = Type.Refine(
   Type.Record(Type.String(), Type.String()),
   (headers) => Object.entries(headers).every(isHeader),
@@ -27,7 +27,7 @@ export const Headers = Type.Refine(
   },
 );
 
-/** Headers that packs can be given; others may come from older hosts. */
+/** Headers that packs may see; messages of older hosts may have others. */
 export const plainHeaders = (headers: Texts): Texts =>
   Object.fromEntries(Object.entries(headers).filter(isHeader));
 
@@ -163,7 +163,7 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
     async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
       checkGroup({ topic, group: '' });
       const { signal } = call;
-      // A reader that follows waits for what comes
+      // A reader that follows waits for new messages
       if (!follow) await checkTopic(port, topic, call);
       for await (const { messageId, payload, headers } of port.stream(
         { topic, fromBeginning, follow, signal },
@@ -174,7 +174,7 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
   });
 }
 
-/** A misspelled topic would look empty for ever. */
+/** A misspelled topic would look empty forever. */
 async function checkTopic(port: QueuePort, topic: string, call: PortRead): Promise<void> {
   if (await port.hasTopic(topic, call)) return;
   throw new OpenwopError('queue_topic_not_found', { details: { topic } });

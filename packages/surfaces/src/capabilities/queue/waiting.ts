@@ -1,8 +1,9 @@
 /**
- * How a consumer waits for a message.
+ * Waiting for a message.
  *
- * I1  Consumers of one group in one process wait in line; the first looks, so a message wakes one of them.
- * I2  A consumer that finds nothing waits on until its time is over, and records nothing of its looking.
+ * I1  Consumers of one group in one process wait in a queue; only the first checks, so a message wakes one of
+ *     them.
+ * I2  A consumer that finds nothing continues to wait until its timeout, and its checks are not recorded.
  */
 import type { Bell, Turn } from './arrivals.ts';
 
@@ -12,11 +13,11 @@ export interface Waiting<T> {
   readonly signal: AbortSignal;
   turn(): Turn;
   bell(): Bell;
-  /** When it is worth trying: null when only an arrival can change anything. */
+  /** When an attempt is useful; null if only an arrival can change anything. */
   readyAt(now: number): Promise<number | null>;
-  /** Null when there was nothing. */
+  /** Null if there was no message. */
   attempt(now: number): Promise<T | null>;
-  /** After an attempt that found nothing: sets aside what may be in the way. */
+  /** Called after an attempt that found nothing: moves obstructing messages aside. */
   makeWay(now: number): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ type Look<T> =
 export async function takeInTurn<T>(waiting: Waiting<T>): Promise<T | null> {
   const { now, signal } = waiting;
   const until = now() + waiting.waitMs;
-  // Without waiting no turn is needed: such leases share transactions
+  // The first check needs no turn: such leases share transactions
   const first = await look(waiting);
   if (first.kind === 'taken') return first.taken;
   const turn = waiting.turn();
@@ -65,7 +66,7 @@ async function look<T>({ now, signal, readyAt: when, attempt }: Waiting<T>): Pro
   return taken === null ? { kind: 'missed' } : { kind: 'taken', taken };
 }
 
-/** Resolves after a time, or at once when the signal ends the wait. */
+/** Resolves after a time, or at once when the signal aborts. */
 export async function pause(
   ms: number,
   signal: AbortSignal,
@@ -84,5 +85,5 @@ export async function pause(
   }
 }
 
-/** Node takes longer times for none at all. */
+/** Node treats longer timeouts as none. */
 const TIMER_MS_MAX = 2_147_483_647;

@@ -6,14 +6,14 @@ import * as s from '../../calls/schema.ts';
 import type { NodeFacts } from '../../calls/surface-call.ts';
 import { overHost } from '../../open-port.ts';
 
-/** The node that asks, and on whose behalf. */
+/** The requesting node, and its principal. */
 export type SecretReader = Pick<
   NodeFacts,
   'tenant' | 'workspace' | 'principal' | 'runId' | 'nodeId' | 'pack'
 >;
 
 export interface SecretsPort {
-  /** What is asked for is on record before this answers. */
+  /** The request is recorded before this answers. */
   resolve(
     reader: SecretReader,
     wanted: { readonly ref: string; readonly purpose: string },
@@ -49,7 +49,7 @@ export const secretsSurface = defineSurface({
   },
 });
 
-/** There is one workspace so far, which adds nothing to its tenant; clients of version 1.0 know no such scope. */
+/** There is only one workspace so far, the same as its tenant; clients of version 1.0 do not know such a scope. */
 const ADVERTISED_SCOPES = CREDENTIAL_SCOPES.filter((scope) => scope !== 'workspace');
 
 function implementSecrets(secrets: SecretsPort): ImplementedSurface {

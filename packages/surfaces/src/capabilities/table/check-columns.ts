@@ -1,4 +1,4 @@
-/** Checks the columns that a call names: a filter on a missing one would find nothing, or with `$ne` all rows. */
+/** Checks the columns that a call names: a filter on a missing one would match nothing, or with `$ne` all rows. */
 import { didYouMean, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { isObject } from '../../calls/data.ts';
 import type { PortRead } from '../../calls/surface-call.ts';
@@ -14,7 +14,7 @@ export interface ColumnUse {
 
 type Types = Readonly<Record<string, ColumnType>>;
 
-/** Throws `table_schema_violation`. A table that is not declared, or not there, is for the port to judge. */
+/** Throws `table_schema_violation`. The port handles tables that are undeclared or missing. */
 export async function checkColumns(
   port: DocumentsPort,
   { space, collection }: CollectionName,
@@ -36,7 +36,7 @@ export async function checkColumns(
 
 interface Comparison {
   readonly column: string;
-  /** Of a member inside the column. */
+  /** Whether it is a nested member of the column. */
   readonly isInner: boolean;
   readonly values: readonly Json[];
 }
@@ -68,7 +68,7 @@ function checkName(column: string, types: Types): void {
   );
 }
 
-/** Lists and objects are values of `json` columns alone; `{ gt: 5 }` was meant to be `{ $gt: 5 }`. */
+/** Only `json` columns have lists and objects as values; `{ gt: 5 }` was meant to be `{ $gt: 5 }`. */
 function checkValues({ column, isInner, values }: Comparison, types: Types): void {
   const type = Object.hasOwn(types, column) ? types[column] : undefined;
   if (isInner || type === undefined || type === 'json') return;

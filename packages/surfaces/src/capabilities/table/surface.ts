@@ -123,7 +123,7 @@ const oneRow = (table: string, rowId: string) => ({
   matchesMax: 1,
 });
 
-/** The port has `TABLE_LIMITS`. */
+/** The port is opened with `TABLE_LIMITS`. */
 export function implementTable({ port, cursors }: Over<DocumentsPort>): ImplementedSurface {
   return tableSurface.implement(
     {

@@ -1,4 +1,4 @@
-/** How near two vectors are: more is nearer, whatever the metric. Threads load this file. */
+/** Similarity of two vectors: a higher score is nearer, for every metric. Threads load this file. */
 
 export const METRICS = ['cosine', 'dot', 'l2'] as const;
 export type Metric = (typeof METRICS)[number];
@@ -16,7 +16,7 @@ function dot(left: Float32Array, right: Float32Array): number {
 
 export const norm = (vector: Float32Array): number => Math.sqrt(dot(vector, vector));
 
-/** Databases compute with 32 bits, where squares of shorter vectors vanish: such are lengthened first. */
+/** Databases compute with 32 bits, where squares of shorter vectors underflow: such vectors are scaled up first. */
 export const SHORT = 1e-12;
 
 /** The same direction with a length near 1. Only exponents change, so nothing is rounded. */
@@ -47,24 +47,24 @@ function squaredDistance(left: Float32Array, right: Float32Array): number {
   return sum;
 }
 
-/** The k best; equal ones by id. */
+/** The k best; equal scores by id. */
 export const best = <T extends Scored>(scored: readonly T[], k: number): T[] =>
   scored.toSorted((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1)).slice(0, k);
 
-/** Distances that a database computes are rounded: so many more are scored anew. */
+/** Distances from a database are rounded, so this many more candidates are scored again. */
 export const SLACK = 16;
 
 /**
- * Vectors as one byte for each number: a quarter of the memory for a first scan. The candidates tell whether it was
- * exact enough. Measured: recall@10 is 1.000 on random and clustered data (`bench/vectors.ts`).
+ * Vectors with one byte per number: a quarter of the memory for a first scan. The candidates show whether it
+ * was exact enough. Measured: recall@10 is 1.000 on random and clustered data (`bench/vectors.ts`).
  */
 const STEPS = 127;
-/** Numbers of a vector of length 1 are about 1 / sqrt(dimensions); so many times that is the largest that is kept. */
+/** Numbers of a vector of length 1 are about 1 / sqrt(dimensions); larger ones than this multiple are clipped. */
 const REACH = 8;
 
 const scaleOf = (dimensions: number): number => STEPS * Math.max(1, Math.sqrt(dimensions) / REACH);
 
-/** Of the direction alone: made for cosines. Measured: a loop takes a tenth of the time of `Int8Array.from`. */
+/** Encodes only the direction: made for cosines. Measured: a loop takes a tenth of the time of `Int8Array.from`. */
 export function encode(vector: Float32Array): Int8Array {
   const length = norm(vector);
   const scale = length === 0 ? 0 : scaleOf(vector.length) / length;
@@ -75,19 +75,22 @@ export function encode(vector: Float32Array): Int8Array {
 }
 
 interface Candidate {
-  /** Between codes, as the database computed it. */
+  /** The distance between codes, as computed by the database. */
   readonly distance: number;
-  /** Cosine of the vectors themselves. */
+  /** The cosine of the vectors themselves. */
   readonly score: number;
 }
 
-/** Measured: the 10 nearest of 100,000 random vectors are among the first 20 by their codes; each more costs time. */
+/**
+ * Measured: the 10 nearest of 100,000 random vectors are among the first 20 by their codes; each more costs
+ * time.
+ */
 export const candidatesFor = (k: number): number => 2 * k + 16;
 
-/** Measured: with less, sets of vectors that lie very close pass with a recall of 0.98; with 1, half of others fail. */
+/** Measured: with less, sets of very close vectors pass with a recall of 0.98; with 1, half of other sets fail. */
 const MARGIN = 0.25;
 
-/** False if one of the k best may have been left out: its code would be off by more than any candidate. */
+/** False if one of the k best may be missing: its code would have a larger error than any candidate's. */
 export function isConclusive(
   candidates: readonly Candidate[],
   { k, dimensions }: { readonly k: number; readonly dimensions: number },

@@ -1,4 +1,4 @@
-/** What is refused about vectors, in every backend. Threads load this file. */
+/** Refusals of vector operations, for every backend. Threads load this file. */
 import type { VectorLimits } from '../../ports/vectors.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Metric } from './metric.ts';
@@ -24,7 +24,7 @@ export function checkDimensions(expected: number, actual: number): void {
   });
 }
 
-/** Throws `conflict` when vectors are to be compared in another way than those that are there. */
+/** Throws `conflict` if the requested metric is not the collection's. */
 export function checkMetric({ metric }: CollectionShape, asked: Metric | null): void {
   if (asked === null || asked === metric) return;
   throw new Refusal('conflict', {

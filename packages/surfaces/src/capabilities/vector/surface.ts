@@ -1,4 +1,4 @@
-/** `ctx.db.vector`: vectors in collections, and the nearest to a given one. */
+/** `ctx.db.vector`: vectors in collections, and nearest-neighbour queries. */
 import { invalid, type JsonObject } from '@gantry/protocol';
 import Type from 'typebox';
 import type { DataObject } from '../../calls/data.ts';
@@ -21,7 +21,7 @@ const DIMENSIONS_MAX = 4_096;
 const VECTORS_IN_CALL_MAX = 1_000;
 const K_MAX = 500;
 const METADATA_BYTES_MAX = 16_384;
-/** The squares of as many as there can be still have room in 32 bits. */
+/** The sum of the squares of the largest vector still fits 32-bit floats. */
 const VALUE_MAX = 1e15;
 
 export const VECTOR_LIMITS: VectorLimits = {
@@ -72,7 +72,7 @@ const toVectors = (from: string): Step =>
   );
 const namespace = rename({ namespace: 'collection' });
 
-/** The schemas of packs that say `collection` are closed. */
+/** Packs that use `collection` have closed schemas. */
 const hits: Step = {
   says: '`matches` as `hits`, with `namespace` as both',
   adapt: (value, facts) =>
@@ -143,7 +143,7 @@ export const vectorSurface = defineSurface({
 
 export interface VectorOptions {
   readonly port: VectorsPort;
-  /** Of the backend: the protocol has a name for `pgvector`. */
+  /** The kind of the backend: the protocol has a name for `pgvector`. */
   readonly kind?: string;
 }
 

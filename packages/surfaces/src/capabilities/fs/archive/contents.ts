@@ -1,4 +1,4 @@
-/** What is in an archive, and what is refused of it whatever its format. */
+/** The contents of an archive, and refusals that apply to every format. */
 import { Unconvertible } from '../convert/task.ts';
 import { ENTRIES_MAX, NAME_BYTES_MAX, unpackedBytesMax } from './limits.ts';
 
@@ -7,7 +7,7 @@ export interface ArchiveFile {
   readonly bytes: Uint8Array;
 }
 
-/** Paths are as in the archive, unchecked. */
+/** Paths are as in the archive, not checked. */
 export interface Contents {
   readonly files: ArchiveFile[];
   readonly folders: string[];
@@ -30,7 +30,7 @@ export const special = (path: string): Unconvertible =>
     'fs_permission_denied',
   );
 
-/** Counts what an archive says it holds, before any of it is unpacked. */
+/** Counts the declared contents of an archive before any of it is unpacked. */
 export class Tally {
   readonly #bytesMax: number;
   #entries = 0;
@@ -57,7 +57,7 @@ export class Tally {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Names in other encodings would be guesses. */
+/** Names in other encodings are refused, not guessed. */
 export function nameOf(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);

@@ -2,17 +2,17 @@
 import type { ZlibOptions } from 'node:zlib';
 import { FILE_BYTES_MAX } from '../../../ports/files.ts';
 
-/** Of the archive, of the tar file inside of gzip, and of all files in it together. */
+/** For the archive, for the tar file inside gzip, and for the total of all files in it. */
 export const ARCHIVE_BYTES_MAX = FILE_BYTES_MAX;
 export const ENTRIES_MAX = 2_000;
-/** As paths of files have it. */
+/** The same limit as for paths of files. */
 export const NAME_BYTES_MAX = 1_024;
 
-/** Deflate makes a thousand bytes of one at most; what people keep is far from that. */
+/** Deflate expands a byte to a thousand at most; real files stay far below that. */
 export const RATIO_MAX = 200;
 const RATIO_FLOOR_BYTES = 1_048_576;
 
-/** What so many bytes may unpack to. */
+/** The most bytes that an archive of this size may unpack to. */
 export const unpackedBytesMax = (packedBytes: number): number =>
   Math.min(ARCHIVE_BYTES_MAX, Math.max(RATIO_FLOOR_BYTES, packedBytes * RATIO_MAX));
 
@@ -22,7 +22,10 @@ export type Unpacked =
 
 type Unpack = (data: Buffer, options: ZlibOptions) => unknown;
 
-/** All of the data, in no more than so many bytes. Libraries ignore what follows the end of a stream. */
+/**
+ * Unpacks all of the data, to at most `bytesMax`. Libraries ignore data after the end of a stream; this
+ * reports it.
+ */
 export function unpack(by: Unpack, data: Buffer, bytesMax: number): Unpacked {
   try {
     const made: unknown = by(data, { maxOutputLength: Math.max(bytesMax, 1), info: true });

@@ -1,4 +1,4 @@
-/** Names of entries, in archives from anywhere and in those that are made here: each could be written as a file. */
+/** Checks entry names of archives that are read or created: each must be a valid file path. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { invalid, type OpenwopError } from '@gantry/protocol';
 import { outside, plainPath } from '../files/path.ts';
@@ -8,13 +8,13 @@ export interface EntryNames {
   readonly folders: readonly string[];
 }
 
-/** By name what is in a folder; a file has nothing in it. */
+/** The entries of a folder by name; a file has none. */
 interface Folder extends Map<string, Folder | 'file'> {}
 
-/** Measured: 2,000 long paths took 80 ms, in which nothing else could happen. */
+/** Measured: 2,000 long paths blocked the event loop for 80 ms. */
 const NAMES_AT_ONCE = 100;
 
-/** Plain paths of the files, in their order. Throws with the name of the first entry that is refused. */
+/** Plain paths of the files, in order. Throws with the name of the first refused entry. */
 export async function plainEntries({ files, folders }: EntryNames): Promise<string[]> {
   const root: Folder = new Map();
   const paths: string[] = [];
@@ -46,7 +46,7 @@ function enter(root: Folder, names: readonly string[], given: string): Folder {
   return folder;
 }
 
-/** None for the folder that the archive is of, which tar calls `./`. */
+/** Empty for the root folder of the archive, which tar names `./`. */
 function namesIn(given: string): string[] {
   if (given.startsWith('/')) throw outside(given, 'of an entry does not start in the archive');
   const names = given.split('/');

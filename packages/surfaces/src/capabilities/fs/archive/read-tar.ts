@@ -1,4 +1,7 @@
-/** Tar files: ustar, PAX and GNU names. Libraries accept what follows the end and invalid names and numbers. */
+/**
+ * Reads tar files: ustar, PAX and GNU names. Libraries accept trailing data and invalid names and numbers;
+ * this does not.
+ */
 import { gunzipSync } from 'node:zlib';
 import { Unconvertible } from '../convert/task.ts';
 import { badEntry, type Contents, damaged, link, nameOf, special, Tally } from './contents.ts';
@@ -40,7 +43,7 @@ export function readTar(tar: Buffer): Contents {
   }
 }
 
-/** Headers that say something of the next one. */
+/** Headers that describe the next entry. */
 const EXTENDS = 'xgLK';
 
 function extendedBy(extended: Extended, flag: string, content: Buffer): Extended {
@@ -48,13 +51,13 @@ function extendedBy(extended: Extended, flag: string, content: Buffer): Extended
     case 'x':
       return { ...extended, ...paxOf(content) };
     case 'g':
-      // Of all entries that follow: nothing that matters here can be true of all
+      // Applies to all following entries: no supported field can be the same for all
       if (Object.keys(paxOf(content)).length > 0) throw damaged('has one name or size for many entries');
       return extended;
     case 'L':
       return { ...extended, path: nameOf(untilZero(content)) };
     default:
-      // The target of a link, which is refused when it comes
+      // The target of a link, whose entry is refused later
       return { ...extended };
   }
 }
@@ -72,7 +75,7 @@ const KINDS: Readonly<Record<string, 'file' | 'folder' | 'link' | 'special'>> = 
 };
 
 function take({ files, folders }: Contents, path: string, flag: string, content: Buffer): void {
-  // In old archives a folder is a file whose name ends so
+  // In old archives a folder is a file whose name ends with a slash
   const kind = KINDS[flag] === 'file' && path.endsWith('/') ? 'folder' : KINDS[flag];
   switch (kind) {
     case 'file':
@@ -105,14 +108,14 @@ function headerOf(block: Buffer): Header {
   };
 }
 
-/** Octal digits between spaces and NULs; the form for more than 8 GiB is more than is taken. */
+/** Octal digits between spaces and NULs. The form for more than 8 GiB is not supported. */
 function octal(block: Buffer, start: number, length: number): number {
   const digits = block.toString('latin1', start, start + length).replace(/^ +|[\0 ]+$/g, '');
   if (!/^[0-7]{1,11}$/.test(digits)) throw damaged('has a header with an invalid number');
   return Number.parseInt(digits, 8);
 }
 
-/** Of all bytes, with spaces in place of the sum itself. */
+/** The sum of all bytes, with spaces in place of the checksum itself. */
 function sumOf(block: Buffer): number {
   let sum = 0;
   for (let index = 0; index < BLOCK_BYTES; index++) sum += index >= 148 && index < 156 ? 32 : block[index]!;
@@ -159,7 +162,7 @@ const SPACE = 0x20;
 const EQUALS = 0x3d;
 const NEWLINE = 0x0a;
 
-/** Records are written `27 path=reports/july.csv` and a newline; the number is the length of all of it. */
+/** A record is `27 path=reports/july.csv` and a newline; the number is the length of the whole record. */
 export function paxOf(content: Buffer): Extended {
   let extended: Extended = {};
   for (let at = 0; at < content.byteLength; ) {

@@ -1,6 +1,6 @@
 /**
- * Zip files as most programs write them: stored or deflated, one volume, no passwords, no zip64. Local headers must agree
- * with the directory, no two files share bytes, and sizes and sums are checked.
+ * Reads zip files as most programs write them: stored or deflated, one volume, no passwords, no zip64. Local
+ * headers must match the directory, no two files share bytes, and sizes and checksums are verified.
  */
 import { crc32, inflateRawSync } from 'node:zlib';
 import { badEntry, type Contents, damaged, link, nameOf, special, Tally } from './contents.ts';
@@ -25,7 +25,7 @@ interface Entry {
   readonly packed: number;
   readonly size: number;
   readonly offset: number;
-  /** Of the next in the directory. */
+  /** The offset of the next directory entry. */
   readonly next: number;
 }
 
@@ -112,7 +112,7 @@ interface Span {
   readonly data: Buffer;
 }
 
-/** Where a file lies, by what stands before it. */
+/** Locates the data of a file by its local header. */
 function spanOf(zip: Buffer, { path, name, method, crc, packed, size, offset }: Entry, limit: number): Span {
   const disagrees = badEntry(path, 'does not match its directory entry');
   const head = LOCAL.read(zip, offset, limit);
@@ -129,7 +129,7 @@ function spanOf(zip: Buffer, { path, name, method, crc, packed, size, offset }: 
   return { start: offset, end, data: zip.subarray(start, end) };
 }
 
-/** Many files in the same bytes are how small archives unpack to everything. */
+/** Overlapping entries let a small archive unpack to a huge size. */
 function refuseShared(spans: readonly (Span & { readonly entry: Entry })[]): void {
   let end = 0;
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {

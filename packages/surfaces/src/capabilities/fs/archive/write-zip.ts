@@ -3,10 +3,10 @@ import type { ArchiveFile } from './contents.ts';
 import { RATIO_MAX } from './limits.ts';
 import { CENTRAL, DEFLATED, END, FLAGS, KINDS, LOCAL, MODE_SHIFT, STORED } from './zip-format.ts';
 
-/** 2.0: deflate. The upper byte says that attributes are those of Unix. */
+/** 2.0: deflate. The upper byte means that attributes are those of Unix. */
 const VERSION = 20;
 const MADE_BY = (3 << 8) | VERSION;
-/** The first day that the format knows: files of the same content make the same archive. */
+/** The first date of the format: files with the same content make the same archive. */
 const DATE = 0x0021;
 const ATTRIBUTES = ((KINDS.file | 0o644) << MODE_SHIFT) >>> 0;
 
@@ -41,7 +41,7 @@ export function writeZip(files: readonly ArchiveFile[]): Buffer {
   ]);
 }
 
-/** As it is where that is smaller, and where readers, ours among them, would take it for a bomb. */
+/** Stored without compression if that is smaller, or if readers, including ours, would refuse it as a bomb. */
 function pack(bytes: Uint8Array): Pick<Written, 'method' | 'data'> {
   const data = deflateRawSync(bytes);
   const isWorth = data.byteLength < bytes.byteLength && bytes.byteLength <= data.byteLength * RATIO_MAX;

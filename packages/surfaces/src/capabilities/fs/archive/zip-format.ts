@@ -4,7 +4,7 @@ type Values<Name extends string> = { readonly [Each in Name]: number };
 
 const SIGNATURE_BYTES = 4;
 
-/** `fields`: in their order, each with its bytes. The record has their offsets by name. */
+/** `fields`: in order, each with its size in bytes. The record has their offsets by name. */
 function recordOf<Name extends string>(signature: number, fields: Readonly<Record<Name, 2 | 4>>) {
   let bytes = SIGNATURE_BYTES;
   const members = Object.entries<2 | 4>(fields).map(([name, size]) => {
@@ -16,13 +16,13 @@ function recordOf<Name extends string>(signature: number, fields: Readonly<Recor
     ...offsets,
     signature,
     bytes,
-    /** Null where no such record lies before `end`. */
+    /** Null if there is no such record before `end`. */
     read(zip: Buffer, at: number, end: number): Values<Name> | null {
       if (at + bytes > end || zip.readUInt32LE(at) !== signature) return null;
       const values = members.map(({ name, offset, size }) => [name, zip.readUIntLE(at + offset, size)]);
       return Object.fromEntries(values);
     },
-    /** What is not given is zero. */
+    /** Missing values are zero. */
     write(values: Partial<Values<Name>>): Buffer {
       const record = Buffer.alloc(bytes);
       record.writeUInt32LE(signature);
@@ -37,7 +37,7 @@ const HEAD = { version: 2, flags: 2, method: 2, time: 2, date: 2, crc: 4, packed
 /** Before each file. */
 export const LOCAL = recordOf(0x04034b50, { ...HEAD, nameBytes: 2, extraBytes: 2 });
 
-/** Of each file in the directory. */
+/** One for each file in the directory. */
 export const CENTRAL = recordOf(0x02014b50, {
   madeBy: 2,
   ...HEAD,
@@ -65,7 +65,7 @@ export const DEFLATED = 8;
 
 export const FLAGS = { encrypted: 0x2041, sizesFollow: 0x08, patch: 0x20, utf8: 0x800 } as const;
 
-/** The upper half of the attributes, as Unix has it. */
+/** The upper half of the attributes is the Unix mode. */
 export const MODE_SHIFT = 16;
 export const MODE_KIND = 0o170000;
 export const KINDS = { file: 0o100000, folder: 0o040000, link: 0o120000 } as const;

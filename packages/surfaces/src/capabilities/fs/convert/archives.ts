@@ -1,4 +1,4 @@
-/** Runs in the converter's process only: an archive can be made to take any time. */
+/** Runs only in the converter's process: a crafted archive can take any time. */
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import type { ArchiveFile, Contents } from '../archive/contents.ts';
@@ -38,7 +38,7 @@ export const FORMATS: Readonly<Record<ArchiveFormat, Format>> = {
 };
 
 export async function writeTar(files: readonly ArchiveFile[]): Promise<Buffer> {
-  // Here and not above: loading it takes 30 ms, and most tasks do without
+  // Imported here: loading it takes 30 ms, and most tasks do not need it
   const { pack } = await import('tar-stream');
   const tar = pack();
   for (const { path, bytes } of files) {
@@ -49,7 +49,7 @@ export async function writeTar(files: readonly ArchiveFile[]): Promise<Buffer> {
   return buffer(tar);
 }
 
-/** Byte 9 of gzip says which system packed; 255 says nothing, so that all systems give the same bytes. */
+/** Byte 9 of gzip is the operating system; 255 means unknown, so that all systems write the same bytes. */
 const GZIP_OS_OFFSET = 9;
 const GZIP_OS_UNKNOWN = 0xff;
 
@@ -61,7 +61,7 @@ export async function writeTarGz(files: readonly ArchiveFile[]): Promise<Buffer>
       'file_too_large',
     );
   const packed = gzipSync(tar);
-  // Readers, ours among them, would take it for a bomb
+  // Readers, including ours, would refuse it as a bomb
   const isBomb = tar.byteLength > unpackedBytesMax(packed.byteLength);
   const bytes = isBomb ? gzipSync(tar, { level: 0 }) : packed;
   bytes[GZIP_OS_OFFSET] = GZIP_OS_UNKNOWN;

@@ -1,6 +1,6 @@
 /**
- * Converts images, PDF files and archives, each task in a process of its own. It cannot write files, open connections or
- * start processes, sees no environment, and is killed when it exceeds time, memory or CPU.
+ * Converts images, PDF files and archives, each task in its own process. The process cannot write files, open
+ * connections or start processes, has an empty environment, and is killed when it exceeds time, memory or CPU.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ type Caller = Pick<ReadCall, 'tenant' | 'signal'>;
 
 export interface Converter {
   readonly lacks: readonly Task['kind'][];
-  /** Rejects with one of `REFUSALS` when the file is at fault. */
+  /** Rejects with one of `REFUSALS` if the file is the cause. */
   run(task: Task, parts: readonly Uint8Array[], call: Caller): Promise<Converted>;
 }
 
@@ -44,11 +44,11 @@ function isThere(name: string): boolean {
   }
 }
 
-/** `sharp` is one package, and one more with its machine code for each kind of machine. */
+/** `sharp` is one package, plus one with native code for each platform. */
 const hasImages = (): boolean =>
   ['', 'musl'].some((libc) => isThere(`@img/sharp-${process.platform}${libc}-${process.arch}`));
 
-/** Looks for the libraries without loading them. `limits` is for tests. */
+/** Checks for the libraries without loading them. `limits` is for tests. */
 export function openConverter(limits: ConverterLimits = LIMITS): Converter {
   const turns = limiter({ max: AT_ONCE_MAX, waitingPerTenantMax: WAITING_BY_TENANT_MAX });
   const lacks = { image: !hasImages(), pdf: !isThere('unpdf') || !isThere('pdf-lib') };
@@ -76,7 +76,7 @@ const NODE_FLAGS = [
 function start({ wallClockMs }: ConverterLimits): Child {
   const command = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'process.ts')];
   const seconds = Math.ceil(wallClockMs / 1_000) + 1;
-  // The shell sets what even native code cannot undo: no file grows, no cycles after the time
+  // The shell sets limits that even native code cannot undo: no file grows, and CPU time ends
   const [program, ...args] =
     process.platform === 'win32'
       ? command
@@ -142,11 +142,11 @@ function readAnswer({ head, parts }: Message): Converted {
   );
 }
 
-/** The same file would fail again. */
+/** Not retriable: the same file would fail again. */
 const failed = (message: string, cause: unknown, code: Refusal = 'validation_error'): OpenwopError =>
   new OpenwopError(code, { message: `${message} Use another file, or ask for less.`, cause });
 
-/** Only Linux says; elsewhere the heap and the number of pixels are what is bounded. */
+/** Only Linux reports it; elsewhere only the heap and the number of pixels are limited. */
 async function residentBytes(pid: number | undefined): Promise<number> {
   if (process.platform !== 'linux' || pid === undefined) return 0;
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

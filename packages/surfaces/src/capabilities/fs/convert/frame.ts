@@ -1,4 +1,4 @@
-/** What travels between the host and a converter: JSON, then bytes. */
+/** Messages between the host and a converter: JSON, then bytes. */
 import type { Writable } from 'node:stream';
 import { ENTRIES_MAX } from '../archive/limits.ts';
 
@@ -8,12 +8,12 @@ export interface Message {
 }
 
 const LENGTH_BYTES = 4;
-/** The text of PDF files is here, escaped. */
+/** Includes the text of PDF files, escaped. */
 const HEAD_BYTES_MAX = 16 * 1_048_576;
-/** Nothing else has as many. */
+/** No other task has as many. */
 const PARTS_MAX = ENTRIES_MAX;
 
-/** Part by part; measured: joining 30 MiB, and taking them apart again, held up everything else for 50 ms. */
+/** Sent part by part; measured: joining 30 MiB, and splitting them again, blocked everything else for 50 ms. */
 export function send(stream: Writable, { head, parts }: Message): void {
   const text = Buffer.from(JSON.stringify({ head, lengths: parts.map(({ byteLength }) => byteLength) }));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -23,7 +23,7 @@ export function send(stream: Writable, { head, parts }: Message): void {
   stream.end();
 }
 
-/** Throws on what is not exactly one message: the other side decodes files from anywhere, and may be theirs by now. */
+/** Throws unless it is exactly one message: the other side decodes untrusted files, and may be compromised. */
 export async function receive(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Message> {
   const incoming = new Incoming(chunks);
   const headBytes = Buffer.from(await incoming.take(LENGTH_BYTES)).readUInt32BE();

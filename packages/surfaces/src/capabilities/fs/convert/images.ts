@@ -1,11 +1,11 @@
-/** Runs in the converter's process only: decoders of images are where bugs of memory live. */
+/** Runs only in the converter's process: image decoders often have memory bugs. */
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import type { Message } from './frame.ts';
 import { FORMATS, type Format, type ImageTask, PIXELS_MAX, SIDE_MAX, Unconvertible } from './task.ts';
 
 sharp.cache(false);
 sharp.concurrency(1);
-/** Everything else that can be loaded is a larger target: SVG fetches, PDF and others run code. */
+/** Other loaders are larger targets: SVG fetches, PDF and others run code. */
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}Buffer`),
@@ -17,7 +17,7 @@ export async function convertImage(
 ): Promise<Message> {
   const options = { limitInputPixels: PIXELS_MAX, failOn: 'error', pages: 1 } as const;
   const metadata = await sharp(bytes, options).metadata().catch(undecodable);
-  // What a camera says of its position is applied first, so that sides and offsets are those that people see
+  // The camera orientation is applied first, so that sides and offsets match the displayed image
   const upright = sharp(bytes, options).autoOrient();
   const image = apply(upright, task, metadata);
   const { data, info } = await image.toBuffer({ resolveWithObject: true }).catch(undecodable);
@@ -49,13 +49,13 @@ function apply(image: Sharp, task: ImageTask, metadata: Metadata): Sharp {
   }
 }
 
-/** Formats differ in how large a side may be. */
+/** Formats have different limits for a side. */
 const fitting = (image: Sharp, { width, height }: Metadata): Sharp =>
   Math.max(width, height) > SIDE_MAX
     ? image.resize({ width: SIDE_MAX, height: SIDE_MAX, fit: 'inside' })
     : image;
 
-/** As it came, where that can be written. */
+/** The input format, if it can be written. */
 const formatOf = ({ format }: Metadata): Format => {
   const name = String(format) === 'heif' ? 'avif' : String(format);
   return FORMATS.find((each) => each === name) ?? 'png';

@@ -32,7 +32,7 @@ async function split(document: PDFDocument, ranges: readonly string[]): Promise<
   return { head: made.map(({ range, pages }) => ({ range, pages })), parts: made.map(({ bytes }) => bytes) };
 }
 
-/** `3`, `2-5`, `7-` and `-2`, from 1 on. */
+/** `3`, `2-5`, `7-` and `-2`, counted from 1. */
 function pagesOf(range: string, count: number): number[] {
   const [, from, dash, to] = /^\s*(\d{0,6})\s*(-?)\s*(\d{0,6})\s*$/.exec(range) ?? [];
   const first = from ? Number(from) : 1;

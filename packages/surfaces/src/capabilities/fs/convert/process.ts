@@ -1,4 +1,4 @@
-/** One task in one process: a message comes in, a message goes out, the process ends. */
+/** One task per process: receives a message, sends a message, and ends. */
 import { type Message, receive, send } from './frame.ts';
 import { BYTES_MAX, type Task, Unconvertible } from './task.ts';
 
@@ -14,7 +14,7 @@ async function perform(task: Task, parts: readonly Uint8Array[]): Promise<Messag
 }
 
 async function answer(): Promise<Message> {
-  // The host has counted what it sends
+  // The host has checked the size of what it sends
   const { head, parts } = await receive(process.stdin, Number.MAX_SAFE_INTEGER);
   try {
     const task = head as Task;

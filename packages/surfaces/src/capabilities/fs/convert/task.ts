@@ -1,4 +1,4 @@
-/** What a converter can be asked, and how much of it. */
+/** The tasks of a converter, and their limits. */
 import { ARCHIVE_BYTES_MAX } from '../archive/limits.ts';
 
 export interface Size {
@@ -40,7 +40,7 @@ export type Task =
 
 const MIB = 1_048_576;
 
-/** Of all parts that go in, and of all that come out. */
+/** Totals of all input parts and all output parts. */
 export const BYTES_MAX: Readonly<Record<Task['kind'], Readonly<Record<'input' | 'output', number>>>> = {
   image: { input: 6 * MIB, output: 8 * MIB },
   pdf: { input: 6 * MIB, output: 8 * MIB },
@@ -60,7 +60,7 @@ export const REFUSALS = [
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** An expected failure: the file, or what was asked of it, is at fault. */
+/** An expected failure, caused by the file or the request. */
 export class Unconvertible extends Error {
   readonly code: Refusal;
   constructor(message: string, code: Refusal = 'validation_error') {

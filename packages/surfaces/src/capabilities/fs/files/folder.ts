@@ -1,6 +1,7 @@
 /**
- * A folder that is held open. On Linux names are looked up below the open folder (`/proc/self/fd`), so no swapped folder
- * or link is followed. Elsewhere the folder is compared with its path after opening, which leaves a moment in between.
+ * An open folder. On Linux names are looked up below the open folder (`/proc/self/fd`), so no swapped folder
+ * or link is followed. Elsewhere the folder is compared with its path after opening, which leaves a short
+ * race.
  */
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
@@ -24,18 +25,18 @@ export class Folder {
     this.#path = path;
   }
 
-  /** Of the operator: links on the way to it are theirs. */
+  /** For folders of the operator: links in their path are followed. */
   static async open(path: string): Promise<Folder> {
     return new Folder(await open(path, O_RDONLY | O_DIRECTORY), path);
   }
 
-  /** The folder, or something in it, as the operating system takes it. */
+  /** The path of the folder, or of an entry, for the operating system. */
   at(name?: string): string {
     const folder = HOLDS ? `/proc/self/fd/${this.#handle.fd}` : this.#path;
     return name === undefined ? folder : join(folder, name);
   }
 
-  /** Throws `LinkFound`, or what the system says. */
+  /** Throws `LinkFound`, or the system's error. */
   async enter(name: string): Promise<Folder> {
     const path = this.at(name);
     const seen = await lstat(path);
@@ -45,7 +46,7 @@ export class Folder {
     return this.#same(new Folder(handle, join(this.#path, name)), handle, seen);
   }
 
-  /** A file to read. A special file is not opened: that alone could have an effect. */
+  /** Opens a file for reading. A special file is not opened: opening alone could have an effect. */
   async openFile(name: string): Promise<FileHandle> {
     const path = this.at(name);
     const seen = await lstat(path);
@@ -55,7 +56,7 @@ export class Folder {
     return this.#same(handle, handle, seen);
   }
 
-  /** Makes the renames and removals in it last. */
+  /** Makes renames and removals in the folder durable. */
   async sync(): Promise<void> {
     await this.#handle.sync();
   }
@@ -72,7 +73,7 @@ export class Folder {
   }
 }
 
-/** Of something that was seen to be what is opened: if it is a link by now, it was swapped. */
+/** Opens an entry that was checked before: if it is a link now, it was swapped. */
 async function opened(path: string, flags: number): Promise<FileHandle> {
   try {
     return await open(path, flags);
@@ -87,10 +88,10 @@ export const denied = (path: string, problem: string): OpenwopError =>
     message: `The path ${JSON.stringify(path)} ${problem}. Use another path.`,
   });
 
-/** Its file has other names, which may be anywhere. */
+/** The file has other names, which may be outside. */
 export const shared = (path: string): OpenwopError => outside(path, 'is a hard link');
 
-/** Nothing is there, nor could be: below a file there is nothing. */
+/** Nothing exists at the path: missing, or below a file. */
 export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
 
 const notFound = (path: string): OpenwopError => new OpenwopError('file_not_found', { details: { path } });

@@ -31,7 +31,7 @@ export async function listFiles(root: string, range: FileRange): Promise<FileEnt
 interface Level {
   /** Of the folder; ends with a slash unless it is the root. */
   readonly path: string;
-  /** Of the names. */
+  /** A prefix of the names. */
   readonly start: string;
   readonly depth: number;
 }
@@ -65,13 +65,16 @@ async function* below(
   }
 }
 
-/** Links, special files and files with other names are not there for anyone. */
+/** Links, special files and files with several hard links are never listed. */
 async function* fileAt(folder: Folder, name: string, path: string): AsyncGenerator<FileEntry> {
   const seen = await lstat(folder.at(name)).catch(goneFrom(path));
   if (seen?.isFile() && seen.nlink === 1) yield { path, sizeBytes: seen.size, isDirectory: false };
 }
 
-/** Null for what went, or became a link, since its name was read. What cannot be read by this host is not left out. */
+/**
+ * Null if the entry was deleted or became a link since its name was read. Unreadable entries are errors, not
+ * omitted.
+ */
 const goneFrom =
   (path: string) =>
   (error: unknown): null => {
@@ -82,16 +85,16 @@ const goneFrom =
 interface Name {
   readonly name: string;
   readonly isFolder: boolean;
-  /** From the root; ends with a slash if it is a folder. */
+  /** From the root; ends with a slash for a folder. */
   readonly path: string;
-  /** Within its folder. */
+  /** The sort key within its folder. */
   readonly order: Buffer;
 }
 
 interface Wanted {
   readonly level: Level;
   readonly range: FileRange;
-  /** The last name of this folder that was looked at. */
+  /** The last name of this folder that was read. */
   readonly past: Buffer | null;
 }
 
@@ -117,7 +120,7 @@ async function* piecesOf(path: string): AsyncGenerator<Dirent[]> {
   try {
     for (let entry = await folder.read(); entry !== null; entry = await folder.read()) {
       const piece = [entry];
-      // One read brings many names, and the others are in memory then: a promise for each would double the time
+      // One read buffers many names, and the rest are in memory: a promise for each would double the time
       for (let next = folder.readSync(); next !== null; next = folder.readSync()) {
         piece.push(next);
         if (piece.length === NAMES_AT_ONCE) break;
@@ -141,7 +144,7 @@ function nameOf(entry: Dirent, { level, range, past }: Wanted): Name | null {
   return isNext ? { name, isFolder, path, order } : null;
 }
 
-/** A folder that the cursor is in is entered again, and not named again. */
+/** A folder that contains the cursor is entered again, but not listed again. */
 function isAfter(
   { path, isFolder }: Pick<Name, 'path' | 'isFolder'>,
   { after, recursive }: FileRange,

@@ -1,7 +1,7 @@
 /**
- * `files/roots/` has a folder for each workspace, `files/staged/` what is on its way. A change is
- * noted in the database, made by one rename, then recorded. After a crash the note and the staged file tell whether the
- * rename happened. Changes in a workspace happen one at a time.
+ * `files/roots/` has a folder for each workspace, `files/staged/` has content in transit. A change is noted in
+ * the database, made by one rename, then recorded. After a crash the note and the staged file show whether the
+ * rename happened. Changes in a workspace are serialized.
  */
 
 import { hash } from 'node:crypto';
@@ -42,9 +42,9 @@ import {
 export interface FilesOptions {
   readonly database: EmbeddedDatabase;
   readonly dataDir: string;
-  /** For each tenant, of what was written here. */
+  /** Per tenant; counts what was written here. */
   readonly quotaBytes: number | QuotaOf;
-  /** For each tenant. For tests: a host has `FILES_MAX`. */
+  /** Per tenant, for tests. Default: `FILES_MAX`. */
   readonly filesMax?: number;
   readonly now: () => number;
 }
@@ -61,7 +61,7 @@ class Files implements FilesPort {
   readonly #options: FilesOptions;
   readonly #folder: string;
   readonly #staged: string;
-  /** Of changes: one at a time in each workspace. */
+  /** Serializes changes in each workspace. */
   readonly #turns = limiter({ max: Number.POSITIVE_INFINITY, perTenantMax: 1 });
 
   constructor(options: FilesOptions) {
@@ -79,7 +79,7 @@ class Files implements FilesPort {
           await this.#make(change, 'again');
           await database.upkeep('files', 'recover', change, now());
         } catch {
-          // It was not acknowledged and cannot be done any more: a repeat of the call reports why
+          // It was not acknowledged and cannot be completed: a repeat of the call reports the reason
           await database.upkeep('files', 'abandon', change.tenant, change.invocation);
         }
       }
@@ -142,7 +142,7 @@ class Files implements FilesPort {
     });
   }
 
-  /** Makes the change unless that was done. Null: nothing was to be changed, or the answer is on record. */
+  /** Makes the change unless it was already made. Null: nothing to change, or the answer is already recorded. */
   async #once(
     { tenant, invocation, path }: FileChange,
     call: PortWrite,
@@ -170,7 +170,10 @@ class Files implements FilesPort {
     return change;
   }
 
-  /** Again: the rename may have happened. Then the staged file of a write is gone, and that of a deletion is there. */
+  /**
+   * With `again`, the rename may have happened. Then the staged file of a write is gone, and that of a
+   * deletion exists.
+   */
   async #make({ tenant, workspace, path, kind, staged }: FileChange, time: 'first' | 'again'): Promise<void> {
     const root = this.#rootOf(tenant, workspace);
     const names = path.split('/');
@@ -200,7 +203,7 @@ class Files implements FilesPort {
     return { root: this.#rootOf(tenant, workspace), names, path: names.join('/') };
   }
 
-  /** A digest has no characters that mean something, and no two workspaces share one. */
+  /** A digest has no special characters, and is unique for each workspace. */
   #rootOf(tenant: string, workspace: string): string {
     const digest = hash('sha256', JSON.stringify([tenant, workspace]), 'hex');
     return join(this.#folder, 'roots', digest.slice(0, 40));
@@ -212,7 +215,7 @@ class Files implements FilesPort {
   }
 }
 
-/** It is there for everyone, though it is made with the first file. */
+/** The root always exists for callers, although it is created with the first file. */
 async function factsOfRoot(root: string): Promise<FileFacts> {
   const seen = await stat(root).catch(nothing).catch(explained('.'));
   return { sizeBytes: 0, modifiedAt: seen?.mtimeMs ?? 0, contentType: null, isDirectory: true };
@@ -235,7 +238,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** For files that were written without a type. */
+/** For files that were written without a content type. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   avif: 'image/avif',
   csv: 'text/csv',

@@ -1,4 +1,4 @@
-/** Paths as callers write them. What is not a plain path on every system is refused on every system. */
+/** Checks paths of callers. A path that is not plain on every system is refused on every system. */
 import { OpenwopError } from '@gantry/protocol';
 import { SANDBOX_ROOT } from '../../../ports/files.ts';
 
@@ -6,23 +6,26 @@ const PATH_BYTES_MAX = 1_024;
 const NAME_BYTES_MAX = 255;
 const DEPTH_MAX = 32;
 
-/** Windows opens a device under these names, whatever the folder and the extension. */
+/** Windows opens a device for these names, in any folder and with any extension. */
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
-/** Backslashes and colons separate on Windows; text that runs backwards or shows nothing hides what it names. */
+/** Backslashes and colons are separators on Windows; bidirectional and invisible characters disguise a name. */
 const ODD = /[\\:*?"<>|\p{Cc}\p{Bidi_Control}\u200b\u2060\ufeff]/u;
 
-/** Names from the root, without `.` and `..`; absolute paths must lead there. Throws `path_outside_sandbox`. */
+/** Names from the root, without `.` and `..`; absolute paths must start there. Throws `path_outside_sandbox`. */
 export function plainPath(path: string): string[] {
   const names = plainPathOrRoot(path);
   if (names.length === 0) throw outside(path, 'names the folder itself');
   return names;
 }
 
-/** The same, and no names for the root itself. */
+/** The same, with an empty list for the root itself. */
 export const plainPathOrRoot = (path: string): string[] => resolve(path, path);
 
-/** The folder and the beginning of a name that a prefix means: `con` is no name, but `config.json` begins so. */
+/**
+ * The folder and the name prefix of a path prefix. `con` is allowed here: it is no valid name, but
+ * `config.json` begins so.
+ */
 export function plainPrefix(prefix: string): { readonly folders: string[]; readonly start: string } {
   if (prefix === SANDBOX_ROOT) return { folders: [], start: '' };
   const end = prefix.lastIndexOf('/') + 1;
@@ -67,7 +70,7 @@ function checked(name: string, given: string): string {
   return name;
 }
 
-/** Whether what is there could be asked for. */
+/** Whether a caller could request the path. */
 export function isPlainPath(path: string): boolean {
   try {
     return plainPath(path).length > 0;
@@ -78,7 +81,7 @@ export function isPlainPath(path: string): boolean {
 
 const SHOWN_MAX = 200;
 
-/** Never names anything of this machine. */
+/** The message never reveals paths of this machine. */
 export const outside = (path: string, problem: string): OpenwopError =>
   new OpenwopError('path_outside_sandbox', {
     message:

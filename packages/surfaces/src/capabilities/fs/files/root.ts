@@ -1,4 +1,4 @@
-/** The folder of one workspace: reading, looking and walking in it. */
+/** The folder of one workspace: reading, inspecting and walking. */
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, rmdir } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import type { FileChange } from '../../../sqlite/files.ts';
 import { syncFolder } from '../../../sync-folder.ts';
 import { denied, Folder, LinkFound, shared } from './folder.ts';
 
-/** Opens the folder of these names. The caller closes it. */
+/** Opens the folder with these names. The caller closes it. */
 export async function walk(root: string, names: readonly string[], make = false): Promise<Folder> {
   if (make) await mkdir(root, { recursive: true, mode: 0o700 });
   let folder = await Folder.open(root);
@@ -57,7 +57,7 @@ export async function inFolder<T>(
   return within(folder, () => work(folder, names.at(-1)!));
 }
 
-/** A plain file with one name, or a folder. */
+/** Accepts a plain file with one hard link, or a folder. */
 export async function look(root: string, names: readonly string[]): Promise<Stats> {
   const seen = await inFolder(root, names, (folder, name) => lstat(folder.at(name)));
   if (seen.isSymbolicLink()) throw new LinkFound();
@@ -66,7 +66,7 @@ export async function look(root: string, names: readonly string[]): Promise<Stat
   return seen;
 }
 
-/** A file with several names may have one outside: what is written here would be read there. */
+/** A file with several hard links may have one outside: data written here could be read there. */
 function checkFile(seen: Stats, names: readonly string[]): void {
   if (!seen.isFile()) throw Object.assign(new Error('not a file'), { code: 'EISDIR' });
   if (seen.nlink > 1) throw shared(names.join('/'));
@@ -92,7 +92,7 @@ export function readWhole(root: string, names: readonly string[], makeRoom?: Mak
 export const tooLarge = (): OpenwopError =>
   new OpenwopError('file_too_large', { details: { maxFileSizeBytes: FILE_BYTES_MAX } });
 
-/** Folders that a deletion has left empty; the first that is not ends it. */
+/** Removes folders that a deletion left empty, up to the first that is not empty. */
 export async function prune(root: string, folders: readonly string[]): Promise<void> {
   for (let depth = folders.length; depth > 0; depth--) {
     try {
@@ -121,7 +121,7 @@ export function changeOf(
   return { ...what, staged: randomUUID(), bytes: 0, contentType: null };
 }
 
-/** What the file will be; judged by what is there now. */
+/** The new content of the file, checked against its current state. */
 export async function contentFor({ root, names, path }: Target, file: FileContent & { mode: WriteMode }) {
   const seen = await look(root, names).catch(missing);
   if (seen?.isDirectory()) throw denied(path, 'is a folder');
@@ -141,7 +141,7 @@ export async function stage(path: string, bytes: Uint8Array): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Not for what lies below a file: a write cannot make that. */
+/** Not for a path below a file: a write cannot create that. */
 function missing(error: unknown): null {
   if (codeOf(error) === 'ENOENT') return null;
   throw error;
