@@ -1,6 +1,6 @@
 /**
  * Objects in an S3 bucket, as `<prefix><tenant>/<bucket>/<key>`; the tenant is a digest. A put is idempotent
- * unless another came between, so the host keeps the journal and repeats interrupted calls.
+ * unless another put came in between, so the host keeps the journal and repeats interrupted calls.
  */
 import { connectS3, type S3Address } from '@gantry/store';
 import type { BlobEntry, BlobPort, BlobRange } from '../ports/blobs.ts';
@@ -21,7 +21,7 @@ import {
 import { asked, isMissing } from './errors.ts';
 import { checkSize, readObject } from './read.ts';
 
-/** `times` is for tests: a host has `S3_TIMES`. */
+/** `times` is for tests. Default: `S3_TIMES`. */
 export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES): Promise<BlobPort> {
   const { sdk, client } = await connectS3(address, {
     maxAttempts: ATTEMPTS_MAX,
@@ -49,7 +49,7 @@ export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES)
           Body: bytes,
           ...type,
         });
-        // The answer comes after all of it has arrived there
+        // The answer comes after the server has received all of it
         await client.send(command, { abortSignal, requestTimeout: contentMs(times, bytes.byteLength) });
         return { sizeBytes: bytes.byteLength };
       }, bytes.byteLength),
@@ -77,7 +77,7 @@ export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES)
   };
 }
 
-/** Null when there is none. */
+/** Null if the object does not exist. */
 async function sizeOf(
   { sdk, client }: S3Bucket,
   at: Named,
@@ -98,7 +98,7 @@ async function remove(s3: S3Bucket, at: Named, abortSignal: AbortSignal): Promis
   return { deleted: true };
 }
 
-/** S3 lists 1,000 at a time. Objects too large to read are listed too, so that they can be deleted. */
+/** S3 lists 1,000 at a time. Objects that are too large to read are listed too, so that they can be deleted. */
 async function list(
   { sdk, client, address }: S3Bucket,
   folder: string,

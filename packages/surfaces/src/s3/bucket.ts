@@ -1,4 +1,4 @@
-/** A bucket with what is needed to reach it: names of its objects, and times that every request keeps. */
+/** A bucket: names of its objects, and timeouts of requests. */
 import { hash } from 'node:crypto';
 import type { S3Address, S3Connection } from '@gantry/store';
 import { inTime } from '../deadline.ts';
@@ -8,9 +8,9 @@ export interface S3Times {
   readonly connectMs: number;
   /** Until the answer begins. */
   readonly answerMs: number;
-  /** Of a connection on which something is under way. */
+  /** Of a connection with a request in progress. */
   readonly silenceMs: number;
-  /** Content that comes or goes slower than this is given up. */
+  /** Slower transfers of content are aborted. */
   readonly bytesPerMsMin: number;
 }
 
@@ -21,20 +21,20 @@ export const S3_TIMES: S3Times = {
   bytesPerMsMin: 1_000,
 };
 
-/** The client tries what failed for the moment once more. */
+/** The client retries temporary failures once. */
 export const ATTEMPTS_MAX = 2;
 
-/** For content of this size, once the connection is there. */
+/** The time limit for content of this size, once connected. */
 export const contentMs = ({ answerMs, bytesPerMsMin }: S3Times, bytes: number): number =>
   answerMs + Math.ceil(bytes / bytesPerMsMin);
 
-/** For a call with all its attempts. */
+/** The time limit for a call with all its attempts. */
 export const callMs = (times: S3Times, bytes = 0): number =>
   ATTEMPTS_MAX * (times.connectMs + contentMs(times, bytes));
 
 export class Late extends Error {}
 
-/** Rejects with `Late` when the time is over, and aborts the work. */
+/** Rejects with `Late` after the time limit, and aborts the work. */
 export function abortedLate<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController();
   return inTime(ms, work(over.signal), () => {
@@ -53,7 +53,7 @@ export interface Named {
   readonly Key: string;
 }
 
-/** In the metadata of an object that was put without a content type: S3 gives it one of its own. */
+/** In the metadata of an object without a content type: S3 would set its own default. */
 export const NO_TYPE = { name: 'gantry-content-type', value: 'none' } as const;
 
 const TENANT_CHARACTERS = 32;
@@ -66,7 +66,7 @@ export const nameOf = (address: S3Address, target: BlobTarget, tenant: string): 
   Key: `${folderOf(address, tenant, target.bucket)}${target.key}`,
 });
 
-/** Where an object is; access takes a link. */
+/** The address of an object; access requires a link. */
 export function urlOf({ bucket, endpoint }: S3Address, key: string): string {
   const path = key.split('/').map(encodeURIComponent).join('/');
   return endpoint === undefined

@@ -1,4 +1,4 @@
-/** Failures of the server, with what the operator can do. */
+/** Errors of the server, with advice for the operator. */
 import { OpenwopError } from '@gantry/protocol';
 import type { S3Address } from '@gantry/store';
 import { codeOf, lost, ofConnecting, refused, ServerError, tlsFault } from '../backend-errors.ts';
@@ -9,7 +9,7 @@ const statusOf = (error: unknown): number | undefined =>
     ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode
     : undefined;
 
-/** A missing object; a missing bucket also answers 404, but is for the operator to correct. */
+/** A missing object. A missing bucket also answers 404, but the operator has to fix that. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.name !== 'NoSuchBucket' && statusOf(error) === 404;
 
@@ -32,10 +32,10 @@ export async function asked<T>({ bucket, endpoint }: S3Address, work: () => Prom
   }
 }
 
-/** How Ceph and MinIO say that the operator's quota of the bucket is used up; Amazon has none. */
+/** The codes of Ceph and MinIO for an exhausted bucket quota; Amazon has none. */
 const QUOTAS: readonly string[] = ['QuotaExceeded', 'XMinioAdminBucketQuotaExceeded'];
 
-/** Does not stop a start: a machine in a cloud may have them a moment later. */
+/** Does not fail the start: a cloud machine may get credentials a moment later. */
 const NO_CREDENTIALS = 'CredentialsProviderError';
 const REASON_MAX = 200;
 
@@ -67,6 +67,6 @@ function reasonOf(cause: unknown): string {
   const code = codeOf(cause);
   if (code !== null) return ofConnecting(cause, code);
   if (!(cause instanceof Error)) return 'no answer';
-  // The name of most says more than their text; a bare `Error` has its text alone
+  // The name of most errors is more specific than their text; a bare `Error` has only its text
   return cause.name === 'Error' ? cause.message.slice(0, REASON_MAX) : cause.name;
 }

@@ -1,4 +1,4 @@
-/** Reading an object: bounded in size, time and memory, and no connection waits for room. */
+/** Reads an object with limits on size, time and memory. No connection is held while waiting for memory. */
 import { addAbortSignal, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
@@ -19,7 +19,7 @@ import {
 import { isMissing } from './errors.ts';
 
 interface OpenObject {
-  /** To be read to its end or destroyed. */
+  /** The caller must read it to its end or destroy it. */
   readonly body: Readable;
   readonly sizeBytes: number;
   readonly contentType: string | null;
@@ -27,7 +27,7 @@ interface OpenObject {
 
 const READS_MAX = 3;
 
-/** The client repeats requests, but not bodies that broke off, as when the object is replaced meanwhile. */
+/** The client repeats requests, but not interrupted bodies, for example if the object is replaced meanwhile. */
 export async function readObject(s3: S3Bucket, at: Named, makeRoom?: MakeRoom): Promise<BlobContent | null> {
   let room = 0;
   for (let reads = 1; ; ) {
@@ -84,7 +84,7 @@ function openedOf({ Body, ContentLength, ...object }: GetObjectCommandOutput): O
 const typeOf = ({ ContentType, Metadata }: Pick<GetObjectCommandOutput, 'ContentType' | 'Metadata'>) =>
   Metadata?.[NO_TYPE.name] === NO_TYPE.value ? null : knownType(ContentType);
 
-/** Links let clients put by themselves, and S3 bounds no link. */
+/** Clients can upload by link, and S3 does not limit the size of such uploads. */
 export function checkSize(sizeBytes: number | undefined): asserts sizeBytes is number {
   if (sizeBytes === undefined || sizeBytes > OBJECT_BYTES_MAX)
     throw new OpenwopError('blob_object_too_large', { details: { maxObjectBytes: OBJECT_BYTES_MAX } });
