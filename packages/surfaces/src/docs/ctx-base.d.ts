@@ -1,4 +1,4 @@
-/** What the code of a pack gets and gives, beside the surfaces. */
+/** The types of pack code apart from the surfaces. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [name: string]: Json };
 
@@ -6,7 +6,7 @@ export type JsonObject = { readonly [name: string]: Json };
 export type Filter = JsonObject;
 export type Fields = { readonly [name: string]: string | number | boolean };
 export type SqlValue = Json | Uint8Array;
-/** In the order of `?` or `$1`, or by the names of `:name`. */
+/** By position for `?` or `$1`, or by name for `:name`. */
 export type SqlParams = readonly SqlValue[] | { readonly [name: string]: SqlValue };
 export type SqlRow = { [column: string]: SqlValue };
 
@@ -16,7 +16,7 @@ export interface NodeError {
   readonly details?: JsonObject;
 }
 
-/** Made by `terminate` and `applyErrorDirective`; return it. */
+/** Returned by `terminate` and `applyErrorDirective`; return it from the node. */
 export interface Ending {
   readonly status: 'terminate' | 'directive';
 }
@@ -27,30 +27,33 @@ export type NodeResult =
   | Ending;
 
 export interface SuspendRequest {
-  /** `approval`, `clarification`, `webhook`, `duration`, `until`, or a word of your own. */
+  /** `approval`, `clarification`, `webhook`, `duration`, `until`, or a custom kind. */
   readonly kind: string;
   readonly prompt?: string;
-  /** Tells the questions of a node apart; its order does, without. */
+  /** Identifies the question among those of the node. Default: its order. */
   readonly key?: string;
   readonly timeoutMs?: number;
-  /** A JSON Schema that the answer has to fit. */
+  /** A JSON Schema for the answer. */
   readonly answerSchema?: JsonObject;
   readonly [more: string]: Json | undefined;
 }
 
 export interface SideEffects {
-  /** Claims an effect. Act only when it is `acquired`. */
+  /** Claims an effect. Act only if it is `acquired`. */
   tryAcquire(effect: { readonly idempotencyKey: string; readonly effectType?: string }): {
     readonly state: 'acquired' | 'duplicate' | 'in-flight';
     readonly effectId: string;
     readonly previousResult?: Json;
   };
   markCompleted(effectId: string, result?: Json): null;
-  /** The effect may then be tried again. */
+  /** Allows another attempt at the effect. */
   markFailed(effectId: string, message?: string): null;
 }
 
-/** What the host does not offer is absent: where a pack can do without, ask `typeof ctx.emit === 'function'`. */
+/**
+ * Members that the host does not offer are absent. If one is optional for the pack, check `typeof ctx.emit ===
+ * 'function'`.
+ */
 export interface NodeCtx<Inputs, Config> {
   readonly inputs: Inputs;
   readonly config: Config;
@@ -58,27 +61,30 @@ export interface NodeCtx<Inputs, Config> {
   readonly nodeId: string;
   readonly tenantId: string;
   readonly userId?: string;
-  /** What the trigger brought, for runs that one started. */
+  /** The data of the trigger, for runs started by one. */
   readonly triggerData?: JsonObject;
   readonly trustBoundary: 'trusted' | 'untrusted';
-  /** 0, and 1 more for each retry. */
+  /** 0 for the first attempt, plus 1 for each retry. */
   readonly attempt: number;
-  /** What the run was started with under that name. */
+  /** The `configurable` value that the run was started with. */
   readonly configurable: JsonObject;
-  /** Aborted when the run is cancelled or the time is over. */
+  /** Aborted when the run is cancelled or the time limit is reached. */
   readonly signal: AbortSignal;
-  /** A line of the run's log. */
+  /** Writes a line to the log of the run. */
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, data?: JsonObject): void;
-  /** Progress, while the node runs. */
+  /** Reports progress while the node runs. */
   emit(event: { readonly type: string; readonly data?: JsonObject }): Promise<void>;
-  /** The run's variables; what is set counts when the node completes. */
+  /** The variables of the run; changes take effect when the node completes. */
   readonly variables: {
     get(name: string): Json | undefined;
     set(name: string, value: Json): void;
   };
-  /** Waits for a person or an event. The node then runs again from its top, and the same call answers. */
+  /**
+   * Waits for a person or an event. The node then runs again from the start, and the same call returns the
+   * answer.
+   */
   suspend(request: SuspendRequest): Promise<Json>;
-  /** Do something once, however often the node runs. Not in a pure node. */
+  /** Performs an effect once, however often the node runs. Not in a pure node. */
   readonly sideEffects: SideEffects;
   /** Starts a workflow and waits for it; throws `child_failed`. Not in a pure node. */
   invokeSubWorkflow(call: { readonly workflowRef: string; readonly inputs?: JsonObject }): Promise<{
@@ -86,9 +92,12 @@ export interface NodeCtx<Inputs, Config> {
     readonly status: 'completed';
     readonly outputs: JsonObject;
   }>;
-  /** `return ctx.terminate(…)` ends the whole run, as failed. */
+  /** `return ctx.terminate(…)` ends the whole run as failed. */
   terminate(error: NodeError): Ending;
-  /** For nodes that handle failures: `resume` goes on with `fallback`, `ignore` without, `break` ends the run. */
+  /**
+   * For nodes that handle failures: `resume` continues with `fallback`, `ignore` without it, `break` ends the
+   * run.
+   */
   applyErrorDirective(request: {
     readonly directive: 'resume' | 'ignore' | 'break';
     readonly fallback?: Json;

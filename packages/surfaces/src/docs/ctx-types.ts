@@ -1,9 +1,9 @@
-/** Types of `ctx` for pack authors: what every node has, and the surfaces from their literals. */
+/** Types of `ctx` for pack authors: the common part, and the surfaces from their literals. */
 import { readFileSync } from 'node:fs';
 import type { MethodLiteral, SurfaceLiteral } from '../calls/define-surface.ts';
 import { typeText } from './type-text.ts';
 
-/** Written by hand, and read as text: declarations leave nothing to import. */
+/** Written by hand and read as text: a declaration file cannot be imported. */
 const BASE = new URL('ctx-base.d.ts', import.meta.url);
 
 const HEAD = `// What a node is called with, for editors and type checkers; an archive of the pack leaves it out.
@@ -38,7 +38,7 @@ const ctxText = (surfaces: readonly SurfaceLiteral[]): string =>
     '',
   )}\n`;
 
-/** Those of a surface without a path are at the root. */
+/** Members of a surface without a path are at the root. */
 const membersIn = (surface: SurfaceLiteral): (readonly [path: string, member: Member])[] =>
   surface.path === ''
     ? Object.keys(surface.methods).map((name) => [name, () => `: ${typeName(surface)}['${name}']`])
@@ -46,7 +46,7 @@ const membersIn = (surface: SurfaceLiteral): (readonly [path: string, member: Me
 
 const WIDTH = 110;
 
-/** On one line where it fits. */
+/** On one line if it fits. */
 function docText(paragraphs: readonly string[], indent: string): string {
   const [first = '', ...others] = paragraphs;
   const line = `${indent}/** ${first} */`;
@@ -65,14 +65,14 @@ function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** What follows the name of a member, on a line with so much before it; methods bring their doc along. */
+/** The text after the name of a member, for a line with this indent and name. Methods include their doc comment. */
 type Member = ((before: { readonly indent: string; readonly name: string }) => string) & {
   readonly doc?: string;
 };
 
 const KINDS = { read: 'Reads.', write: 'Writes: not in a pure node.', effect: 'Acts: not in a pure node.' };
 
-/** As the formatter of the project breaks lines: of a method that is too long for one, the argument comes apart. */
+/** Matches the project's formatter: if a method is too long for one line, its argument is split. */
 const INLINE_MAX = 80;
 
 function methodText({ input, output, kind, effect, summary, needs, positional }: MethodLiteral): Member {

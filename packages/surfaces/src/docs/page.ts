@@ -1,4 +1,4 @@
-/** The capability page, made from the literals. */
+/** Generates the capability page from the literals. */
 import type { TSchema } from 'typebox';
 import type { MethodLiteral, SurfaceLiteral } from '../calls/define-surface.ts';
 import type { Spelling } from '../calls/spelling.ts';

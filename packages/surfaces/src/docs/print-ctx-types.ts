@@ -1,4 +1,4 @@
-/** Prints the types of `ctx`: `gantry pack new` puts them beside the code. */
+/** Prints the types of `ctx`: `gantry pack new` writes them next to the code. */
 import { SURFACES } from '../calls/catalogue.ts';
 import { ctxTypes } from './ctx-types.ts';
 

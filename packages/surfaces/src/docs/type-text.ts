@@ -1,4 +1,4 @@
-/** A schema as a TypeScript type, in the form that the formatter of the project leaves as it is. */
+/** Converts a schema to a TypeScript type, formatted as the project's formatter does. */
 import type { TSchema } from 'typebox';
 
 export interface Written {
@@ -18,7 +18,7 @@ export interface Written {
   readonly maxItems?: number;
 }
 
-/** Schemas that say in words alone what they are, by those words. Their types are in `ctx-base.d.ts`. */
+/** Schemas that only have a description, by that description. Their types are in `ctx-base.d.ts`. */
 const NAMED: Readonly<Record<string, string>> = {
   'any JSON value': 'Json',
   bytes: 'Uint8Array',
@@ -35,11 +35,11 @@ const literal = (value: unknown): string =>
   typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
 
 export interface TypeContext {
-  /** Of the line on which the type begins. */
+  /** The indent of the line on which the type begins. */
   readonly indent: string;
-  /** What is sent has bounds, and its lists stay as they are; an answer is the code's own. */
+  /** Inputs have limits and readonly lists; an answer belongs to the pack's code. */
   readonly of: 'input' | 'answer';
-  /** Objects without comments that are no longer than this stay on one line. */
+  /** Objects without comments up to this length stay on one line. */
   readonly inlineMax: number;
 }
 
@@ -91,7 +91,7 @@ const formOf = (schema: TSchema): string => {
   return type === 'string' && description !== undefined ? `${description}.` : '';
 };
 
-/** What a value may be, where the type does not say it. */
+/** The limits of a value that its type does not express. */
 function boundOf(schema: TSchema): string {
   const { type, minimum, maximum, exclusiveMinimum, maxLength, maxItems } = schema as Written;
   const range = [
