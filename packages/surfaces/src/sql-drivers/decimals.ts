@@ -1,12 +1,12 @@
-/** Whole numbers and decimals, as servers write them. */
+/** Integers and decimals in the text format of servers. */
 
 const PLAIN = /^-?\d+(?:\.\d+)?$/;
 
-/** A number where one prints the same digits, else text. Without trailing zeros: `2.50` is 2.5. */
+/** A number if it prints the same digits, else text. Without trailing zeros: `2.50` is 2.5. */
 export function decimalOf(text: string): number | string {
   if (!PLAIN.test(text)) return text;
   const short = withoutZeros(text);
-  // Never -0, which servers make of -0.001 when they round it
+  // Never -0, which servers return when they round -0.001
   const number = Number(short) || 0;
   const isHeld = short.includes('.')
     ? digitsOf(String(number)) === digitsOf(short)
@@ -14,7 +14,7 @@ export function decimalOf(text: string): number | string {
   return isHeld ? number : short;
 }
 
-/** No regular expression: on a thousand zeros inside, `0+$` takes the square of their number. */
+/** No regular expression: `0+$` takes quadratic time on a thousand zeros inside. */
 function withoutZeros(text: string): string {
   if (!text.includes('.')) return text;
   let end = text.length;
@@ -22,5 +22,5 @@ function withoutZeros(text: string): string {
   return text.slice(0, text[end - 1] === '.' ? end - 1 : end);
 }
 
-/** `0.00000015` and `1.5e-7` have the same. */
+/** The significant digits: equal for `0.00000015` and `1.5e-7`. */
 const digitsOf = (text: string): string => text.replace(/e.*$/, '').replace(/[-.]/g, '').replace(/^0+/, '');

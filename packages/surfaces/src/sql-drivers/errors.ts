@@ -1,4 +1,4 @@
-/** What drivers report, in the words of the catalogue. */
+/** Maps errors of drivers to the catalogue. */
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../backend-errors.ts';
 import type { SqlAbort, SqlLimits } from '../ports/sql.ts';
@@ -6,7 +6,7 @@ import { overText } from './size.ts';
 
 const SAID_MAX = 300;
 
-/** What a database said about a statement. Never of connecting: that could hold an address. */
+/** The database's message about a statement. Never used for connecting: such a message could contain an address. */
 export const said = (database: string, message: string): string =>
   `${database}: ${message.length > SAID_MAX ? `${message.slice(0, SAID_MAX)}…` : message}`;
 
@@ -27,7 +27,10 @@ export const unavailable = (database: string, cause: unknown, code: string): Ser
     { cause },
   );
 
-/** The database answers, and refuses as the operator has set it up. Others can start without: it may be one tenant's. */
+/**
+ * The database answers, but its setup refuses the host. Does not fail the start: it may belong to one tenant
+ * only.
+ */
 export const refused = (database: string, cause: unknown, why: string): ServerError =>
   new ServerError('storage_unavailable', database, why, { trouble: 'rejected', cause });
 

@@ -1,4 +1,4 @@
-/** What MySQL and MariaDB report, in the words of the catalogue. */
+/** Maps errors of MySQL and MariaDB to the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
 import { ofConnecting, perhapsTls, tlsFault } from '../backend-errors.ts';
 import type { SqlLimits } from '../ports/sql.ts';
@@ -6,14 +6,14 @@ import { aborted, isRefusal, late, NO_DATABASE, refused, said, unavailable, WRON
 
 export const NAME = 'MySQL';
 
-/** Too many connections (of all, of this user), shutting down, quota of the hour used up, killed. */
+/** Too many connections (in total, of this user), shutting down, hourly quota used up, killed. */
 const UNREACHABLE = new Set([1040, 1053, 1203, 1226, 1927]);
 const WITHOUT_TLS = 'asks for TLS. Add ?ssl-mode=verify_identity (or required) to the URL.';
 const LOCKED =
   'has locked the account of the user. Unlock it, or name another user in the file of data sources.';
 const OUT_OF_DATE =
   'says that the password of the user has expired. Give it a new one there, and in the file of data sources.';
-/** Before the first statement; a statement may name a missing database too. */
+/** For errors before the first statement; a statement may also name a missing database. */
 const REFUSALS: Readonly<Record<number, string>> = {
   1044: 'does not allow the user to use that database. Grant it, or correct the file of data sources.',
   1045: WRONG_LOGIN,
@@ -27,7 +27,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   3159: WITHOUT_TLS,
   4151: LOCKED,
 };
-/** MariaDB says no more of a user that has to use TLS. */
+/** MariaDB gives no more detail for a user that requires TLS. */
 const LOGIN = 1045;
 const OR_TLS =
   'rejected the user or the password, or asks for TLS. Correct them in the file of data sources, or add ' +
@@ -47,7 +47,7 @@ interface Reported {
   readonly operation?: number;
 }
 
-/** What a session failed with before its first statement. What the server said may name the user and the database. */
+/** An error before the first statement of a session. The server's message may name the user and the database. */
 export class NotBegun extends Error {
   readonly asksForTls: boolean;
   constructor(cause: unknown, { asksForTls }: { readonly asksForTls: boolean }) {
@@ -56,7 +56,7 @@ export class NotBegun extends Error {
   }
 }
 
-/** It is never the fault of a statement, whatever the server says. */
+/** Never caused by a statement, whatever the server reports. */
 function explainOpening({ cause: error, asksForTls }: NotBegun): unknown {
   if (isRefusal(error) || !isReported(error)) return error;
   const { errno = 0, sqlState = '', code = '' } = error;
@@ -96,7 +96,7 @@ const hasErrno = (error: unknown, errno: number): error is Error =>
 
 export const isUnknownSetting = (error: unknown): boolean => hasErrno(error, UNKNOWN_SETTING);
 
-/** The text that the server did not take for a time. */
+/** The text that the server did not accept as a time. */
 export function refusedTime(error: unknown): string | null {
   if (!hasErrno(error, WRONG_VALUE)) return null;
   return /^(?:Incorrect|Truncated incorrect) \w+ value: '([^']*)'/.exec(error.message)?.[1] ?? null;

@@ -1,4 +1,4 @@
-/** Where MySQL or MariaDB is, and how a session with it begins. */
+/** The address of MySQL or MariaDB, and the settings of a new session. */
 import { isIP } from 'node:net';
 import type { SqlLimits } from '../ports/sql.ts';
 import type { Access } from './sessions.ts';
@@ -11,16 +11,16 @@ interface Tls {
 const TLS_MODES: Readonly<Record<string, Tls | undefined>> = {
   disabled: undefined,
   required: { rejectUnauthorized: false, verifyIdentity: false },
-  // By itself, `rejectUnauthorized` takes a certificate of any name
+  // On its own, `rejectUnauthorized` accepts a certificate for any name
   verify_identity: { rejectUnauthorized: true, verifyIdentity: true },
 };
 
-/** `mysql://user:password@host:port/database?ssl-mode=verify_identity`. Nothing else in it is a setting. */
+/** `mysql://user:password@host:port/database?ssl-mode=verify_identity`. No other settings are supported. */
 export function connectionOf(url: string) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const ssl = TLS_MODES[sslModeOf(searchParams)];
   const host = hostname.replace(/^\[|\]$/g, '');
-  // The driver would look for `localhost` in the certificate
+  // The driver would check the certificate for `localhost`
   if (ssl?.verifyIdentity && isIP(host) !== 0) throw new Error(BY_NAME);
   return {
     host,
@@ -46,7 +46,7 @@ function sslModeOf(settings: URLSearchParams): string {
   return mode;
 }
 
-/** The same meaning of quotes and the same strictness as the other databases; times in UTC. */
+/** The same quoting and strictness as the other databases; times in UTC. */
 const SQL_MODE = [
   'ANSI_QUOTES',
   'NO_BACKSLASH_ESCAPES',
@@ -59,10 +59,13 @@ const SQL_MODE = [
   'ONLY_FULL_GROUP_BY',
 ].join(',');
 
-/** A session of a host that is gone holds its locks no longer; one that is idle is ended by the host before. */
+/** Ends the session of a dead host, which releases its locks. A live host ends idle sessions earlier. */
 const GONE_S = 120;
 
-/** `isNeeded`: each server knows one of the timeouts. The session is read-only too, as definitions end a transaction. */
+/**
+ * `isNeeded`: each server supports one of the timeouts. The session is read-only too, as definitions end a
+ * transaction.
+ */
 export const settingsOf = (
   { timeoutMs }: SqlLimits,
   access: Access,

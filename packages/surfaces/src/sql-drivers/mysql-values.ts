@@ -4,16 +4,16 @@ import type { SqlValue } from '../ports/sql.ts';
 import { decimalOf } from './decimals.ts';
 import { isoTime } from './times.ts';
 
-// Getters of a CommonJS module: not to be had by name
+// Getters of a CommonJS module: no named imports
 const { TypedParameter, Types } = mysql;
 
-/** Whole numbers as such: LIMIT takes no floating point. */
+/** Integers are sent as such: LIMIT accepts no floating point. */
 export function parameterOf(value: SqlValue) {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return TypedParameter.BIGINT(value);
   return value instanceof Uint8Array ? Buffer.from(value) : value;
 }
 
-/** MySQL takes no Z; its sessions are in UTC. */
+/** MySQL accepts no Z; its sessions are in UTC. */
 export const withoutZone = (text: string): string => text.replace('T', ' ').replace(/Z$/, '');
 
 export const isZoned = (value: SqlValue): value is string =>
@@ -21,7 +21,7 @@ export const isZoned = (value: SqlValue): value is string =>
 
 export type Field = Pick<FieldPacket, 'name' | 'columnType' | 'columnLength'>;
 
-/** As the driver gives it: numbers beyond 2^53, decimals and times are text already. Every sum is a decimal. */
+/** From the driver: numbers beyond 2^53, decimals and times are already text. Every sum is a decimal. */
 export function dataOf(value: unknown, { columnType, columnLength }: Field): Data {
   if (value === null || value === undefined) return null;
   if (columnType === Types.TINY && columnLength === 1) return value !== 0;
@@ -36,7 +36,7 @@ export function dataOf(value: unknown, { columnType, columnLength }: Field): Dat
 
 const [SINGLE_DIGITS_MIN, SINGLE_DIGITS_MAX] = [6, 9];
 
-/** A number of single precision with the digits that it stands for: 0.1, not 0.10000000149011612. */
+/** A single-precision number with its shortest digits: 0.1, not 0.10000000149011612. */
 function shortest(single: number): number {
   for (let digits = SINGLE_DIGITS_MIN; digits < SINGLE_DIGITS_MAX; digits++) {
     const short = Number(single.toPrecision(digits));

@@ -1,4 +1,7 @@
-/** MySQL and MariaDB as a data source. The server prepares statements: one at a time, values apart. */
+/**
+ * MySQL and MariaDB as a data source. Statements are prepared by the server: one at a time, with separate
+ * values.
+ */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlBackend, SqlStatement } from '../ports/sql.ts';
 import { explain, NAME } from './mysql-errors.ts';
@@ -7,12 +10,12 @@ import { connectionOf } from './mysql-settings.ts';
 import { serverBackend } from './server.ts';
 import type { ServerOptions } from './sessions.ts';
 
-/** The names of users in `user_privileges` are quoted. */
+/** User names in `user_privileges` are quoted. */
 const RIGHTS = `
   select concat('has the privilege ', privilege_type) as what from information_schema.user_privileges
   where privilege_type in ('FILE', 'SUPER') and replace(grantee, '''', '') = current_user()`;
 
-/** Throws when the address is not one of MySQL. */
+/** Throws if the URL is not a MySQL address. */
 export function mysqlBackend(options: ServerOptions): SqlBackend {
   connectionOf(options.url);
   const backend = serverBackend({
@@ -33,7 +36,7 @@ export function mysqlBackend(options: ServerOptions): SqlBackend {
   };
 }
 
-/** They would commit what came before them. */
+/** They would commit the statements before them. */
 function checkDefinitions(statements: readonly SqlStatement[]): void {
   if (statements.length < 2 || statements.every(({ kind }) => kind === 'rows')) return;
   throw new OpenwopError('validation_error', {

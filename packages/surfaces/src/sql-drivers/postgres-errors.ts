@@ -1,4 +1,4 @@
-/** What PostgreSQL reports, in the words of the catalogue. */
+/** Maps errors of PostgreSQL to the catalogue. */
 import { isOfServer, postgresReason, refusalOf } from '@gantry/postgres';
 import { OpenwopError } from '@gantry/protocol';
 import { tlsFault } from '../backend-errors.ts';

@@ -13,7 +13,10 @@ import { metered, rowBytes } from './size.ts';
 
 const CONNECT_TIMEOUT_S = 5;
 const BATCH = 500;
-/** Else the driver sends a statement without parameters by the simple protocol, which takes several at once. */
+/**
+ * Otherwise the driver uses the simple protocol for a statement without parameters, which accepts several at
+ * once.
+ */
 const EXTENDED = { simple: false, prepare: false };
 
 export interface PostgresOptions {
@@ -32,7 +35,7 @@ export class PostgresSession implements SqlSession {
     this.#limits = limits;
     this.#access = access;
     this.#wire = new Wire({ place: server.place, timeoutMs: CONNECT_TIMEOUT_S * 1_000 });
-    // Not in the types of the driver
+    // Missing in the types of the driver
     const connecting = { socket: () => this.#connect() };
     this.#sql = postgres({
       ...loginOptions(server),
@@ -65,7 +68,7 @@ export class PostgresSession implements SqlSession {
     return this.#isOpen;
   }
 
-  /** Tested: PostgreSQL takes a read-only transaction back to writing only before its first query. */
+  /** Tested: PostgreSQL allows changing a read-only transaction to writing only before its first query. */
   async begin(): Promise<void> {
     const { timeoutMs } = this.#limits;
     const timeouts = `set local statement_timeout = ${timeoutMs}; set local lock_timeout = ${timeoutMs}`;
@@ -89,12 +92,15 @@ export class PostgresSession implements SqlSession {
     return (await this.#answered(this.#ask(statement))).count ?? 0;
   }
 
-  /** Measured: 0.3 ms for DISCARD ALL, as long as the shortest query; prepared statements go too, so none are kept. */
+  /**
+   * Measured: 0.3 ms for DISCARD ALL, as long as the shortest query. It also drops prepared statements, so
+   * none are used.
+   */
   async renew(): Promise<void> {
     await Promise.all([this.#send('rollback'), this.#send('discard all')]);
   }
 
-  /** Below the driver, which would write a farewell and throw an unhandled error when TLS was cut. */
+  /** Bypasses the driver, which would send a terminate message and throw an unhandled error after TLS was cut. */
   end(): void {
     this.#isOpen = false;
     this.#wire.cut();
@@ -119,7 +125,7 @@ export class PostgresSession implements SqlSession {
     return this.#sql.unsafe(text);
   }
 
-  /** The driver would connect anew, and send what is left of a transaction to a session that has none. */
+  /** The driver would reconnect, and send the rest of a transaction to a session without one. */
   #mustBeOpen(): void {
     if (!this.#isOpen) throw silent(NAME);
   }
@@ -148,6 +154,6 @@ async function rowsOf(asked: ReturnType<postgres.Sql['unsafe']>, limits: SqlLimi
   return rows;
 }
 
-/** On every batch, though the driver's types do not say so. */
+/** Present on every batch, but missing in the driver's types. */
 const columnsOf = (batch: object): readonly { readonly name: string; readonly type: number }[] =>
   'columns' in batch ? (batch.columns as []) : [];

@@ -1,4 +1,4 @@
-/** Values in the text form of PostgreSQL, both ways. */
+/** Converts values to and from the text format of PostgreSQL. */
 import type { Data } from '../calls/data.ts';
 import type { SqlValue } from '../ports/sql.ts';
 import { decimalOf } from './decimals.ts';
@@ -21,7 +21,7 @@ const OID = {
   jsonb: 3802,
 } as const;
 
-/** The server says which type a parameter has; what it gets is our text, not what the driver would make of it. */
+/** The server determines the type of a parameter; it gets our text, not the driver's conversion. */
 const asText = (oid: number) => ({ to: oid, from: [oid], serialize: (text: string) => text, parse: String });
 
 export const TYPES = {

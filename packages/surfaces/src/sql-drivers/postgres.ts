@@ -1,4 +1,4 @@
-/** PostgreSQL as a data source, by the extended protocol: one statement at a time, values apart. */
+/** PostgreSQL as a data source, by the extended protocol: one statement at a time, with separate values. */
 import { readServer } from '@gantry/postgres';
 import type { SqlBackend } from '../ports/sql.ts';
 import { explain, NAME } from './postgres-errors.ts';

@@ -8,7 +8,7 @@ import { type Access, type Session, Sessions } from './sessions.ts';
 export interface SqlSession extends Session {
   begin(): Promise<void>;
   read(statement: SqlStatement): Promise<DataObject[]>;
-  /** How many rows it changed, if it is a statement on rows. */
+  /** Answers the number of changed rows, for statements on rows. */
   write(statement: SqlStatement): Promise<number>;
   commit(): Promise<void>;
 }
@@ -18,9 +18,9 @@ interface SqlServer {
   readonly name: string;
   readonly limits: SqlLimits;
   open(access: Access): SqlSession;
-  /** What the server reports, in the words of the catalogue. */
+  /** Maps an error of the server to the catalogue. */
   explain(error: unknown, limits: SqlLimits): unknown;
-  /** Selects as `what` each right of the user that reaches beyond the database. */
+  /** Selects, as `what`, each right of the user that reaches beyond the database. */
   readonly rights: string;
   /** Whether a definition is part of its transaction, or commits it. */
   readonly definitions: 'transactional' | 'committing';
@@ -43,7 +43,7 @@ export function serverBackend(server: SqlServer): SqlBackend {
     use(readers, tenant, (session) => session.read(statement));
   const transact = (statements: readonly SqlStatement[], tenant: string) =>
     watched(name, (progress) =>
-      // It has begun: an unreachable server is not the same as one that was lost meanwhile
+      // The session has begun: a server lost from here on differs from an unreachable one
       use(writers, tenant, async (session) => {
         const counts = await inOrder(statements, limits, async (statement) => {
           const isDefinition = statement.kind === 'definition';
@@ -67,12 +67,12 @@ export function serverBackend(server: SqlServer): SqlBackend {
   };
 }
 
-/** What is known about a transaction on a server when something goes wrong. */
+/** The known state of a transaction on a server when an error occurs. */
 interface Progress {
   phase: 'working' | 'committing';
 }
 
-/** Before the commit, a lost server means that nothing was kept; after it, the outcome is unknown. */
+/** If the server is lost before the commit, nothing was kept; during it, the outcome is unknown. */
 export async function watched<T>(name: string, run: (progress: Progress) => Promise<T>): Promise<T> {
   const progress: Progress = { phase: 'working' };
   try {
@@ -83,7 +83,10 @@ export async function watched<T>(name: string, run: (progress: Progress) => Prom
   }
 }
 
-/** One after the other; what fails says which it was. Servers bound each statement, and this all of them together. */
+/**
+ * Runs statements in order; errors have the index of theirs. Servers limit each statement; this limits the
+ * total time.
+ */
 export async function inOrder<S, T>(
   statements: readonly S[],
   limits: SqlLimits,
@@ -101,7 +104,7 @@ export async function inOrder<S, T>(
 
 const TRIES_MAX = 3;
 
-/** A transaction that gave way to another is begun again. */
+/** Retries a transaction that lost a conflict. */
 export async function tried<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

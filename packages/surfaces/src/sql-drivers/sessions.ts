@@ -1,9 +1,9 @@
 /**
  * Sessions with a server, opened on demand and shared by all users of the data source.
  *
- * I1  A session serves one call at a time, so that ending it harms no other.
- * I2  Whatever a call did to its session, the next finds it as it began: it is renewed, or ended.
- * I3  Waiting for a session is no silence of the server: clocks start when one is held.
+ * I1  A session serves one call at a time, so that ending it affects no other.
+ * I2  Every call gets its session in the initial state: a session is reset after use, or ended.
+ * I3  Waiting for a session does not count as silence of the server: timers start when one is acquired.
  */
 import { limiter } from '@gantry/limiter';
 import { refusedTurn } from '../backend-errors.ts';
@@ -17,19 +17,22 @@ export interface ServerOptions {
 
 export type Access = 'read only' | 'read write';
 
-/** Servers have timeouts of their own; this, on top of them, is for one that went silent. Measured: MariaDB answers 6 s late when busy. */
+/**
+ * In addition to the server's own timeouts, for a server that stops answering. Measured: MariaDB answers 6 s
+ * late when busy.
+ */
 export const SILENCE_MS = 10_000;
 
 export interface Session {
-  /** Once closed it stays so: nothing is sent on a session that begins in the middle of a call. */
+  /** Permanent once closed: no call continues on a session that was opened in the middle of it. */
   readonly isOpen: boolean;
-  /** Undoes what was not committed, and all that outlives a transaction. Rejects when that is not sure. */
+  /** Rolls back, and resets everything that outlives a transaction. Rejects if that is not certain. */
   renew(): Promise<void>;
-  /** At once, whatever is under way. */
+  /** Ends at once, even during a request. */
   end(): void;
 }
 
-/** One tenant never has all sessions or processes of a data source. */
+/** One tenant never uses all sessions or processes of a data source. */
 export const TURNS = { max: 4, perTenantMax: 2, waitMs: 15_000, waitingPerTenantMax: 500 };
 
 const IDLE_MS = 60_000;
@@ -45,7 +48,7 @@ export class Sessions<S extends Session> {
     this.#begin = begin;
   }
 
-  /** Answers when the work is done; the session is renewed before the next caller gets it. */
+  /** Answers when the work is done; the session is reset before the next caller gets it. */
   async use<T>(key: string, work: (session: S) => Promise<T>): Promise<T> {
     const leave = await this.#turns.acquire(key).catch(refusedTurn);
     const session = this.#find() ?? this.#begin();
@@ -85,7 +88,8 @@ export class Sessions<S extends Session> {
       session.end();
     }
     if (session.isOpen) this.#idle.set(session, setTimeout(() => this.#retire(session), IDLE_MS).unref());
-    // A server that fell silent on one session is silent on those that wait, and each would cost a call its whole time
+    // A server that is silent on one session is silent on idle ones too, and each would cost a call its whole
+    // timeout
     else for (const other of [...this.#idle.keys()]) this.#retire(other);
   }
 

@@ -1,4 +1,4 @@
-/** How large an answer may be. Loads nothing, since the processes of SQLite use it too. */
+/** Size limits of answers. No imports at run time, since the processes of SQLite use it too. */
 import type { Socket } from 'node:net';
 import type { Data } from '../calls/data.ts';
 import type { SqlLimits } from '../ports/sql.ts';
@@ -12,7 +12,7 @@ const sizeOf = (value: Data): number =>
       ? value.byteLength
       : PLAIN_BYTES;
 
-/** A row with the names of its columns, which it carries. */
+/** The size of a row, including its column names. */
 export const rowBytes = (row: readonly (readonly [name: string, value: Data])[]): number =>
   row.reduce((sum, [name, value]) => sum + name.length + sizeOf(value), 0);
 
@@ -22,7 +22,7 @@ export const overText = (reason: 'rows' | 'bytes', { rowsMax, bytesMax }: SqlLim
     : `The query has more than ${bytesMax} bytes. Ask for fewer rows or columns.`;
 
 const LOOK_MS = 5;
-/** A float counts 8 bytes and may travel as 24 of text with 4 of length; bytes travel as two digits each. */
+/** A float counts 8 bytes and may be sent as 24 of text with 4 of length; bytes are sent as two digits each. */
 const WIRE_RATIO = 4;
 const WIRE_ROOM = 1_048_576;
 

@@ -1,4 +1,4 @@
-/** Connections to SQLite files, with everything shut that SQL could use to reach beyond its file. */
+/** Connections to SQLite files. Features that would let SQL reach beyond its file are disabled. */
 import { existsSync } from 'node:fs';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { createForOwner } from '../create-for-owner.ts';
@@ -14,13 +14,13 @@ const OURS = /^gantry_/i;
 
 export interface Connection {
   readonly database: DatabaseSync;
-  /** Of a node, under guard. */
+  /** Prepares a statement of a node, with the authorizer active. */
   prepare(sql: string): StatementSync;
-  /** Of our own. */
+  /** Runs statements of the host. */
   unguarded<T>(work: () => T): T;
 }
 
-/** Kept open, the one used longest ago is closed first. */
+/** Keeps connections open; the least recently used is closed first. */
 export class SqliteConnections {
   readonly #open = new Map<string, Connection>();
 
@@ -67,14 +67,14 @@ function openFile(path: string, { readOnly = false } = {}): DatabaseSync {
   return database;
 }
 
-/** A query may come before anything was written. */
+/** A query may arrive before anything was written. */
 function create(path: string): void {
   if (existsSync(path)) return;
   createForOwner(path);
   prepareOurs(openFile(path), 0).close();
 }
 
-/** The journal is in the file, so that a write and its record are one transaction. */
+/** The journal is in the same file, so that a write and its record are one transaction. */
 function prepareOurs(database: DatabaseSync, bytesMax: number): DatabaseSync {
   database.exec(`
     pragma journal_mode = wal;
@@ -114,7 +114,7 @@ const DENIED = new Set([
 const DENIED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer', 'readfile', 'writefile', 'edit']);
 const DENIED_TABLES = /^(?:pragma_|gantry_|dbstat$|sqlite_dbpage$|sqlite_stmt$)/i;
 
-/** Asked by SQLite itself while it compiles a statement, so that no spelling of it gets past. */
+/** Called by SQLite itself while it compiles a statement, so that no spelling bypasses it. */
 function isAllowed(action: number, first: string | null, second: string | null): boolean {
   if (DENIED.has(action)) return false;
   if (action === constants.SQLITE_FUNCTION) return !DENIED_FUNCTIONS.has(second?.toLowerCase() ?? '');

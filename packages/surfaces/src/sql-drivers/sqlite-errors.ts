@@ -1,4 +1,4 @@
-/** What SQLite reports, in the words of the catalogue. */
+/** Maps errors of SQLite to the catalogue. */
 import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import type { SqlAbort } from '../ports/sql.ts';
 import { type Answer, failure } from '../refusal.ts';

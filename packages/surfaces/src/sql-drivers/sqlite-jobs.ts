@@ -1,4 +1,4 @@
-/** What the process does: queries and transactions on guarded connections. */
+/** The work of the process: queries and transactions on guarded connections. */
 import { DatabaseSync } from 'node:sqlite';
 import type { Data, DataObject } from '../calls/data.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
@@ -12,7 +12,7 @@ type Job<Kind extends SqliteJob['kind']> = Extract<SqliteJob, { kind: Kind }>;
 const textOf = ({ pieces, gaps }: SqlStatement): string =>
   pieces.reduce((text, piece, index) => `${text}?${gaps[index - 1]! + 1}${piece}`);
 
-/** Whole numbers are bound as such: as floating point, a text column would keep 5 as "5.0". */
+/** Integers are bound as such: as floating point, a text column would store 5 as "5.0". */
 function bound(value: SqlValue): null | number | bigint | string | Uint8Array {
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
@@ -27,7 +27,7 @@ export function query(
   let columns: Column[] | null = null;
   let bytes = 0;
   for (const row of prepared.iterate(...statement.values.map(bound)) as Iterable<unknown>) {
-    // After the first step: a statement from before a change of its tables is compiled anew by it
+    // Read after the first step, which recompiles the statement if its tables changed
     columns ??= prepared.columns().map(columnOf);
     const values = row as unknown[];
     const entries = columns.map((column, index) => [column.name, dataOf(values[index], column)] as const);
@@ -62,7 +62,7 @@ function dataOf(value: unknown, { isBoolean }: Column): Data {
 const over = (reason: 'rows' | 'bytes', limits: SqlLimits): Refusal =>
   new Refusal('sql_transaction_aborted', { message: overText(reason, limits), details: { reason } });
 
-/** All or none; with a journal the answer is in the same transaction. */
+/** All or none; with a journal the answer is recorded in the same transaction. */
 export function execute(
   connection: Connection,
   { statements, journaled }: Job<'execute'>,
@@ -89,7 +89,7 @@ export function execute(
   }
 }
 
-/** SQLite asks before a table is made and not by which name one is renamed: under ours it would be out of reach. */
+/** The authorizer sees no new name in a rename: a table renamed to a name of ours would become inaccessible. */
 function checkNames(database: DatabaseSync): void {
   const taken = database
     .prepare(
@@ -104,7 +104,7 @@ function checkNames(database: DatabaseSync): void {
 function affected(connection: Connection, statement: SqlStatement, index: number): number {
   try {
     const { changes } = connection.prepare(textOf(statement)).run(...statement.values.map(bound));
-    // After a definition SQLite still reports the number of the statement before
+    // After a definition SQLite still reports the count of the previous statement
     return statement.kind === 'rows' ? Number(changes) : 0;
   } catch (error) {
     throw Object.assign(error instanceof Error ? error : new Error(String(error)), { operation: index });
@@ -125,7 +125,7 @@ function recorded(database: DatabaseSync, { call }: Journaled): Answer | null {
   };
 }
 
-/** Takes along a few that no node can ask for any more, so that the journal needs no other upkeep. */
+/** Each write also deletes a few expired records, so that the journal needs no other maintenance. */
 const FORGET_MAX = 20;
 
 function record(
@@ -135,7 +135,7 @@ function record(
 ): void {
   const run = (sql: string, ...values: (string | number)[]): void => {
     const statement = database.prepare(sql);
-    // It answers the last row id of the connection, which may be one of the node's beyond 2^53
+    // `run` also answers the last row id of the connection, which may exceed 2^53
     statement.setReadBigInts(true);
     statement.run(...values);
   };
@@ -155,7 +155,7 @@ function record(
   );
 }
 
-/** Opening reads nothing yet. */
+/** Reads something, since opening alone reads nothing. */
 export function look({ database, unguarded }: Connection): void {
   unguarded(() => database.prepare('select 1 from sqlite_schema limit 1').get());
 }
@@ -175,7 +175,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 function fill(database: DatabaseSync, { name, columns, rows }: SqliteTable): void {
   const definitions = columns.map((column) => `${quoted(column.name)}${column.isBoolean ? ' boolean' : ''}`);
-  // A table needs a column, also when there are no rows to take the names from
+  // A table needs a column, even without rows to take names from
   database.exec(`create table ${quoted(name)} (${definitions.join(', ') || '"value"'})`);
   if (columns.length === 0) return;
   const insert = database.prepare(

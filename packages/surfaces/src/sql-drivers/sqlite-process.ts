@@ -1,6 +1,7 @@
 /**
- * Runs one job after the other. A process, not a thread: `node:sqlite` cannot interrupt a query and `terminate()` of a
- * thread inside one never resolves, but a process can be killed and SQLite keeps or drops its transaction.
+ * Runs one job after another. A process, not a thread: `node:sqlite` cannot interrupt a query and
+ * `terminate()` of a thread inside one never resolves. A process can be killed, and SQLite then keeps or rolls
+ * back its transaction.
  */
 import { serveJobs } from '../jobs/serve-jobs.ts';
 import type { Answer } from '../refusal.ts';
@@ -29,7 +30,7 @@ serveJobs<SqliteJob, Answer>({
   open: () => ({ answer, close: () => connections.close() }),
   failure(error) {
     const failure = sqliteFailure(error);
-    // A sound file may be put in the place of what is open here
+    // The operator may replace the open file with a valid one
     if (failure.kind === 'refused' && failure.code === 'storage_unavailable') connections.close();
     return failure;
   },

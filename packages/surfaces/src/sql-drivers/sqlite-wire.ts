@@ -1,11 +1,11 @@
-/** What travels between the host and the processes that run SQLite. Loads nothing: processes start fast. */
+/** Messages between the host and the processes that run SQLite. No imports: processes start fast. */
 import type { NumberedCall } from '../calls/surface-call.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 
 export type SqliteFile =
-  /** Ours: made when first used, bounded in size, with a journal inside. */
+  /** A file of the host: created on first use, limited in size, with a journal inside. */
   | { readonly owner: 'host'; readonly path: string; readonly bytesMax: number }
-  /** The operator's: it must be there, and nothing is put into it. */
+  /** A file of the operator: it must exist, and the host adds nothing to it. */
   | { readonly owner: 'operator'; readonly path: string };
 
 export interface SqliteTable {
@@ -14,7 +14,7 @@ export interface SqliteTable {
   readonly rows: readonly (readonly SqlValue[])[];
 }
 
-/** Answers are counts, which need no seal. */
+/** Answers are counts, which need no sealing. */
 export interface Journaled {
   readonly call: Pick<NumberedCall, 'id' | 'method' | 'fingerprint'>;
   readonly now: number;
@@ -34,7 +34,7 @@ export type SqliteJob = Bounded &
         readonly statements: readonly SqlStatement[];
         readonly journaled: Journaled | null;
       }
-    /** On a database in memory that is gone afterwards. */
+    /** On a temporary database in memory. */
     | { readonly kind: 'tables'; readonly tables: readonly SqliteTable[]; readonly statement: SqlStatement }
     | { readonly kind: 'health'; readonly file: SqliteFile }
   );

@@ -1,4 +1,4 @@
-/** SQLite as data sources: a file of our own for each tenant, a file of the operator's, and tables in memory. */
+/** SQLite as data sources: a host file for each tenant, files of the operator, and tables in memory. */
 import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { refusedTurn, unavailable } from '../backend-errors.ts';
@@ -16,7 +16,7 @@ import type { SqliteFile, SqliteJob, SqliteTable } from './sqlite-wire.ts';
 
 type Ended = Answer | Unanswered;
 
-/** What is not committed when a job ends never will be. */
+/** Uncommitted changes are lost when a job ends. */
 export class SqlitePool {
   readonly #jobs = new JobPool<SqliteJob, Answer>({
     entry: new URL('./sqlite-process.ts', import.meta.url),
@@ -36,17 +36,17 @@ export class SqlitePool {
 export interface TenantFilesOptions {
   readonly dataDir: string;
   readonly limits: SqlLimits;
-  /** Of each file. */
+  /** Per file. */
   readonly bytesMax: number;
-  /** How long a node that runs again finds the answers of its calls. */
+  /** How long recorded answers are kept for nodes that run again. */
   readonly invocationRetentionMs: number;
 }
 
-/** Names of tenants may be anything; a hash of one is a name that every file system takes. */
+/** Tenant names may contain any character; a hash is a valid name in every file system. */
 const pathOf = (dataDir: string, tenant: string): string =>
   join(resolve(dataDir), 'sql', `${hash('sha256', tenant)}.db`);
 
-/** The `primary` data source: made when a tenant first uses it. */
+/** The `primary` data source: created when a tenant first uses it. */
 export function tenantFiles(pool: SqlitePool, options: TenantFilesOptions): SqlBackend {
   const { dataDir, limits, bytesMax, invocationRetentionMs } = options;
   const fileOf = (tenant: string): SqliteFile => ({ owner: 'host', path: pathOf(dataDir, tenant), bytesMax });
@@ -124,7 +124,7 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
       throw tooMany('bytes', limits);
     case 'lost':
       throw unavailable('The process of the database ended.');
-    // With a journal, asking again is safe: a write that was kept is on record with its answer
+    // With a journal, repeating the call is safe: a write that was kept is recorded with its answer
     case 'lost in commit':
       throw unavailable('The process of the database ended.', 'Whether the write was kept is on record.');
     case 'refused':

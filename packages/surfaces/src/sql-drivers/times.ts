@@ -1,8 +1,8 @@
-/** `2026-01-02 03:04:05.6+00`, as databases write it. */
+/** `2026-01-02 03:04:05.6+00`, the format of databases. */
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(\+00)?$/;
 const MILLIS = 3;
 
-/** ISO 8601, with Z when the column has a zone, and with at least milliseconds. Anything else stays as it is. */
+/** ISO 8601, with Z if the column has a zone, and at least milliseconds. Other text is unchanged. */
 export function isoTime(text: string, hasZone = false): string {
   const [, date, time, fraction = '', zone] = TIME.exec(text) ?? [];
   if (date === undefined) return text;
