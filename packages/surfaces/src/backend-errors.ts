@@ -107,10 +107,7 @@ const UNAVAILABLE: readonly string[] = ['storage_unavailable', 'queue_backend_un
 export const isUnavailable = (error: unknown): error is OpenwopError =>
   error instanceof OpenwopError && UNAVAILABLE.includes(error.code);
 
-/**
- * Repeating the call is safe even when the outcome is unknown: a write that was kept is recorded with its
- * answer.
- */
+/** Repeating the call is safe even when the outcome is unknown: a write that was kept is recorded with its answer. */
 export const unavailable = (reason: string, kept = 'Nothing was changed.'): OpenwopError =>
   new OpenwopError('storage_unavailable', { message: `${reason} ${kept && `${kept} `}Try again later.` });
 

@@ -133,10 +133,7 @@ export interface Absence {
   readonly names: readonly string[];
 }
 
-/**
- * Checked at the start. Answers each unreachable server once; throws, with the setting, for a misconfigured
- * one.
- */
+/** Checked at the start. Answers each unreachable server once; throws, with the setting, for a misconfigured one. */
 export async function absencesOf(served: readonly ServedBackend[]): Promise<Absence[]> {
   const faults = await Promise.all(served.map(({ backend }) => faultOf(backend, FIRST_LOOK_MS)));
   const absences = new Map<string, Set<string>>();

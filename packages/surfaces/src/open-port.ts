@@ -83,8 +83,8 @@ export interface PortLiteral<Port> {
 type Servers<Port> = Readonly<Record<string, (url: string, deps: OpenDeps) => Promise<OpenedPort<Port>>>>;
 
 /**
- * For both URL schemes that PostgreSQL's own tools accept. `portOf` loads the code of the port, only when it
- * is used.
+ * For both URL schemes that PostgreSQL's own tools accept.
+ * `portOf` loads the code of the port, only when it is used.
  */
 export function onPostgres<Port>(
   portOf: (database: PostgresDatabase, deps: OpenDeps) => Promise<Port>,

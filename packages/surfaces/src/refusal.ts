@@ -1,9 +1,6 @@
 import type { ErrorCode, JsonObject } from '@gantry/protocol';
 
-/**
- * An expected failure, with its code in the catalogue. The write is rolled back. No imports: threads start
- * fast.
- */
+/** An expected failure, with its code in the catalogue. The write is rolled back. No imports: threads start fast. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly details: JsonObject;

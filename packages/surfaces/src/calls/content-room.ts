@@ -41,8 +41,8 @@ export class ContentRoom {
 const MIB = 1_048_576;
 
 /**
- * One for the whole process, because surfaces share its memory. Memory use is about three times as much until
- * collected.
+ * One for the whole process, because surfaces share its memory.
+ * Memory use is about three times as much until collected.
  */
 export const contentRoom = new ContentRoom({
   bytesMax: 128 * MIB,

@@ -93,10 +93,7 @@ export type Journal = 'own' | 'host';
 export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' | 'aliases'> {
   readonly spellings?: readonly Spelling[];
   readonly summary: string;
-  /**
-   * `backend`: the implementation decides per call. `change`: writes are changes of resources
-   * (`change-call.ts`).
-   */
+  /** `backend`: the implementation decides per call. `change`: writes are changes of resources (`change-call.ts`). */
   readonly journal: Journal | 'backend' | 'change';
   /** Only packs whose manifest names it may call it; a grant does not suffice. */
   readonly onlyDeclared?: true;

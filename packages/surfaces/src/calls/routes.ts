@@ -84,10 +84,7 @@ function argumentOf(path: string, args: readonly Data[], positional: readonly st
 const isOffered = ({ surface, method: { needs } }: Route): boolean =>
   needs === undefined || !surface.lacks.includes(needs);
 
-/**
- * A method that can be routed by several paths. Refusals name the called path; `own` is the path of the
- * contract.
- */
+/** A method that can be routed by several paths. Refusals name the called path; `own` is the path of the contract. */
 interface Method extends Pick<Route, 'capability'> {
   readonly own: string;
   at(path: string, takes?: readonly Step[]): Route;
@@ -164,10 +161,7 @@ interface Shaped {
 const hasMembers = ({ properties, items }: Shaped): boolean =>
   properties !== undefined || items !== undefined;
 
-/**
- * The first unknown member, also in nested lists and objects; null if none. `also`: further names at the top
- * level.
- */
+/** The first unknown member, also in nested lists and objects; null if none. `also`: further names at the top level. */
 function unknownMember(
   schema: TSchema,
   value: Data | undefined,

@@ -10,10 +10,7 @@ import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
 import type { CallAnswer, CallJournal, ReadsKey, SeenRead } from './call-journal.ts';
 import { isObject } from './data.ts';
 
-/**
- * Limits between two writes, and in one visit of the node: no quota counts them, and a repeat holds them in
- * memory.
- */
+/** Limits between two writes, and in one visit of the node: no quota counts them, and a repeat holds them in memory. */
 const BATCH = { reads: 1_000, bytes: 256 * 1024 };
 const VISIT = { reads: 10_000, bytes: 4 * 1024 * 1024 };
 

@@ -1,7 +1,6 @@
 /**
  * Published packs call some methods by other names, with other members. A spelling maps such a call to a
- * method and adapts its input and output. Where the contract and a pack share a path, answers have both
- * spellings.
+ * method and adapts its input and output. Where the contract and a pack share a path, answers have both spellings.
  */
 import { invalid } from '@gantry/protocol';
 import type { Data, DataObject } from './data.ts';
@@ -116,10 +115,7 @@ export const unused = (name: string, why: string): Step => ({
 const NOT_BASE64 =
   'is not base64. Write the standard alphabet with its padding, without line breaks and without a `data:` prefix.';
 
-/**
- * Throws `validation_error`. Accepts only text that encodes back to itself, since `Buffer` skips bad
- * characters.
- */
+/** Throws `validation_error`. Accepts only text that encodes back to itself, since `Buffer` skips bad characters. */
 export function decodeBase64(text: string, member: string, orElse = ''): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') === text) return new Uint8Array(bytes);

@@ -51,8 +51,8 @@ export interface SideEffects {
 }
 
 /**
- * Members that the host does not offer are absent. If one is optional for the pack, check `typeof ctx.emit ===
- * 'function'`.
+ * Members that the host does not offer are absent.
+ * If one is optional for the pack, check `typeof ctx.emit === 'function'`.
  */
 export interface NodeCtx<Inputs, Config> {
   readonly inputs: Inputs;
@@ -79,10 +79,7 @@ export interface NodeCtx<Inputs, Config> {
     get(name: string): Json | undefined;
     set(name: string, value: Json): void;
   };
-  /**
-   * Waits for a person or an event. The node then runs again from the start, and the same call returns the
-   * answer.
-   */
+  /** Waits for a person or an event. The node then runs again from the start, and the same call returns the answer. */
   suspend(request: SuspendRequest): Promise<Json>;
   /** Performs an effect once, however often the node runs. Not in a pure node. */
   readonly sideEffects: SideEffects;
@@ -94,10 +91,7 @@ export interface NodeCtx<Inputs, Config> {
   }>;
   /** `return ctx.terminate(…)` ends the whole run as failed. */
   terminate(error: NodeError): Ending;
-  /**
-   * For nodes that handle failures: `resume` continues with `fallback`, `ignore` without it, `break` ends the
-   * run.
-   */
+  /** For nodes that handle failures: `resume` continues with `fallback`, `ignore` without it, `break` ends the run. */
   applyErrorDirective(request: {
     readonly directive: 'resume' | 'ignore' | 'break';
     readonly fallback?: Json;

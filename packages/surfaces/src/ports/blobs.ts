@@ -45,10 +45,7 @@ export interface BlobPort {
   addressOf(target: BlobTarget, tenant: string): Promise<string>;
   /** Refuses with `blob_quota_exhausted`. */
   put(object: BlobTarget & BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
-  /**
-   * Null when absent. Refuses too large objects (`blob_object_too_large`). Calls `makeRoom` once the size is
-   * known.
-   */
+  /** Null when absent. Refuses too large objects (`blob_object_too_large`). Calls `makeRoom` once the size is known. */
   get(target: BlobTarget, call: PortRead, makeRoom?: MakeRoom): Promise<BlobContent | null>;
   delete(target: BlobTarget, call: PortWrite): Promise<{ deleted: boolean }>;
   /** In the order of the UTF-8 bytes of the keys. */

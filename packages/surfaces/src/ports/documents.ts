@@ -1,11 +1,9 @@
 /**
- * JSON documents of many tenants, in collections. The rows of a table are documents whose collection has
- * columns.
+ * JSON documents of many tenants, in collections. The rows of a table are documents whose collection has columns.
  *
  * I1  No call sees or changes anything outside its `tenant`, `space` and `collection`.
  * I2  A document has an `id`, unique in its collection, that never changes. Documents are in insertion order
- *     unless sorted, and keep their position; so paging returns every document that is not deleted exactly
- *     once.
+ *     unless sorted, and keep their position; so paging returns every document that is not deleted exactly once.
  * I3  As I3 of the kv port: a write is answered once per invocation, and a refused one has no effect.
  * I4  A write is atomic: all its documents, the columns that they add, and the limits.
  * I5  Members of a document are ordered by name, also nested ones, whatever order they were written in.

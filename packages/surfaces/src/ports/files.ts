@@ -51,8 +51,8 @@ export interface FileRange {
 export type WriteMode = 'overwrite' | 'create-only' | 'append';
 
 /**
- * All methods refuse with `path_outside_sandbox` and `fs_permission_denied`; reads with `file_not_found` and
- * `file_too_large`.
+ * All methods refuse with `path_outside_sandbox` and `fs_permission_denied`;
+ * reads with `file_not_found` and `file_too_large`.
  */
 export interface FilesPort {
   /** Calls `makeRoom` when the size is known, before it reads. */

@@ -4,8 +4,7 @@
  * I1  No call sees or changes anything outside its `tenant` and `namespace`.
  * I2  An expired entry is absent, from the exact millisecond on.
  * I3  A write is on disk when it is answered. A repeated invocation gets the first answer and changes nothing;
- *     a call of another method with its id is refused with `idempotency_key_mismatch`. A refused write has no
- *     effect.
+ *     a call of another method with its id is refused with `idempotency_key_mismatch`. A refused write has no effect.
  * I4  Every write is atomic.
  */
 import type { Json } from '@gantry/protocol';
@@ -36,10 +35,7 @@ export interface KvPort {
   /** Refuses with `kv_quota_exhausted`. */
   put(entry: KvKey & KvEntry, call: PortWrite): Promise<{ replaced: boolean }>;
   delete(key: KvKey, call: PortWrite): Promise<{ deleted: boolean }>;
-  /**
-   * Starts at 0 if absent; keeps the time to live. Refuses with `validation_error` if not a number or not
-   * exact.
-   */
+  /** Starts at 0 if absent; keeps the time to live. Refuses with `validation_error` if not a number or not exact. */
   increment(step: KvKey & { readonly delta: number }, call: PortWrite): Promise<KvIncrement>;
   /** Compares as JSON; an expected null also matches a missing entry. Keeps the time to live. */
   compareAndSwap(swap: KvKey & KvSwap, call: PortWrite): Promise<KvSwapped>;

@@ -1,8 +1,7 @@
 /**
  * Messages that the connectors of a tenant send.
  *
- * I1  One change accepts a message and records its call: the message is on disk before the caller gets its
- *     answer.
+ * I1  One change accepts a message and records its call: the message is on disk before the caller gets its answer.
  * I2  One delivery for each idempotency key of a connector, however often it is sent.
  */
 import type Type from 'typebox';

@@ -1,8 +1,7 @@
 /**
  * Messages of many tenants, by topic.
  *
- * I1  No call sees or changes anything outside its `tenant`: topics, groups and handles of others do not
- *     exist.
+ * I1  No call sees or changes anything outside its `tenant`: topics, groups and handles of others do not exist.
  * I2  Every group gets every message, at least once, until it is acknowledged or dead-lettered for that group.
  *     A new group starts with the oldest retained message.
  * I3  A consumer holds a delivery for `visibilityMs`. After that, or when it is requeued, the message is
@@ -130,8 +129,8 @@ export interface QueuePort {
   hasTopic(topic: string, call: PortRead): Promise<boolean>;
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
   /**
-   * Acknowledges a message when `onMessage` resolves, else redelivers it (I4). Redeliveries have the same
-   * `messageId`.
+   * Acknowledges a message when `onMessage` resolves, else redelivers it (I4).
+   * Redeliveries have the same `messageId`.
    */
   subscribe(
     consumers: ConsumerGroup & { readonly tenant: string },

@@ -1,8 +1,7 @@
 /**
  * Full text of many tenants, in indexes.
  *
- * I1  No call sees or changes anything outside its `tenant` and `index`, and data of others does not affect
- *     scores.
+ * I1  No call sees or changes anything outside its `tenant` and `index`, and data of others does not affect scores.
  * I2  A document is found by its words (`search/words.ts`), ranked by BM25 with k1 = 1.2 and b = 0.75 over the
  *     documents of its index. If fewer than `k` are found, documents follow that contain the literal query,
  *     also as part of a word; their scores are lower than any by words, and more than 0.

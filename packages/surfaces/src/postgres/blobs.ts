@@ -2,8 +2,7 @@
  * Objects in PostgreSQL. Content is stored in chunks, so that neither a statement nor this process holds a
  * whole object.
  *
- * I1  Content is written before the row that names it, and never changed: a reader sees the content of one
- *     put.
+ * I1  Content is written before the row that names it, and never changed: a reader sees the content of one put.
  * I2  Content that no row names is deleted at once, unless it is being sent or read by a link: each chunk then
  *     extends its `keep_until`. The sweep deletes it later.
  */

@@ -2,8 +2,7 @@
  * The cache port in PostgreSQL.
  *
  * I1  Writers of one tenant are serialized: none evicts an entry that another marks as used. The exceptions
- *     are mass deletions: the sweep of expired values, and all but the last step of evicting a large
- *     namespace.
+ *     are mass deletions: the sweep of expired values, and all but the last step of evicting a large namespace.
  */
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 import { entryBytes } from '../capabilities/kv/entry-bytes.ts';
@@ -151,10 +150,7 @@ const living = (rows: readonly Pick<Row, 'expires_at'>[], now: number): number =
 
 const EVICTED_AT_ONCE = 1_000;
 
-/**
- * Evicts most of a large namespace in several transactions, since a single one might time out. Answers the
- * count.
- */
+/** Evicts most of a large namespace in several transactions, since a single one might time out. Answers the count. */
 async function evictMost(
   database: PostgresDatabase,
   namespace: string,

@@ -127,8 +127,8 @@ async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number>
 }
 
 /**
- * Deletes expired messages, then topics and groups without messages. Tenants are locked in sorted order, which
- * avoids deadlocks.
+ * Deletes expired messages, then topics and groups without messages.
+ * Tenants are locked in sorted order, which avoids deadlocks.
  */
 async function sweep(tx: Tx, now: number): Promise<number> {
   const expired = await tx<{ seq: number; tenant: string }[]>`

@@ -30,8 +30,8 @@ export async function searchIndex(
 }
 
 /**
- * The id of the index, or the one to create it with. If another id is used in the end, rows have to be
- * computed again.
+ * The id of the index, or the one to create it with.
+ * If another id is used in the end, rows have to be computed again.
  */
 export async function searchIndexIdFor(sql: Sql, target: Target): Promise<number> {
   const there = await searchIndex(sql, target);
@@ -89,10 +89,7 @@ function hashedCharacter(hash: number, character: number): number {
   return continued(continued(first, character >> 6), character);
 }
 
-/**
- * A number for every three characters: a third of the space. Measured: one pass over 64 KB: 5 ms, with texts
- * 60.
- */
+/** A number for every three characters: a third of the space. Measured: one pass over 64 KB: 5 ms, with texts 60. */
 export function gramHashes({ id }: Id, folded: string): Set<number> {
   let seed = FNV_OFFSET;
   for (const character of `${id}/`) seed = hashed(seed, character.charCodeAt(0));

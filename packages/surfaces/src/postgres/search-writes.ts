@@ -1,7 +1,4 @@
-/**
- * Writes of the search port in PostgreSQL. Each locks the row of its index, so writers of one index are
- * serialized.
- */
+/** Writes of the search port in PostgreSQL. Each locks the row of its index, so writers of one index are serialized. */
 import { checkRoom, noIndex, tooManyIndexes } from '../capabilities/search/refusals.ts';
 import type { SearchDocument, SearchLimits } from '../ports/search.ts';
 import type { Tx } from './connection.ts';

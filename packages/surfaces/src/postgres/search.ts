@@ -58,10 +58,7 @@ async function weights(sql: Sql, index: SearchIndex, { any }: ParsedQuery): Prom
   return rows.map(({ many }) => Math.max(IDF_MIN, Math.log((index.documents - many + 0.5) / (many + 0.5))));
 }
 
-/**
- * The count of a word, from `ts_rank` = 6/pi^2 * sum(1/j^2), whose rest is about 1/(n + 1/2). Phrases count
- * once.
- */
+/** The count of a word, from `ts_rank` = 6/pi^2 * sum(1/j^2), whose rest is about 1/(n + 1/2). Phrases count once. */
 const timesOf = (query: string, isOneWord: boolean): string =>
   isOneWord
     ? `round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}', lexemes, ${query})))::numeric - 0.5)::float8`

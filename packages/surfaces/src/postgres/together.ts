@@ -1,18 +1,14 @@
 /**
- * Writes of a tenant to an area that share transactions: calls that arrive during a transaction join the next
- * one.
+ * Writes of a tenant to an area that share transactions: calls that arrive during a transaction join the next one.
  *
  * I1  One transaction at a time writes an area of a tenant, in any process: data that it has read stays valid
  *     until its commit.
  * I2  A turn is two round trips, however many calls share it: lock and read, decide in memory, write.
  * I3  A refused call fails alone, before any write. A call that must be attempted to know whether it fits gets
- *     its own turn (`Alone`). So does each call of a turn that the server refused because of the input of one
- *     of them.
- * I4  A call acts once per invocation. A record that appears meanwhile rolls back the turn, which is then
- *     repeated.
+ *     its own turn (`Alone`). So does each call of a turn that the server refused because of the input of one of them.
+ * I4  A call acts once per invocation. A record that appears meanwhile rolls back the turn, which is then repeated.
  *
- * Measured: kv put, 16 callers, two shared cores: 3,000 to 4,200/s, with a transaction for each call 500 to
- * 980/s.
+ * Measured: kv put, 16 callers, two shared cores: 3,000 to 4,200/s, with a transaction for each call 500 to 980/s.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Sql, Statement, Tx } from '@gantry/postgres';

@@ -1,7 +1,4 @@
-/**
- * Writes of the vectors port in PostgreSQL. Each locks the row of its collection, so its writers are
- * serialized.
- */
+/** Writes of the vectors port in PostgreSQL. Each locks the row of its collection, so its writers are serialized. */
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import {
   type CollectionShape,

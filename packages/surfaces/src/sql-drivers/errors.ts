@@ -27,10 +27,7 @@ export const unavailable = (database: string, cause: unknown, code: string): Ser
     { cause },
   );
 
-/**
- * The database answers, but its setup refuses the host. Does not fail the start: it may belong to one tenant
- * only.
- */
+/** The database answers, but its setup refuses the host. Does not fail the start: it may belong to one tenant only. */
 export const refused = (database: string, cause: unknown, why: string): ServerError =>
   new ServerError('storage_unavailable', database, why, { trouble: 'rejected', cause });
 

@@ -76,10 +76,7 @@ export class MysqlSession implements SqlSession {
     return (await this.#run(statement)).rows;
   }
 
-  /**
-   * A time with Z is first sent as text, since the column may be text; if refused, it is sent in MySQL's
-   * format.
-   */
+  /** A time with Z is first sent as text, since the column may be text; if refused, it is sent in MySQL's format. */
   async write(statement: SqlStatement): Promise<number> {
     try {
       return (await this.#run(statement)).affected;

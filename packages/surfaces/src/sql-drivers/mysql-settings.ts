@@ -63,8 +63,8 @@ const SQL_MODE = [
 const GONE_S = 120;
 
 /**
- * `isNeeded`: each server supports one of the timeouts. The session is read-only too, as definitions end a
- * transaction.
+ * `isNeeded`: each server supports one of the timeouts.
+ * The session is read-only too, as definitions end a transaction.
  */
 export const settingsOf = (
   { timeoutMs }: SqlLimits,

@@ -1,7 +1,4 @@
-/**
- * MySQL and MariaDB as a data source. Statements are prepared by the server: one at a time, with separate
- * values.
- */
+/** MySQL and MariaDB as a data source. Statements are prepared by the server: one at a time, with separate values. */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlBackend, SqlStatement } from '../ports/sql.ts';
 import { explain, NAME } from './mysql-errors.ts';

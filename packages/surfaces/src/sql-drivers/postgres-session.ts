@@ -13,10 +13,7 @@ import { metered, rowBytes } from './size.ts';
 
 const CONNECT_TIMEOUT_S = 5;
 const BATCH = 500;
-/**
- * Otherwise the driver uses the simple protocol for a statement without parameters, which accepts several at
- * once.
- */
+/** Otherwise the driver uses the simple protocol for a statement without parameters, which accepts several at once. */
 const EXTENDED = { simple: false, prepare: false };
 
 export interface PostgresOptions {

@@ -31,10 +31,7 @@ export interface EmbeddedDatabase {
     call: PortWrite,
     ...args: ArgsOf<Writes<A>[N]>
   ): Promise<AnswerOf<Writes<A>[N]>>;
-  /**
-   * A write without a call. For `invocations` it applies to all files in use, and `forgetRun` to all that
-   * exist.
-   */
+  /** A write without a call. For `invocations` it applies to all files in use, and `forgetRun` to all that exist. */
   upkeep<A extends AreaName, N extends keyof Writes<A> & string>(
     area: A,
     name: N,

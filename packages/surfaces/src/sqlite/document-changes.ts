@@ -12,10 +12,7 @@ interface Changed {
 /** Recently changed documents, which the writer uses to update the result of a scan. May include unchanged ones. */
 export class RecentChanges {
   readonly #kept: Changed[] = [];
-  /**
-   * The number of the oldest kept change. A restarted writer starts at a higher number, so older marks are
-   * unknown.
-   */
+  /** The number of the oldest kept change. A restarted writer starts at a higher number, so older marks are unknown. */
   #first = Date.now() * 1_000;
 
   get mark(): number {

@@ -85,10 +85,7 @@ const find = (sql: Sql, { tenant, namespace, key }: Target, now: number) => sql.
     and (expires_at is null or expires_at > ${now})
 `;
 
-/**
- * Writes an entry, and deletes expired ones if space is needed. Throws if the quota is exceeded, which rolls
- * back.
- */
+/** Writes an entry, and deletes expired ones if space is needed. Throws if the quota is exceeded, which rolls back. */
 function save(sql: Sql, target: Target, { value, expiresAt }: KvEntry, { now, quota }: Facts): void {
   const { tenant, namespace, key } = target;
   const json = JSON.stringify(value);

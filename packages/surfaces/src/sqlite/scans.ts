@@ -116,11 +116,9 @@ export class Scans {
 }
 
 /**
- * Keeps the log of a database file small while scans overlap (measured: six scans and a writer: 191 MB after
- * 16 s).
+ * Keeps the log of a database file small while scans overlap (measured: six scans and a writer: 191 MB after 16 s).
  *
- * I1  No scan of a file starts while its log is too long. The log is truncated when the running scans have
- *     ended.
+ * I1  No scan of a file starts while its log is too long. The log is truncated when the running scans have ended.
  * I2  If truncating failed, it is tried again when the log has grown by the same amount.
  */
 interface ScansLogOptions {

@@ -1,7 +1,4 @@
-/**
- * The open files of tenants. Few are open: the least recently used is closed first, and idle ones are closed
- * too.
- */
+/** The open files of tenants. Few are open: the least recently used is closed first, and idle ones are closed too. */
 
 /** Per thread or process. */
 export const FILES_MAX = 32;

@@ -3,8 +3,7 @@
  * even if one code is left; measured: 1,500 such chunks where 13 would do take 33 ms instead of 1.
  *
  * I1  A vector with the cosine metric has one code, at every commit.
- * I2  A collection with three times the chunks it needs is rewritten, a part with each write; progress is
- *     stored.
+ * I2  A collection with three times the chunks it needs is rewritten, a part with each write; progress is stored.
  */
 import { encode } from '../capabilities/vector/metric.ts';
 import type { CollectionShape } from '../capabilities/vector/refusals.ts';
@@ -74,10 +73,7 @@ function hasManyHoles(sql: Sql, { id, dimensions }: Codes, vectors: number): boo
   return found!.many > CHUNKS_BY_NEED_MAX * Math.ceil(vectors / CODES_IN_CHUNK);
 }
 
-/**
- * A rewritten code goes into the newest chunk, and an empty chunk is deleted. Null when all codes are
- * rewritten.
- */
+/** A rewritten code goes into the newest chunk, and an empty chunk is deleted. Null when all codes are rewritten. */
 function writeAnew(sql: Sql, collection: Codes, after: number, limit: number): number | null {
   const rows = sql.all<{ seq: number; embedding: Uint8Array }>`
     select seq, embedding from vectors where seq > ${after} and seq < ${rangeOf(collection.id)[1]}

@@ -48,10 +48,7 @@ export class ContentFiles {
     }
   }
 
-  /**
-   * Moves the file out of `incoming/`, once a row names it. Another put may already have replaced and removed
-   * it.
-   */
+  /** Moves the file out of `incoming/`, once a row names it. Another put may already have replaced and removed it. */
   async settle(file: string): Promise<void> {
     const path = this.#pathOf(file);
     const from = join(this.#incoming, file);

@@ -1,7 +1,4 @@
-/**
- * Decompresses answers of servers that compress although the request excludes it. The result is limited in
- * size.
- */
+/** Decompresses answers of servers that compress although the request excludes it. The result is limited in size. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { type EgressError, egressError } from '@gantry/egress';

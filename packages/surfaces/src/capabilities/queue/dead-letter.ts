@@ -28,9 +28,6 @@ export const deadLetterOf = (
   headers,
 });
 
-/**
- * Groups fail separately, so a message can be a dead letter of several groups. Hashed: a group name may be
- * long.
- */
+/** Groups fail separately, so a message can be a dead letter of several groups. Hashed: a group name may be long. */
 const deadLetterId = (messageId: string, group: string): string =>
   group === '' ? `dead.${messageId}` : `dead.${messageId}.${hash('sha256', group, 'base64url')}`;

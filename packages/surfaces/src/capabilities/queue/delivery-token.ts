@@ -1,7 +1,4 @@
-/**
- * Tokens of deliveries for pack code. They are sealed for their tenant, so they cannot be forged or
- * transferred.
- */
+/** Tokens of deliveries for pack code. They are sealed for their tenant, so they cannot be forged or transferred. */
 import { OpenwopError } from '@gantry/protocol';
 import type { Cursors } from '../../calls/cursor.ts';
 

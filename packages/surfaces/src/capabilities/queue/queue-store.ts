@@ -62,8 +62,8 @@ export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
   /**
-   * After a lease found nothing: sets delayed messages aside, skips expired ones, and moves spent ones to dead
-   * letters (`buried`).
+   * After a lease found nothing: sets delayed messages aside,
+   * skips expired ones, and moves spent ones to dead letters (`buried`).
    */
   makeWay(consumers: Waiting, call: QueueCall): Promise<{ readonly buried: boolean }>;
   /** The messages with these numbers that still exist. */

@@ -1,8 +1,7 @@
 /**
  * Waiting for a message.
  *
- * I1  Consumers of one group in one process wait in a queue; only the first checks, so a message wakes one of
- *     them.
+ * I1  Consumers of one group in one process wait in a queue; only the first checks, so a message wakes one of them.
  * I2  A consumer that finds nothing continues to wait until its timeout, and its checks are not recorded.
  */
 import type { Bell, Turn } from './arrivals.ts';

@@ -43,10 +43,7 @@ function checkQuery(tokens: readonly Token[], verb: string): void {
   if (tokens.some(({ kind, text }) => kind === 'word' && text === 'into')) throw forbidden('SELECT INTO');
 }
 
-/**
- * RETURNING is refused: its rows would be discarded after the driver collected them all. Inside WITH it is
- * allowed.
- */
+/** RETURNING is refused: its rows would be discarded after the driver collected them all. Inside WITH it is allowed. */
 function checkWrite(tokens: readonly Token[], verb: string): void {
   if (!WRITES.has(verb)) throw notFor('execute', verb);
   const words = outerWords(tokens);
@@ -72,8 +69,8 @@ function* withDepth(tokens: readonly Token[]): Generator<{ token: Token; depth: 
 }
 
 /**
- * Tested: MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table; MySQL has another
- * syntax.
+ * Tested: MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table;
+ * MySQL has another syntax.
  */
 function checkValues(tokens: readonly Token[], use: SqlUse): void {
   for (const { token, depth, index } of withDepth(tokens)) {

@@ -92,10 +92,7 @@ function bind(tokens: readonly Token[], params: SqlParams): Bound {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/**
- * A list becomes JSON text, which would equal no value of the column: `in (?, ?)` needs one parameter per
- * value.
- */
+/** A list becomes JSON text, which would equal no value of the column: `in (?, ?)` needs one parameter per value. */
 function checkLists(tokens: readonly Token[], { gaps, values }: Bound): void {
   let [mark, isListed] = [0, false];
   for (const [index, { kind, text }] of tokens.entries()) {

@@ -22,10 +22,7 @@ export type Unpacked =
 
 type Unpack = (data: Buffer, options: ZlibOptions) => unknown;
 
-/**
- * Unpacks all of the data, to at most `bytesMax`. Libraries ignore data after the end of a stream; this
- * reports it.
- */
+/** Unpacks all of the data, to at most `bytesMax`. Libraries ignore data after the end of a stream; this reports it. */
 export function unpack(by: Unpack, data: Buffer, bytesMax: number): Unpacked {
   try {
     const made: unknown = by(data, { maxOutputLength: Math.max(bytesMax, 1), info: true });

@@ -1,7 +1,6 @@
 /**
  * An open folder. On Linux names are looked up below the open folder (`/proc/self/fd`), so no swapped folder
- * or link is followed. Elsewhere the folder is compared with its path after opening, which leaves a short
- * race.
+ * or link is followed. Elsewhere the folder is compared with its path after opening, which leaves a short race.
  */
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
