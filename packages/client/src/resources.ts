@@ -1,6 +1,5 @@
 /**
- * The resources of a host. Their methods are generated from their tables; methods with other names are
- * defined here.
+ * The resources of a host. Their methods are generated from their tables; methods with other names are defined here.
  */
 import type * as protocol from '@gantry/protocol';
 import * as tables from '@gantry/protocol/tables';

@@ -315,9 +315,8 @@ function withConditions<State extends { readonly conditions?: EdgeVerdicts }>(
 }
 
 /**
- * Called when the last event that a fork shares with its source was folded. From here on a branch has its own
- * time: the time between that event and the fork counts against none of its limits. A replay uses the time of
- * its source.
+ * Called when the last event that a fork shares with its source was folded. From here on a branch has its own time: the
+ * time between that event and the fork counts against none of its limits. A replay uses the time of its source.
  */
 function foldForkPoint(run: Draft, at: number): void {
   loosenChildren(run);

@@ -19,10 +19,7 @@ export function parse(text: string): ASTNode {
 
 export type Path = readonly string[];
 
-/**
- * The paths that an expression reads by name, such as `['nodes', 'a', 'outputs', 'total']`, each with its
- * prefixes.
- */
+/** The paths that an expression reads by name, such as `['nodes', 'a', 'outputs', 'total']`, each with its prefixes. */
 export function readsIn(ast: ASTNode): readonly Path[] {
   const reads: Path[] = [];
   const bound = new Set<string>();

@@ -44,10 +44,7 @@ export function checkEdge(
     checkEdgeRead(compilation, `${path}/condition`, { nodeId, read, isResult });
 }
 
-/**
- * Checks a path that the condition of an edge reads of its source. With `isResult`, nothing else can be read
- * there.
- */
+/** Checks a path that the condition of an edge reads of its source. With `isResult`, nothing else can be read there. */
 function checkEdgeRead(
   compilation: Compilation,
   path: string,

@@ -4,7 +4,6 @@ import type { Json } from '@gantry/protocol';
 export type SchemaCheck = (value: Json) => { readonly path: string; readonly message: string } | undefined;
 
 /**
- * Compiles a JSON Schema. Injected, since the core has no validator. Returns an error text when the schema is
- * invalid.
+ * Compiles a JSON Schema. Injected, since the core has no validator. Returns an error text when the schema is invalid.
  */
 export type CompileSchema = (schema: Json) => SchemaCheck | string;

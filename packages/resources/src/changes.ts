@@ -217,8 +217,7 @@ export class Changes {
   }
 
   /**
-   * If the run does not accept the events of a change now, they are recorded with the change, and a repeat
-   * writes them.
+   * If the run does not accept the events of a change now, they are recorded with the change, and a repeat writes them.
    */
   async #write({ job: { caller }, outcome, events, change }: Decided, group: Write[]): Promise<CommitResult> {
     const { pipeline } = this.#options;

@@ -12,8 +12,7 @@ export interface RecordKind<R extends object> {
   /** The error for an id that does not exist; `not_found` if absent. */
   readonly missing?: ErrorCode | (() => OpenwopError);
   /**
-   * The maximum number per tenant. Up to 1,000, records are counted at each creation; above that there is a
-   * counter.
+   * The maximum number per tenant. Up to 1,000, records are counted at each creation; above that there is a counter.
    */
   readonly max?: number;
   /** For a kind with a counter: which records count. Not those that expire automatically. All if absent. */

@@ -51,10 +51,7 @@ function unsent(taken: () => void): number {
   return 0;
 }
 
-/**
- * Extra descriptors are sockets that Node's types do not name. They fail when the child ends; `close` reports
- * that.
- */
+/** Extra descriptors are sockets that Node's types do not name. They fail when the child ends; `close` reports that. */
 function asPipe(stream: unknown): Socket {
   if (!(stream instanceof Socket)) throw new TypeError('The child has no such pipe.');
   return stream.on('error', () => {});
@@ -94,9 +91,8 @@ export class Child {
   }
 
   /**
-   * Everything sent in one turn of the event loop is written at once. `taken` is called when the child has
-   * received the message, or never will. Bytes in the message must not change before that. Returns the size in
-   * bytes.
+   * Everything sent in one turn of the event loop is written at once. `taken` is called when the child has received the
+   * message, or never will. Bytes in the message must not change before that. Returns the size in bytes.
    */
   send(message: unknown, taken: () => void = () => {}): number {
     if (this.#ended) return unsent(taken);

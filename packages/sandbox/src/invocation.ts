@@ -78,8 +78,7 @@ export type Data =
 
 export interface CallIo {
   /**
-   * The number of this call among the calls, events and suspensions of one dispatch, from 0, as counted by the
-   * host.
+   * The number of this call among the calls, events and suspensions of one dispatch, from 0, as counted by the host.
    */
   readonly ordinal: number;
   /** 0, increased by 1 each time the invocation is dispatched again because its process was killed for another one. */

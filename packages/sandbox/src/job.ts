@@ -8,8 +8,7 @@ export type JobEnd =
   /** This invocation had to be stopped. */
   | { readonly kind: 'stopped'; readonly error: NodeError }
   /**
-   * The process ended because of another invocation, or before this one could start. A suspect runs alone next
-   * time.
+   * The process ended because of another invocation, or before this one could start. A suspect runs alone next time.
    */
   | { readonly kind: 'displaced'; readonly isSuspect: boolean };
 

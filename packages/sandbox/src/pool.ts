@@ -110,8 +110,7 @@ export class Pool<P extends Pooled> {
   readonly #options: PoolOptions;
   readonly #entries = new Set<Entry<P>>();
   /**
-   * By tenant in the order of turns, within a tenant in the order of arrival. Tenants without waiters have no
-   * entry.
+   * By tenant in the order of turns, within a tenant in the order of arrival. Tenants without waiters have no entry.
    */
   readonly #waiting = new Map<string, Set<Waiter<P>>>();
   readonly #sweep: NodeJS.Timeout;
@@ -291,10 +290,7 @@ export class Pool<P extends Pooled> {
     this.#serve();
   }
 
-  /**
-   * Ends the process that was idle longest; it counts until it has ended. Ends one for each waiter that may use
-   * it.
-   */
+  /** Ends the process that was idle longest; it counts until it has ended. Ends one for each waiter that may use it. */
   #makeRoom(): void {
     const { shareMax } = this.#options;
     const leaving = [...this.#entries].filter(({ process }) => process.isDead).length;

@@ -111,8 +111,7 @@ export function returnedResult(value: unknown): NodeResult {
 }
 
 /**
- * Only thrown: the runners of WASM and Python detect that their heap is exhausted. A pack gains nothing by
- * claiming it.
+ * Only thrown: the runners of WASM and Python detect that their heap is exhausted. A pack gains nothing by claiming it.
  */
 const HEAP_USED_UP = 'sandbox_memory_exceeded';
 

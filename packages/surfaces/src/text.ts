@@ -7,8 +7,7 @@ const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = { first: 0xd800, after: 0xe000 };
 
 /**
- * The smallest text after every text with this prefix, by UTF-8 bytes;
- * null if none. `prefix` is literal, no pattern.
+ * The smallest text after every text with this prefix, by UTF-8 bytes; null if none. `prefix` is literal, no pattern.
  */
 export function prefixEnd(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);

@@ -69,8 +69,7 @@ interface Scoped {
 }
 
 /**
- * A child inherits the budget of its parent. The rest is counted for the whole family, so its workflow sets no
- * limits.
+ * A child inherits the budget of its parent. The rest is counted for the whole family, so its workflow sets no limits.
  */
 function policiesOf({ definition }: Plan, { configurable, limits, parent }: RunFacts): Scoped[] {
   const { budget } = definition.settings;

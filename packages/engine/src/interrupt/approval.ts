@@ -78,8 +78,7 @@ function record({ step, node, interrupt, answer: { action, fields }, voter: prin
 }
 
 /**
- * An override by a resolver with the required role. It counts as one vote, unless the author lets it bypass the
- * quorum.
+ * An override by a resolver with the required role. It counts as one vote, unless the author lets it bypass the quorum.
  */
 function override(ballot: Ballot): Refusal | undefined {
   const { step, node, interrupt, answer, voter: principal } = ballot;

@@ -54,8 +54,7 @@ const madeUp = (config: JsonObject, artifactId: string, artifactType = 'approval
 });
 
 /**
- * The subject of the approval: the only artifact before the gate that waits for an approval, if there is
- * exactly one.
+ * The subject of the approval: the only artifact before the gate that waits for an approval, if there is exactly one.
  */
 function subjectOf(step: Step, gate: PlanNode, config: JsonObject): JsonObject {
   const { plan, run } = step;

@@ -20,9 +20,8 @@ export const sideEffect: NodeType = {
 const SECRET_ID = /^(openwop-)?conformance-[A-Za-z0-9._-]{1,100}$/;
 
 /**
- * Resolves a secret and outputs its hash and length as proof; with `echo` it also tries to put the value into
- * its outputs. Only for secrets of the conformance suite: a hash of any other secret could be used to test
- * guesses.
+ * Resolves a secret and outputs its hash and length as proof; with `echo` it also tries to put the value into its
+ * outputs. Only for secrets of the conformance suite: a hash of any other secret could be used to test guesses.
  */
 export const secretEcho: NodeType = {
   typeId: 'conformance.secret.echo',

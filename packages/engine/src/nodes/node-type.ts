@@ -75,8 +75,7 @@ export interface Preparation {
   readonly definition: WorkflowDefinition;
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   /**
-   * Reports a problem; `key` is the config key it is about. `requiredCapability` is a capability that the host
-   * lacks.
+   * Reports a problem; `key` is the config key it is about. `requiredCapability` is a capability that the host lacks.
    */
   issue(key: string, message: string, requiredCapability?: string): void;
   /** Compiles the expression under a config key. It can use `inputs` (the node's own), `variables`, `nodes`. */

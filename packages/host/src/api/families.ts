@@ -118,8 +118,7 @@ export const OAUTH_FAMILY = { supported: true, grants: [...GRANTS] };
 const TEST_MODE = { supported: true, isolated: true, catalogResetEndpoint: '/v1/packs-test/-/reset' };
 
 /**
- * The public shape of `packs` is closed, so the accepted signatures and their required coverage are in our
- * own family.
+ * The public shape of `packs` is closed, so the accepted signatures and their required coverage are in our own family.
  */
 export const packsFamily = (registry: ApiDeps['registry'], trust: HostTrust) => ({
   packSignatures: {

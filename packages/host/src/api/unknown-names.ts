@@ -46,9 +46,8 @@ export async function unknownInputsLater(
 const RESERVED = [...Object.keys(CONFIGURABLE_RULES), 'budget', 'ai', 'mockProvider'];
 
 /**
- * For a workflow that does not declare its `configurable`, the known names are those of the host and the run.
- * Pack code may read any other name, so a name is reported only if it is similar to a known one, or if no
- * node has such code.
+ * For a workflow that does not declare its `configurable`, the known names are those of the host and the run. Pack code
+ * may read any other name, so a name is reported only if it is similar to a known one, or if no node has such code.
  */
 export function unknownConfigurable(
   { definition, order }: Plan,

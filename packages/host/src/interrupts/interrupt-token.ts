@@ -82,8 +82,7 @@ export function createInterruptTokens({ hmac, now, personalMs, revocations }: To
       return revocations.revoke(caller, { runId, interruptId, person, expiresAt });
     },
     /**
-     * Rejects with `interrupt_not_found` for a token that is not ours, `interrupt_expired` for an old or
-     * revoked one.
+     * Rejects with `interrupt_not_found` for a token that is not ours, `interrupt_expired` for an old or revoked one.
      */
     async read(token: string): Promise<TokenClaims> {
       const claims = verified(token, hmac);

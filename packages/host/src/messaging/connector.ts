@@ -1,6 +1,5 @@
 /**
- * Connectors as a resource: the receiver of messages, and the credential. The record contains no value of a
- * credential.
+ * Connectors as a resource: the receiver of messages, and the credential. The record contains no value of a credential.
  */
 import {
   CONNECTOR_LIMITS,

@@ -132,8 +132,7 @@ const sendTimes: RecordKind<{ readonly times: readonly number[] }> = {
 };
 
 /**
- * At most `requests` within any `perSeconds`: returns the times with one more, or the time when one more is
- * permitted.
+ * At most `requests` within any `perSeconds`: returns the times with one more, or the time when one more is permitted.
  */
 function taken(
   times: readonly number[],

@@ -1,6 +1,5 @@
 /**
- * Authorized connections, as a resource. The tokens are versions of the credential whose ref is the
- * connection's id.
+ * Authorized connections, as a resource. The tokens are versions of the credential whose ref is the connection's id.
  */
 import { hash } from 'node:crypto';
 import {

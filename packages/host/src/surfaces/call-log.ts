@@ -13,8 +13,7 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * A backend that is unreachable, rejects the host, or is full. This is no error of this program, so no stack
- * is logged.
+ * A backend that is unreachable, rejects the host, or is full. This is no error of this program, so no stack is logged.
  */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_backend_unavailable']);
 

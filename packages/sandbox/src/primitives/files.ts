@@ -27,8 +27,7 @@ export class OutsideFolder extends Error {}
 const found = (file: string) => lstat(file).catch(() => undefined);
 
 /**
- * The absolute path of a file in the folder. Of absolute paths of the pack only `/`, the folder itself, is
- * accepted.
+ * The absolute path of a file in the folder. Of absolute paths of the pack only `/`, the folder itself, is accepted.
  */
 async function inside(root: string, given: unknown): Promise<string> {
   if (typeof given !== 'string' || given.includes('\0'))

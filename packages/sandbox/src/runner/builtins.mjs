@@ -35,8 +35,7 @@ const escapeKinds = new Map(
 );
 
 /**
- * Shared objects must not carry a patch from one run to the next. Locks only methods, since emitters have data
- * fields.
+ * Shared objects must not carry a patch from one run to the next. Locks only methods, since emitters have data fields.
  */
 function lockMethods(target) {
   for (const key of Reflect.ownKeys(target)) {

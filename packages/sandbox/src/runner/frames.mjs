@@ -55,8 +55,7 @@ const take = (steps, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) =>
   steps === 0 ? 0 : take(steps - 1, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) + 1;
 
 /**
- * A stack overflow can throw anywhere. It must not occur between counting a message and sending it. So this
- * throws `RangeError`, before anything has happened, if the pack has left less stack than the runner needs to
- * reach the pipe.
+ * A stack overflow can throw anywhere. It must not occur between counting a message and sending it. So this throws
+ * `RangeError`, before anything has happened, if the pack has left less stack than the runner needs to reach the pipe.
  */
 export const needStack = () => take(160, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);

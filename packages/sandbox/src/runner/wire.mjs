@@ -1,8 +1,7 @@
 /**
- * Frames between host and child: two lengths, a JSON head, then the bytes it points to.
- * Both sides use this file. In the child, pack code shares the process: the globals used here are locked
- * before it loads (`globals.mjs`), intrinsics are frozen (`intrinsics.mjs`), and methods of Node's own
- * classes are bound here.
+ * Frames between host and child: two lengths, a JSON head, then the bytes it points to. Both sides use this file. In
+ * the child, pack code shares the process: the globals used here are locked before it loads (`globals.mjs`), intrinsics
+ * are frozen (`intrinsics.mjs`), and methods of Node's own classes are bound here.
  */
 
 import { isPlain, lower, mayRaise, measure, raise, VALUES_MAX } from './data.mjs';

@@ -105,8 +105,7 @@ export class NodeCalls {
   #reads: SeenReads;
   readonly #writes = new Map<string, number>();
   /**
-   * Surfaces that the manifest names. If it is not restricted to those,
-   * also the granted ones, or all without grants.
+   * Surfaces that the manifest names. If it is not restricted to those, also the granted ones, or all without grants.
    */
   readonly #declared: ReadonlySet<ImplementedSurface>;
   readonly #granted: ReadonlySet<ImplementedSurface> | undefined;

@@ -129,8 +129,7 @@ export interface QueuePort {
   hasTopic(topic: string, call: PortRead): Promise<boolean>;
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
   /**
-   * Acknowledges a message when `onMessage` resolves, else redelivers it (I4).
-   * Redeliveries have the same `messageId`.
+   * Acknowledges a message when `onMessage` resolves, else redelivers it (I4). Redeliveries have the same `messageId`.
    */
   subscribe(
     consumers: ConsumerGroup & { readonly tenant: string },

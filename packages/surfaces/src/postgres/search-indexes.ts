@@ -30,8 +30,7 @@ export async function searchIndex(
 }
 
 /**
- * The id of the index, or the one to create it with.
- * If another id is used in the end, rows have to be computed again.
+ * The id of the index, or the one to create it with. If another id is used in the end, rows have to be computed again.
  */
 export async function searchIndexIdFor(sql: Sql, target: Target): Promise<number> {
   const there = await searchIndex(sql, target);

@@ -21,8 +21,7 @@ import { arrayText, type VectorCollection, vectorCollection, vectorWrites } from
 const CARRIED_VECTORS_MAX = 10_000;
 
 /**
- * Bounded by the statement timeout; measured:
- * 8 ns per number (12 for 1,536 per vector), so 5 s at most on one core.
+ * Bounded by the statement timeout; measured: 8 ns per number (12 for 1,536 per vector), so 5 s at most on one core.
  */
 const SEARCHED_NUMBERS_MAX = 400_000_000;
 

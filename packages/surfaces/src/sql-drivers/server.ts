@@ -84,8 +84,7 @@ export async function watched<T>(name: string, run: (progress: Progress) => Prom
 }
 
 /**
- * Runs statements in order; errors have the index of theirs.
- * Servers limit each statement; this limits the total time.
+ * Runs statements in order; errors have the index of theirs. Servers limit each statement; this limits the total time.
  */
 export async function inOrder<S, T>(
   statements: readonly S[],

@@ -88,8 +88,7 @@ export class Sessions<S extends Session> {
       session.end();
     }
     if (session.isOpen) this.#idle.set(session, setTimeout(() => this.#retire(session), IDLE_MS).unref());
-    // A server that is silent on one session is silent on idle ones too, and each would cost a call its whole
-    // timeout
+    // A server that is silent on one session is silent on idle ones too, and each would cost a call its whole timeout
     else for (const other of [...this.#idle.keys()]) this.#retire(other);
   }
 

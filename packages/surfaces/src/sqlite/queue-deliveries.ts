@@ -126,8 +126,7 @@ function forgetDelivery(sql: Sql, full: FullTenants, tenant: string, groupId: nu
 }
 
 /**
- * Chooses among deliveries that are due again, or for the first time after a delay.
- * Moves spent ones to dead letters.
+ * Chooses among deliveries that are due again, or for the first time after a delay. Moves spent ones to dead letters.
  */
 function chooseAmongDue(
   sql: Sql,

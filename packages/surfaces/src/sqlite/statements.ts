@@ -18,8 +18,7 @@ export const defineArea = <Reads extends Operations, Writes extends Operations>(
 });
 
 /**
- * SQLite replans a statement with a bare parameter here on every run; measured: 10 to 40 µs for what then
- * takes 1 to 7.
+ * SQLite replans a statement with a bare parameter here on every run; measured: 10 to 40 µs for what then takes 1 to 7.
  */
 export const LIMIT = 'limit ? + 0';
 

@@ -134,8 +134,7 @@ async function codeFaults(
 }
 
 /**
- * Warnings only: published packs use hashes and the clock without declaring them, and a comment may look like
- * a use.
+ * Warnings only: published packs use hashes and the clock without declaring them, and a comment may look like a use.
  */
 function undeclaredFaults(manifest: NodePackManifest, file: string, source: string): Fault[] {
   const fault = ({ line, column }: Use, message: string): Fault => ({

@@ -19,8 +19,7 @@ export interface LinkOptions {
   /** Signs links. Must be the same after a restart, otherwise links become invalid. */
   readonly key: Uint8Array;
   /**
-   * The address of this host for clients, without a trailing slash.
-   * Called each time, since a port may be chosen late.
+   * The address of this host for clients, without a trailing slash. Called each time, since a port may be chosen late.
    */
   readonly publicUrl: () => string | Promise<string>;
 }
@@ -87,8 +86,7 @@ export const hostedBlobs = (objects: ObjectStore, links: LinkOptions): HostedBlo
 });
 
 /**
- * Objects come from tenants and share their origin with the console:
- * browsers must not run them or guess their type.
+ * Objects come from tenants and share their origin with the console: browsers must not run them or guess their type.
  */
 export const INERT = {
   'content-disposition': 'attachment',

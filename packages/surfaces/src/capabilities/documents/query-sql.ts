@@ -73,8 +73,7 @@ export class QueryText {
   }
 
   /**
-   * Cells of one value are in document order;
-   * measured: 0.06 ms, instead of 17 when all matches are collected first.
+   * Cells of one value are in document order; measured: 0.06 ms, instead of 17 when all matches are collected first.
    */
   #pageOfCells(cell: string, { filter, after, limit }: Page): string {
     const beyond = after === null ? '' : ` and cells.seq > ${this.bind(after[0])}`;

@@ -18,8 +18,7 @@ const GIB = 1_073_741_824;
 const DOCUMENTS_IN_CALL_MAX = 1_000;
 const DOCUMENT_BYTES_MAX = 65_536;
 /**
- * Measured: PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones;
- * writers of the index wait.
+ * Measured: PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones; writers of the index wait.
  */
 export const CALL_BYTES_MAX = 524_288;
 const FIELDS_MAX = 256;

@@ -69,8 +69,7 @@ function* withDepth(tokens: readonly Token[]): Generator<{ token: Token; depth: 
 }
 
 /**
- * Tested: MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table;
- * MySQL has another syntax.
+ * Tested: MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table; MySQL has another syntax.
  */
 function checkValues(tokens: readonly Token[], use: SqlUse): void {
   for (const { token, depth, index } of withDepth(tokens)) {

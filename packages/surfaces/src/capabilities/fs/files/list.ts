@@ -72,8 +72,7 @@ async function* fileAt(folder: Folder, name: string, path: string): AsyncGenerat
 }
 
 /**
- * Null if the entry was deleted or became a link since its name was read.
- * Unreadable entries are errors, not omitted.
+ * Null if the entry was deleted or became a link since its name was read. Unreadable entries are errors, not omitted.
  */
 const goneFrom =
   (path: string) =>

@@ -171,8 +171,7 @@ class Files implements FilesPort {
   }
 
   /**
-   * With `again`, the rename may have happened.
-   * Then the staged file of a write is gone, and that of a deletion exists.
+   * With `again`, the rename may have happened. Then the staged file of a write is gone, and that of a deletion exists.
    */
   async #make({ tenant, workspace, path, kind, staged }: FileChange, time: 'first' | 'again'): Promise<void> {
     const root = this.#rootOf(tenant, workspace);
