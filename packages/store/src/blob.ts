@@ -1,5 +1,5 @@
 /**
- * Big texts are kept once, by content. A column holds the text itself or a reference to a blob; a text that
+ * Large texts are stored once, by content. A column holds the text itself or a reference to a blob. A text that
  * looks like a reference becomes a blob whatever its size, so a reference is never ambiguous.
  *
  * `blob_uses` lists the holders of a blob. A blob is deleted with its last use.
@@ -17,7 +17,7 @@ export const referenceTo = (hash: string): string => PREFIX + hash;
 
 export const hashOf = (reference: string): string => reference.slice(PREFIX.length);
 
-/** What the column holds for `text`: itself, or a reference. */
+/** The value of the column for `text`: the text itself, or a reference. */
 export function atRest(text: string): string {
   if (!isBig(text) && !isReference(text)) return text;
   return referenceTo(createHash('sha256').update(text).digest('hex'));
@@ -28,11 +28,11 @@ export function isBig(text: string): boolean {
   return Buffer.byteLength(text) > INLINE_BYTES_MAX;
 }
 
-/** Reads such a column back, in the statement that reads its row: nothing can vanish in between. */
+/** Reads such a column in the statement that reads its row, so the blob cannot be deleted in between. */
 export const textColumn = (table: string, column: string): string =>
   `${ofBlob(`${table}.${column}`, 'body', `${table}.${column}`)} as ${column}`;
 
-/** How long such a column is. PostgreSQL reads no large text for it. */
+/** The length of such a column in bytes. PostgreSQL does not read the text of a blob for it. */
 export const textBytes = (stored: string): string => ofBlob(stored, 'bytes', `octet_length(${stored})`);
 
 const ofBlob = (stored: string, column: string, otherwise: string): string => `

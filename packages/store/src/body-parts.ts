@@ -4,7 +4,7 @@ import type { CommitGroup, Write } from './port.ts';
 
 type Put = Extract<Write, { kind: 'putEntry' }>;
 
-/** With a hash the body is that of the stored parts, and that of the entry is empty. */
+/** With `bodyHash`, the body is in the stored parts and the `body` of the entry is empty. */
 export type PutInParts = Put & { readonly bodyHash?: string };
 
 /** Measured on SQLite, p99 of small commits beside one writer of 1 MiB: whole 5.6 ms, 256 KiB 2.3, 128 KiB 1.6, without it 1.0. */
@@ -16,7 +16,7 @@ export const hasLargeBody = (groups: readonly CommitGroup[]): boolean =>
   groups.some((group) => group.some(isLarge));
 
 export interface TakenBodies {
-  /** The batch, which refers to the bodies instead. */
+  /** The batch, with references instead of the bodies. */
   readonly groups: readonly CommitGroup[];
   /** By hash. */
   readonly bodies: ReadonlyMap<string, string>;
@@ -35,7 +35,7 @@ export function takeBodies(batch: readonly CommitGroup[]): TakenBodies {
   return { groups, bodies };
 }
 
-/** A part does not end within a character: half of one cannot be stored. */
+/** A part never ends within a surrogate pair: half a pair cannot be stored. */
 export function partsOf(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0, to = 0; from < text.length; from = to) {

@@ -1,4 +1,4 @@
-/** What is checked before a batch leaves the caller's hands, equally for every adapter. */
+/** Checks of a batch before it is sent to an adapter. They are the same for every adapter. */
 import assert from 'node:assert/strict';
 import type { StoredEvent } from '@gantry/protocol';
 import { StoreError } from './error.ts';
@@ -7,11 +7,11 @@ import type { CommitGroup, EntryKey, RunHead, Write } from './port.ts';
 /** PostgreSQL has no NUL in text; half a surrogate pair has no UTF-8, so two such keys would become one. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** Whether a row may have these texts: one that cannot be stored is nowhere. */
+/** Whether a row can have these texts. A text that cannot be stored is never found. */
 export const areStorable = (...texts: readonly (string | undefined)[]): boolean =>
   texts.every((text) => text === undefined || isStorable(text));
 
-/** Throws before anything is written: texts must be storable, events dense from where the write says. */
+/** Throws before anything is written: texts must be storable, and events dense from the expected sequence. */
 export function checkGroups(groups: readonly CommitGroup[]): void {
   for (const group of groups) for (const write of group) checkWrite(write);
 }

@@ -1,4 +1,4 @@
-/** The rows of the port as columns: described once for both dialects, for statements that read and that write them. */
+/** The rows of the port as columns, described once for both dialects and for reads and writes. */
 import { textColumn } from './blob.ts';
 
 /** A `blob` is a text that may be stored as a blob. */
@@ -25,11 +25,11 @@ function table(description: string): Table {
 export const columnOf = (member: string): string =>
   member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The beginning of an insert, with all columns. */
+/** The start of an insert with all columns. */
 export const insertInto = ({ name, members }: Table): string =>
   `insert into ${name} (${members.map(([member]) => columnOf(member)).join(', ')})`;
 
-/** What a select lists, with the members as names. `at rest`: a large text stays a reference. */
+/** The columns of a select, named like the members. `at rest`: a large text stays a reference. */
 const listed = ({ name, members }: Table, texts: 'whole' | 'at rest' = 'whole', except = ''): string =>
   members
     .filter(([member]) => member !== except)

@@ -11,15 +11,15 @@ interface Pending {
 }
 
 /**
- * Batches on their way at once: while one is on the disk, others wait in the writer's queue, so the writer does
- * not stand idle while this thread hands out results. Measured at 128 connections, of the bare limit: one 0.48,
- * two 0.53, three 0.57. A writer that falls behind commits what waits for it together.
+ * The number of batches in flight. While one is synced, others wait in the writer's queue, so the writer is not
+ * idle while this thread delivers results. Measured at 128 connections, as a fraction of the bare limit: one 0.48,
+ * two 0.53, three 0.57. A writer that falls behind commits all queued batches together.
  */
 const ON_THEIR_WAY_MAX = 3;
 
 const LARGE_CHARS = 64 * 1024;
 
-/** Whether the body of an entry, or content, is large. */
+/** Whether the group has a large entry body or large content. */
 export const isLarge = (group: CommitGroup): boolean =>
   group.some(
     (write) =>
@@ -30,8 +30,8 @@ export const isLarge = (group: CommitGroup): boolean =>
 /**
  * Gathers commit groups into batches: one transaction, one sync, many runs.
  *
- * I1  Few batches are on their way at a time. What arrives meanwhile forms the next one, so a slow disk makes
- *     transactions larger, never their queue longer.
+ * I1  Few batches are in flight at a time. Groups that arrive meanwhile form the next batch, so a slow disk makes
+ *     transactions larger, not the queue longer.
  * I2  Large groups are committed alone, one at a time, so that no other group waits for their bytes.
  */
 export class CommitPipeline {
@@ -44,13 +44,13 @@ export class CommitPipeline {
   #scheduled = false;
   #drained: (() => void)[] = [];
 
-  /** `onCommitted` is called for each group that won, after its caller was answered. */
+  /** `onCommitted` is called for each group that won, after its caller got the result. */
   constructor(store: Pick<Store, 'commit'>, onCommitted: (group: CommitGroup) => void = () => {}) {
     this.#store = store;
     this.#onCommitted = onCommitted;
   }
 
-  /** Resolves after the group is on disk, or with `won: false` when it lost. Rejects when the store failed. */
+  /** Resolves once the group is on disk, or with `won: false` if it lost. Rejects if the store failed. */
   commit(group: CommitGroup): Promise<CommitResult> {
     return new Promise((resolve, reject) => {
       const pending = { group, resolve, reject };
@@ -64,7 +64,7 @@ export class CommitPipeline {
     });
   }
 
-  /** Resolves when nothing is waiting or on its way. */
+  /** Resolves when no group is queued or in flight. */
   drained(): Promise<void> {
     if (this.#isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
@@ -74,7 +74,7 @@ export class CommitPipeline {
     return this.#pending.length === 0 && this.#large.length === 0 && this.#onTheirWay === 0;
   }
 
-  /** The rest of this turn of the loop may still add to the batch. */
+  /** Waits for the end of this event loop turn, so that more groups can join the batch. */
   #schedule(): void {
     if (this.#scheduled || this.#pending.length === 0 || this.#onTheirWay >= ON_THEIR_WAY_MAX) return;
     this.#scheduled = true;
@@ -109,7 +109,7 @@ export class CommitPipeline {
     for (const [i, { group }] of batch.entries()) if (isWon(results[i]!)) this.#onCommitted(group);
   }
 
-  /** A batch that the store rejects because of what is in it is repeated group by group: a bad one fails alone. */
+  /** A batch that the store rejects because of its content is retried group by group, so only the bad group fails. */
   async #commit(batch: readonly Pending[]): Promise<Settled[]> {
     const groups = batch.map((pending) => pending.group);
     try {
@@ -144,7 +144,7 @@ const CONTENT_ERRORS: readonly string[] = ['invalid_text', 'too_long', 'rejected
 const isOfContent = (error: unknown): boolean =>
   error instanceof StoreError && CONTENT_ERRORS.includes(error.code);
 
-/** What follows a commit is work too: a large batch is handed out over several turns of the loop. */
+/** Callers continue when they get a result, so a large batch is resolved over several event loop turns. */
 async function resolveInTurns(batch: readonly Pending[], results: readonly Settled[]): Promise<void> {
   for (const [i, { resolve, reject }] of batch.entries()) {
     if (i > 0 && i % RESULTS_PER_TURN === 0) await setImmediateAsync();

@@ -6,12 +6,12 @@ export const versionAfter = ({
 }: Extract<Write, { kind: 'putEntry' }>): number =>
   expectedVersion === null ? firstVersion : expectedVersion + 1;
 
-/** What is read back after a put. */
+/** The entry that a read returns after this put. */
 export const storedEntry = ({ runId: _, index: __, ...entry }: NewEntry, version: number): Entry => ({
   workspace: null,
   ...entry,
   version,
 });
 
-/** As the key of a map. */
+/** The key as a string, for maps. */
 export const entryKey = ({ kind, tenant, id }: EntryKey): string => JSON.stringify([kind, tenant, id]);

@@ -1,4 +1,4 @@
-/** Failures of the store that an operator can do something about. Anything else is a bug and stays a plain Error. */
+/** Failures of the store that an operator can fix. Any other failure is a bug and stays a plain Error. */
 const NEXT = {
   schema_mismatch:
     'There are no upgrades before the first release: start with an empty data folder or database, or with the Gantry version that made this one.',
@@ -16,7 +16,7 @@ const NEXT_UNKNOWN = 'Read what was to be written before it is written again.';
 
 export type StoreErrorCode = keyof typeof NEXT;
 
-/** What became of the write that failed. `unknown`: its answer was lost, and it may have been applied as a whole. */
+/** The outcome of a failed write. `unknown`: its answer was lost, and it may have been applied as a whole. */
 export type WriteOutcome = 'not-applied' | 'unknown';
 
 export interface StoreErrorOptions {
@@ -29,7 +29,7 @@ export class StoreError extends Error {
   readonly happened: string;
   readonly outcome: WriteOutcome;
 
-  /** `happened` is one sentence; what to do about it is added. */
+  /** `happened` is one sentence. The advice for the code is appended. */
   constructor(code: StoreErrorCode, happened: string, options: StoreErrorOptions = {}) {
     const { outcome = 'not-applied', cause } = options;
     super(`${happened} ${outcome === 'unknown' ? NEXT_UNKNOWN : NEXT[code]}`, { cause });

@@ -10,6 +10,6 @@ export * from './port.ts';
 export { connectS3, readS3Address, type S3Address, type S3Connection } from './s3.ts';
 export { openSqlite } from './sqlite/open.ts';
 
-/** Loads the driver, which only users of PostgreSQL need. */
+/** Loads the driver on first use: only users of PostgreSQL need it. */
 export const openPostgres = async (options: PostgresStoreOptions): Promise<Store> =>
   (await import('./postgres/open.ts')).openPostgres(options);

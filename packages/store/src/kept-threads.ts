@@ -1,16 +1,16 @@
 /**
- * Threads that wait for another use after they closed what they had opened: starting one takes 50 ms of a processor.
- * They do not keep the process alive.
+ * A pool of idle worker threads that have closed their database: starting a thread takes 50 ms of CPU time. Idle
+ * threads do not keep the process alive.
  */
 import { Worker } from 'node:worker_threads';
 
 const KEPT_MAX = 2;
 
-/** A worker thread, with the listeners of its present user. */
+/** A worker thread, with the listeners of its current user. */
 export interface Thread {
   readonly worker: Worker;
   onMessage(message: never): void;
-  /** `error` is what it died of; null: it has ended. */
+  /** `error` is the error that ended the thread; null after a normal exit. */
   onEnd(error: unknown): void;
 }
 
@@ -22,7 +22,7 @@ function keptOf({ href }: URL): Thread[] {
   return threads;
 }
 
-/** One that is kept, else a new one. */
+/** Takes a thread from the pool, or starts one. */
 export function takeThread(entry: URL): Thread {
   const present = keptOf(entry).pop();
   present?.worker.ref();
@@ -37,12 +37,12 @@ function startThread(entry: URL): Thread {
   return thread;
 }
 
-/** Starts one beside what else is done, for the next that takes it. */
+/** Starts a thread in the background for the next caller. */
 export function warmThread(entry: URL): void {
   if (keptOf(entry).length === 0) void keepThread(entry, startThread(entry));
 }
 
-/** For one that has nothing open. */
+/** Returns a thread to the pool. It must have nothing open. */
 export async function keepThread(entry: URL, thread: Thread): Promise<void> {
   const threads = keptOf(entry);
   thread.onMessage = () => {};

@@ -1,10 +1,13 @@
-/** `gantry.pid` in the data folder: which process serves it. It goes with the process, unless that is killed. */
+/**
+ * `gantry.pid` in the data folder holds the id of the process that serves it. The process removes it when it ends,
+ * unless it is killed.
+ */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const written = new Set<string>();
 
-/** Returns how to remove it. */
+/** Returns a function that removes the file. */
 export function writePidFile(dataDir: string): () => void {
   const file = pidFileOf(dataDir);
   writeFileSync(file, `${process.pid}\n`, { mode: 0o600 });
@@ -13,7 +16,7 @@ export function writePidFile(dataDir: string): () => void {
   return () => remove(file);
 }
 
-/** As the file says; undefined when there is none. */
+/** The process id in the file; undefined without a file. */
 export function pidIn(dataDir: string): string | undefined {
   try {
     return readFileSync(pidFileOf(dataDir), 'utf8').trim();
@@ -28,7 +31,7 @@ function removeAll(): void {
   for (const file of written) remove(file);
 }
 
-/** Only its own: processes that share a database may share the folder. */
+/** Removes the file only if it names this process: processes that share a database may share the folder. */
 function remove(file: string): void {
   written.delete(file);
   if (written.size === 0) process.off('exit', removeAll);

@@ -1,37 +1,37 @@
-/** Entries, their index and their feed: the part of the port that is about them. */
+/** The part of the port for entries, their index and their feed. */
 export interface EntryKey {
-  /** What it is: `mail`, `webhook`, `delivery`, `schedule`, ... */
+  /** `mail`, `webhook`, `delivery`, `schedule`, ... */
   readonly kind: string;
   readonly tenant: string;
   readonly id: string;
 }
 
 /**
- * A small durable record with a version and, where it has something to do by itself, a due time. Mail between
- * runs, webhooks and their deliveries, schedules, heartbeats and triggers are entries.
+ * A small durable record with a version and, if it has scheduled work, a due time. Mail between runs, webhooks and
+ * their deliveries, schedules, heartbeats and triggers are entries.
  */
 export interface Entry extends EntryKey {
   readonly workspace: string | null;
-  /** What it hangs on: the run of a mail, the webhook of a delivery. */
+  /** The parent: the run of a mail, the webhook of a delivery. */
   readonly ref: string | null;
   /** 1 when created; each put adds one. */
   readonly version: number;
   readonly dueAt: number | null;
-  /** The retention sweep deletes it after this; null keeps it. */
+  /** The retention sweep deletes the entry after this time; null keeps it. */
   readonly expiresAt: number | null;
   readonly createdAt: number;
   /** JSON text. */
   readonly body: string;
 }
 
-/** A value by which an entry is found. Of a unique one there is one in its kind, tenant and name. */
+/** A value by which an entry is found. A unique value occurs once per kind, tenant and name. */
 export interface IndexValue {
   readonly name: string;
   readonly value: string;
   readonly unique?: true;
 }
 
-/** What a put writes. All of it replaces what was there, the index too. */
+/** The values that a put writes. They replace the whole entry, including its index values. */
 export interface NewEntry extends Omit<Entry, 'version' | 'workspace'> {
   readonly workspace?: string | null;
   /** Deleted with this run. */
@@ -39,24 +39,24 @@ export interface NewEntry extends Omit<Entry, 'version' | 'workspace'> {
   readonly index?: readonly IndexValue[];
 }
 
-/** Puts a row about the change into the feed. */
+/** Adds a row about the change to the feed. */
 export interface FeedNote {
   readonly actor: string | null;
   readonly at: number;
 }
 
 export interface FeedRow extends EntryKey, FeedNote {
-  /** Grows; not dense. */
+  /** Increasing; not dense. */
   readonly number: number;
   readonly workspace: string | null;
-  /** Of a deletion the version that was deleted. */
+  /** For a deletion: the version that was deleted. */
   readonly version: number;
   readonly op: 'create' | 'update' | 'delete';
 }
 
 export interface EntryFilter {
   readonly ref?: string;
-  /** Entries with this index value; not together with `ref`. */
+  /** Entries with this index value. Excludes `ref`. */
   readonly index?: Pick<IndexValue, 'name' | 'value'>;
   /** Entries with a lower id (ids sort by time): the cursor of the list. */
   readonly beforeId?: string;
@@ -64,17 +64,17 @@ export interface EntryFilter {
   readonly afterId?: string;
   readonly oldestFirst?: true;
   readonly limit: number;
-  /** The page ends with the entry whose body takes it above so many bytes. */
+  /** The page ends with the entry whose body brings the total above this many bytes. */
   readonly bytesMax?: number;
 }
 
-/** Values of one index name: from `from`, before `to`; with `prefix` those that begin with it. */
+/** Values of one index name, from `from` (inclusive) to `to` (exclusive). `prefix`: values that start with it. */
 export interface IndexRange {
   readonly name: string;
   readonly prefix?: string;
   readonly from?: string;
   readonly to?: string;
-  /** The last one of the page before. */
+  /** The last entry of the previous page. */
   readonly after?: Pick<IndexedEntry, 'value' | 'id'>;
   readonly limit: number;
 }
@@ -83,11 +83,11 @@ export interface IndexedEntry extends Entry {
   readonly value: string;
 }
 
-/** What became of entries whose writes had a `FeedNote`, in the order of their numbers. Kept for `FEED_KEPT_MS`. */
+/** Changes of entries whose writes had a `FeedNote`, in the order of their numbers. Kept for `FEED_KEPT_MS`. */
 export interface FeedReads {
-  /** Null when rows after the cursor are past their time: read what is there now, and go on from `last`. */
+  /** Null if rows after the cursor have expired: read the current entries, then continue from `last`. */
   after(cursor: number, options: { tenant: string; now: number; limit: number }): Promise<FeedPage | null>;
-  /** The cursor behind everything that is committed. */
+  /** The cursor after the last committed row. */
   last(): Promise<number>;
 }
 
@@ -112,23 +112,23 @@ export interface Counter {
 
 export interface EntryReads {
   get(key: EntryKey): Promise<Entry | null>;
-  /** In the order of the keys, all of one moment. */
+  /** In the order of the keys, from one snapshot. */
   getMany(keys: readonly EntryKey[]): Promise<(Entry | null)[]>;
-  /** The same, but for entries with a large body, which is not read. */
+  /** Like `getMany`, but a large body is not read: the result is `large`. */
   getSmall(keys: readonly EntryKey[]): Promise<(Entry | null | 'large')[]>;
   /** Newest id first, unless the filter says otherwise. */
   list(kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]>;
   /** By index value and id, ascending. */
   range(kind: string, tenant: string, range: IndexRange): Promise<IndexedEntry[]>;
   count(kind: string, tenant: string): Promise<number>;
-  /** What `adjust` writes add up to. */
+  /** The sum of the `adjust` writes. */
   counter(key: EntryKey): Promise<number>;
-  /** Counters whose id begins so, by id, after the given one. */
+  /** Counters whose id starts with a prefix, by id, after the given id. */
   counters(kind: string, tenant: string, range: CounterRange): Promise<Counter[]>;
-  /** Host-wide: entries with `dueAt <= now`, earliest first, after the given one of an earlier page. */
+  /** Host-wide: entries with `dueAt <= now`, earliest first, after the last entry of the previous page. */
   due(kind: string, now: number, limit: number, after?: Entry): Promise<Entry[]>;
   /** Host-wide. */
   nextDueAt(kind: string): Promise<number | null>;
-  /** Host-wide: every entry of a kind, by tenant and id, after the given one. */
+  /** Host-wide: all entries of a kind, by tenant and id, after the given key. */
   all(kind: string, after: EntryKey | null, limit: number): Promise<Entry[]>;
 }

@@ -1,26 +1,25 @@
 /**
- * The durable port. Everything that writes is a commit group; a batch of groups goes to disk in one
- * synced transaction.
+ * The storage port. Every write belongs to a commit group. A batch of groups is one synced transaction.
  *
- * I1  A group wins or loses as one; a losing group leaves nothing and harms no other group.
+ * I1  A group wins or loses as a whole. A losing group writes nothing and does not affect other groups.
  * I2  A run's events are dense from 0: an append wins only at `expectedSeq` (the next free sequence).
- * I3  When `commit` resolves, everything that won survives power loss.
- *     When it rejects, `StoreError.outcome` says whether nothing was applied or whether that is unknown.
- * I4  Every read names the tenant, or is one of the host-wide reads marked so.
+ * I3  When `commit` resolves, everything that won survives power loss. When it rejects, `StoreError.outcome` is
+ *     `not-applied` or `unknown`.
+ * I4  Every read names the tenant, or is marked host-wide.
  */
 import type { RunStatus, StoredEvent } from '@gantry/protocol';
 import type { EntryKey, EntryReads, FeedNote, FeedReads, NewEntry } from './port-entries.ts';
 
 export * from './port-entries.ts';
 
-/** Facts fixed when a run is created. `request` and `trace` are JSON text. */
+/** Facts that are fixed when a run is created. `request` and `trace` are JSON text. */
 export interface RunFacts {
   readonly runId: string;
   readonly tenant: string;
   readonly workspace: string | null;
   readonly principal: string | null;
   readonly workflowId: string;
-  /** Content hash of the definition the run is pinned to. */
+  /** Content hash of the definition that the run is pinned to. */
   readonly workflowHash: string;
   readonly scopeId: string | null;
   readonly createdAt: number;
@@ -31,9 +30,9 @@ export interface RunFacts {
 /** The part of the run row that appends change. */
 export interface RunHead {
   readonly status: RunStatus;
-  /** Lease epoch of the process that is working on it; null when it waits or is done. */
+  /** Lease epoch of the process that works on the run; null while the run waits or has ended. */
   readonly owner: number | null;
-  /** When the run next has something to do by itself; null if never. */
+  /** The next time at which the run has scheduled work; null if it has none. */
   readonly wakeAt: number | null;
   readonly endedAt: number | null;
 }
@@ -60,7 +59,7 @@ export interface IdempotencyRecord {
   readonly expiresAt: number;
 }
 
-/** Layer 2 of idempotency: one logical call out of a node. */
+/** The second layer of idempotency: one logical call by a node. */
 export interface InvocationRecord {
   readonly invocationId: string;
   readonly tenant: string;
@@ -69,14 +68,17 @@ export interface InvocationRecord {
   /** JSON text of the outcome; null while claimed but not settled. */
   readonly outcome: string | null;
   readonly claimedAt: number;
-  /** Random, then what it was claimed with: recognises a claim of one's own whose outcome was unknown. Null when recorded already settled. */
+  /**
+   * A random id, followed by the facts of the claim. It identifies the own claim after an unknown outcome. Null if
+   * the record was settled when created.
+   */
   readonly claimId: string | null;
   /** The outcome has events that are not in the log of the run yet. */
   readonly eventsPending: boolean;
 }
 
 export interface WorkflowRecord {
-  /** `*` for definitions that every tenant sees (loaded from the workflows folder). */
+  /** `*` for definitions that all tenants see (loaded from the workflows folder). */
   readonly tenant: string;
   readonly workflowId: string;
   readonly hash: string;
@@ -98,7 +100,7 @@ export interface KeyRecord {
 }
 
 export type Write =
-  /** Loses with `exists` when the id is taken. Events start at 0. */
+  /** Loses with `exists` if the id is taken. Events start at 0. */
   | { kind: 'createRun'; facts: RunFacts; head: RunHead; events: readonly StoredEvent[] }
   /** Loses with `stale` unless the run's next free sequence is `expectedSeq` and its owner is `expectedOwner`. */
   | {
@@ -111,11 +113,11 @@ export type Write =
       head: RunHead;
       snapshot?: RunSnapshotRecord;
     }
-  /** Loses with `exists` while an unexpired record has the same tenant, operation and key. `now` judges expiry. */
+  /** Loses with `exists` while an unexpired record has the same tenant, operation and key. Expiry is at `now`. */
   | { kind: 'idempotency'; record: IdempotencyRecord; now: number }
-  /** Loses with `exists` when the id was claimed before. */
+  /** Loses with `exists` if the id was claimed before. */
   | { kind: 'claimInvocation'; record: InvocationRecord }
-  /** Loses with `stale` unless claimed and not settled. */
+  /** Loses with `stale` unless it is claimed and not settled. */
   | {
       kind: 'settleInvocation';
       tenant: string;
@@ -124,41 +126,45 @@ export type Write =
       /** The outcome has events that are not in the log of the run yet. */
       eventsPending?: true;
     }
-  /** The pending events of a record are in this commit. Loses with `stale` unless they are pending. */
+  /** This commit writes the pending events of the record. Loses with `stale` unless they are pending. */
   | { kind: 'tellInvocation'; tenant: string; invocationId: string }
-  /** Keeps the first body of a hash. `hash` is the content hash of `body`. */
+  /** Keeps the first body for a hash. `hash` is the content hash of `body`. */
   | { kind: 'putDefinition'; hash: string; body: string }
-  /** Keeps the first bytes of a hash. */
+  /** Keeps the first bytes for a hash. */
   | { kind: 'putContent'; hash: string; bytes: Uint8Array }
   | { kind: 'deleteContent'; hash: string }
-  /** Becomes the current version of its id; earlier ones stay listed. */
+  /** Becomes the current version of its id. Earlier versions stay listed. */
   | { kind: 'putWorkflow'; record: WorkflowRecord }
-  /** All versions of the id; definitions stay, since runs are pinned to them. */
+  /** Deletes all versions of the id. Definitions stay, since runs are pinned to them. */
   | { kind: 'deleteWorkflow'; tenant: string; workflowId: string }
   /** Inserts or replaces by `keyId`. */
   | { kind: 'putKey'; record: KeyRecord }
   /**
-   * With null: loses with `exists` when the key is taken, and with `full` when its kind and tenant have `max` entries.
-   * Else loses with `stale` unless at that version. Loses with `exists` when another entry has a unique index value.
+   * Without a version (null): loses with `exists` if the key is taken, and with `full` if its kind and tenant have
+   * `max` entries. With a version: loses with `stale` unless the entry has it. Loses with `exists` if another entry
+   * has one of the unique index values.
    */
   | {
       kind: 'putEntry';
       entry: NewEntry;
       expectedVersion: number | null;
-      /** Of a new entry. One that grows keeps a version of an earlier entry of the same id from coming again. */
+      /**
+       * The version of a new entry. A growing value prevents reuse of versions of an earlier entry with the same
+       * id.
+       */
       firstVersion?: number;
       max?: number;
       feed?: FeedNote;
     }
-  /** Loses with `stale` unless the entry is there at that version. */
+  /** Loses with `stale` unless the entry exists at that version. */
   | { kind: 'deleteEntry'; key: EntryKey; expectedVersion: number; feed?: FeedNote }
-  /** Writes nothing. Loses with `stale` unless the entry is at that version; null: unless it is absent. */
+  /** Writes nothing. Loses with `stale` unless the entry has that version; null: unless it does not exist. */
   | { kind: 'expectEntry'; key: EntryKey; version: number | null }
-  /** Writes nothing. Loses with `stale` unless that lease has not ended. */
+  /** Writes nothing. Loses with `stale` if the lease has ended. */
   | { kind: 'expectLease'; epoch: number; now: number }
   /**
-   * Adds to a counter, which is 0 at first, or to `floor` when it is below that. Loses with `full` when a positive
-   * `delta` would lift it above `max`.
+   * Adds to a counter, which starts at 0, or to `floor` if the counter is below it. Loses with `full` if a positive
+   * `delta` would raise the counter above `max`.
    */
   | {
       kind: 'adjust';
@@ -166,7 +172,7 @@ export type Write =
       delta: number;
       max?: number;
       floor?: number;
-      /** Of a new counter: it is deleted with this run, */
+      /** A new counter is deleted with this run, */
       runId?: string;
       /** or by the retention sweep after this time. */
       expiresAt?: number;
@@ -175,7 +181,7 @@ export type Write =
 export type CommitGroup = readonly Write[];
 export type LossReason = 'stale' | 'exists' | 'full';
 export type CommitResult =
-  /** `values`: what the counters of the group's `adjust` writes hold after each, if it has such. */
+  /** `values`: the value of each counter after the `adjust` writes of the group, if it has any. */
   { won: true; values?: readonly number[] } | { won: false; write: number; reason: LossReason };
 
 export interface LoadedRun {
@@ -197,8 +203,8 @@ export interface RunReads {
   row(tenant: string, runId: string): Promise<RunRow | null>;
   load(tenant: string, runId: string): Promise<LoadedRun | null>;
   /**
-   * Events with `sequence >= fromSequence`, in order, at most `limit`, and as many as fit into `bytesMax` together;
-   * the first one always does.
+   * Events with `sequence >= fromSequence`, in order: at most `limit`, and as many as fit into `bytesMax`, but at
+   * least one.
    */
   events(
     tenant: string,
@@ -210,20 +216,20 @@ export interface RunReads {
   list(tenant: string, filter: RunFilter): Promise<RunRow[]>;
   /** A run of this tenant and scope that has not ended, for `X-Dedup`. */
   activeInScope(tenant: string, scopeId: string): Promise<string | null>;
-  /** Host-wide: the highest run id. */
+  /** Host-wide. */
   highestId(): Promise<string | null>;
 }
 
 export interface RecordReads {
   idempotency(tenant: string, operation: string, key: string): Promise<IdempotencyRecord | null>;
   invocation(tenant: string, invocationId: string): Promise<InvocationRecord | null>;
-  /** Claims of a run that are not settled, by their time. */
+  /** Unsettled claims of a run, by time. */
   openClaims(tenant: string, runId: string, limit: number): Promise<InvocationRecord[]>;
   definition(hash: string): Promise<string | null>;
   content(hash: string): Promise<Uint8Array | null>;
-  /** Host-wide: the hashes of the definitions that runs are pinned to. Reads every run; for sweeps. */
+  /** Host-wide: the hashes of all definitions that runs are pinned to. Reads every run, so it is for sweeps only. */
   pinnedHashes(): Promise<string[]>;
-  /** The tenant's own current version, else the shared one. */
+  /** The tenant's own current version, or else the shared one. */
   workflow(tenant: string, workflowId: string): Promise<WorkflowRecord | null>;
   /** Current versions, own and shared, by id. */
   workflows(tenant: string): Promise<WorkflowRecord[]>;
@@ -234,28 +240,28 @@ export interface RecordReads {
   keyByHash(hash: string): Promise<KeyRecord | null>;
 }
 
-/** What another process committed. */
+/** The changes of another process's commits. */
 export interface StoreChange {
-  /** Runs that got events. */
+  /** Runs with new events. */
   readonly runs: readonly RunKey[];
   /** Kinds of entries that were put or deleted. */
   readonly kinds: readonly string[];
-  /** Set, with the lists empty, when changes may have gone unheard (a lost connection): look at everything. */
+  /** Set, with empty lists, if changes may have been missed (lost connection): check everything. */
   readonly missed?: true;
 }
 
 /** Which process may work on which run. Host-wide. */
 export interface Leases {
-  /** Takes a new lease; epochs only grow. */
+  /** Creates a lease. Epochs only grow. */
   acquire(processId: string, now: number, ttlMs: number): Promise<number>;
-  /** False when there is no such lease any more: stop at once. */
+  /** False if the lease no longer exists: the process must stop its work. */
   renew(epoch: number, now: number, ttlMs: number): Promise<boolean>;
   release(epoch: number): Promise<void>;
   /** Claims for `epoch` up to `limit` runs that are due (`wakeAt <= now`) and unowned. */
   claimDue(epoch: number, now: number, limit: number): Promise<RunKey[]>;
   /** Claims for `epoch` up to `limit` runs whose owner's lease has ended. */
   claimOrphans(epoch: number, now: number, limit: number): Promise<RunKey[]>;
-  /** Runs that `epoch` owns, by run id, after the given one. */
+  /** Runs that `epoch` owns, by run id, after the given id. */
   owned(epoch: number, limit: number, afterRunId?: string): Promise<RunKey[]>;
   /** The earliest `wakeAt` of unowned runs. */
   nextWakeAt(): Promise<number | null>;
@@ -267,25 +273,25 @@ export interface RunKey {
 }
 
 export interface RetentionSweep {
-  /** Deletes up to `limit` runs that ended before `endedBefore`, with all that hangs on them. Answers how many. */
+  /** Deletes up to `limit` runs that ended before `endedBefore`, with all their records. Returns the number. */
   deleteEnded(endedBefore: number, limit: number): Promise<number>;
-  /** Deletes one run that has ended, with all that hangs on it. False when the tenant has no such run. */
+  /** Deletes an ended run with all its records. False if the tenant has no such run. */
   deleteRun(tenant: string, runId: string): Promise<boolean>;
   /**
-   * Deletes expired idempotency records, entries and feed rows, and invocations claimed before `invocationsBefore`: up
-   * to `limit` of each. Answers how many in all; none when there is nothing left.
+   * Deletes expired idempotency records, entries and feed rows, and invocations claimed before `invocationsBefore`:
+   * up to `limit` of each. Returns the total; 0 when nothing is left.
    */
   deleteExpired(now: number, invocationsBefore: number, limit: number): Promise<number>;
 }
 
 export interface Store {
-  /** The time by which processes that share this store judge leases and due times; absent where there is but one. */
+  /** The clock for leases and due times that all processes of this store share. Absent for a single process. */
   readonly now?: () => number;
-  /** How many processes have a lease, this one among them; absent where there is but one. */
+  /** The number of processes with a lease, including this one. Absent for a single process. */
   readonly processes?: () => Promise<number>;
   /**
-   * A commit whose answer was lost is looked up before this settles. When that takes too long it rejects with a
-   * `StoreError` of outcome `unknown`: all of it, or nothing, may be there.
+   * A commit whose answer was lost is looked up before this settles. If that takes too long, it rejects with a
+   * `StoreError` of outcome `unknown`: either all of it was applied or nothing.
    */
   commit(groups: readonly CommitGroup[]): Promise<CommitResult[]>;
   readonly runs: RunReads;
@@ -293,8 +299,8 @@ export interface Store {
   readonly entries: EntryReads;
   readonly feed: FeedReads;
   /**
-   * Calls when another process has committed, and with `missed` when a commit of this process that had an unknown
-   * outcome has come to an end. A store that no other process shares never calls.
+   * Calls `listener` after commits of other processes, and with `missed` once the unknown outcome of a commit of
+   * this process is settled. A store with a single process never calls it.
    */
   watch(listener: (change: StoreChange) => void): Promise<() => Promise<void>>;
   readonly leases: Leases;

@@ -1,26 +1,26 @@
 /**
- * `s3://bucket/prefix?endpoint=https://…&region=…` as a setting, and a client for it. Credentials come from where the AWS
- * tools look for them.
+ * Parses the setting `s3://bucket/prefix?endpoint=https://…&region=…` and creates a client for it. Credentials come
+ * from the usual sources of the AWS tools.
  */
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 
 export interface S3Address {
   readonly bucket: string;
-  /** Ends with a slash unless it is empty. */
+  /** Ends with a slash unless empty. */
   readonly prefix: string;
-  /** A server that speaks S3, without a slash at the end; else Amazon's. */
+  /** The URL of an S3-compatible server, without a trailing slash; Amazon S3 by default. */
   readonly endpoint?: string;
   readonly region?: string;
 }
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-/** Leaves room for tenant, bucket and key within the 1,024 bytes that S3 has for a key. */
+/** Leaves space for tenant, bucket and key within the 1,024 bytes of an S3 key. */
 const PREFIX_BYTES_MAX = 128;
 
 const EXAMPLE = 's3://bucket/prefix?endpoint=https://minio.example.org:9000&region=eu-west-1';
 const REGION = /^[a-z0-9-]{1,64}$/;
 
-/** Never repeats what it was given: it may hold a password. */
+/** Messages never repeat the setting: it may contain a password. */
 export function readS3Address(url: URL): S3Address {
   const { hostname: bucket, searchParams } = url;
   const [endpoint, region] = [searchParams.get('endpoint'), searchParams.get('region')];
@@ -68,14 +68,14 @@ export interface S3Connection {
   readonly sdk: typeof import('@aws-sdk/client-s3');
 }
 
-/** Loads the SDK, which is of use to few. */
+/** Loads the SDK on first use: few hosts need it. */
 export async function connectS3(
   { endpoint, region }: Pick<S3Address, 'endpoint' | 'region'>,
   options: Pick<S3ClientConfig, 'maxAttempts' | 'requestHandler'> = {},
 ): Promise<S3Connection> {
   const sdk = await import('@aws-sdk/client-s3');
   const named = region === undefined ? {} : { region };
-  // Other servers know neither names of buckets as host names nor the trailing checksums of newer clients
+  // Other servers support neither bucket names as host names nor the trailing checksums of newer clients
   const custom: S3ClientConfig =
     endpoint === undefined
       ? named
@@ -90,7 +90,7 @@ export async function connectS3(
   return { client, sdk };
 }
 
-/** The address names one, or the environment, or a file of the AWS tools: nothing can be asked without. */
+/** The region comes from the address, the environment or a file of the AWS tools. No request works without one. */
 async function mustHaveRegion(client: S3Client): Promise<void> {
   try {
     await client.config.region();

@@ -4,7 +4,7 @@ import { StoreError } from './error.ts';
 
 export interface Schema {
   readonly sql: string;
-  /** Follows from the statements, so an edited schema is another version; comments and layout do not count. */
+  /** A hash of the statements: a changed schema is another version, but comments and layout do not count. */
   readonly version: number;
 }
 

@@ -2,18 +2,18 @@ import { atRest, hashOf, referenceTo } from '../blob.ts';
 import { endUploads, type Uploads } from './body-parts.ts';
 import { rowsAs, type Tx } from './sql.ts';
 
-/** What one transaction keeps and lets go of. */
+/** The blobs that one transaction stores and releases. */
 export interface BlobChanges {
-  /** Answers what the column holds; the blob is kept for `holder` if there is one. */
+  /** Returns the value of the column. If it refers to a blob, the blob is kept for `holder`. */
   put(holder: string, text: string): string;
-  /** The same for a text that was uploaded. */
+  /** The same for a text that is already uploaded. */
   putUploaded(holder: string, hash: string): string;
-  /** Everything `holder` used before goes. */
+  /** Releases all earlier blobs of `holder`. */
   drop(holder: string): void;
   flush(): Promise<void>;
 }
 
-/** Either of the two is null. */
+/** Exactly one of the two is null. */
 interface Blob {
   readonly hash: string;
   readonly body: string | null;
@@ -54,8 +54,8 @@ async function deleteUses(tx: Tx, holders: readonly string[]): Promise<string[]>
 }
 
 /**
- * The conflict clause locks the existing row, so that it is not deleted as unused before this commits. Each body is a
- * parameter of its own: inside of JSON, as other rows are, 1 MiB takes both sides 6 ms more.
+ * The conflict clause locks the existing row, so that it is not deleted as unused before this commits. Each body is
+ * a separate parameter: sent as JSON, like other rows, 1 MiB takes both sides 6 ms more.
  */
 async function insertBlobs(
   tx: Tx,
@@ -79,8 +79,8 @@ async function insertBlobs(
 }
 
 /**
- * First the locks, then a statement of its own, which sees the uses that other holders of the locks have added. The parts
- * go with their blob.
+ * Locks the rows first. A separate statement then sees the uses that earlier lock holders have added. Parts are
+ * deleted with their blob.
  */
 async function deleteUnused(tx: Tx, hashes: readonly string[]): Promise<void> {
   await tx`select 1 from blobs where hash = any(${[...hashes]}) order by hash for update`;

@@ -1,11 +1,11 @@
 /**
- * Each part of a large body is stored by a statement of its own, before the commit that uses it.
+ * Each part of a large body is stored by a separate statement, before the commit that uses it.
  *
- * I1  Each time a body is stored is an upload of its own, so processes that store the same body do not meet before they
- *     commit: one of the uploads becomes the blob, the others are deleted.
- * I2  `blob_uploads` has the uploads that no blob has. A row is stored with the first part, and deleted in the commit that
- *     uses the upload, or with the parts. A part is added only while the row is there.
- * I3  Uploads of processes that died are deleted by a sweep after an hour; no commit takes as long.
+ * I1  Each time a body is stored is a separate upload, so processes that store the same body do not conflict before
+ *     they commit. One of the uploads becomes the blob; the others are deleted.
+ * I2  `blob_uploads` lists the uploads that no blob uses. A row is inserted with the first part, and deleted in the
+ *     commit that uses the upload, or with the parts. A part is added only while the row exists.
+ * I3  Uploads of dead processes are deleted by a sweep after an hour. No commit takes that long.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,11 +17,11 @@ import type { Queryable, Sql, Tx } from './sql.ts';
 /** The uploads of a commit. */
 export interface Uploads {
   readonly byHash: ReadonlyMap<string, string>;
-  /** Those that became blobs. */
+  /** The uploads that became blobs. */
   readonly used: Set<string>;
 }
 
-/** Stores bodies for as long as `commit` takes. What it does not use is deleted, unless its outcome is unknown. */
+/** Stores bodies while `commit` runs. Unused ones are deleted afterwards, unless the outcome is unknown. */
 export async function withUploads<T>(
   sql: Sql,
   bodies: ReadonlyMap<string, string>,
@@ -39,7 +39,7 @@ export async function withUploads<T>(
     throw error;
   } finally {
     const unused = [...byHash.values()].filter((each) => !used.has(each));
-    // What cannot be deleted now is swept
+    // A sweep deletes the uploads if this fails
     if (isKnown && unused.length > 0) await deleteUploads(sql, unused).catch(() => {});
   }
 }
@@ -47,11 +47,12 @@ export async function withUploads<T>(
 const PAUSE_MS_MAX = 50;
 
 /**
- * I2. The commit that uses the parts waits for the log to be on the disk, and so for theirs: they need not.
+ * I2. The parts are written without waiting for the disk: the commit that uses them syncs the log, and them with
+ * it.
  *
- * Before the next part it waits as long as the last one took, so that small commits have the server to themselves for
- * half of the time. Measured on two cores, p99 of small commits beside one writer of 1 MiB, best of nine slices: whole
- * 26 ms, in parts 34, in parts with pauses 13, without the writer 6.
+ * Before each next part, it pauses for as long as the last one took, so that small commits have the server to
+ * themselves for half of the time. Measured on two cores, p99 of small commits beside one writer of 1 MiB, best of
+ * nine slices: whole 26 ms, in parts 34, in parts with pauses 13, without the writer 6.
  */
 async function upload(sql: Sql, id: string, parts: readonly string[]): Promise<void> {
   let tookMs = 0;
@@ -72,7 +73,7 @@ async function upload(sql: Sql, id: string, parts: readonly string[]): Promise<v
   }
 }
 
-/** In the commit that uses them. */
+/** Runs in the commit that uses them. */
 export async function endUploads(tx: Tx, uploads: readonly string[]): Promise<void> {
   const { count } = await tx`delete from blob_uploads where upload = any(${[...uploads]})`;
   if (count !== uploads.length) throw swept();

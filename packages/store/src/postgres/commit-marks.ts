@@ -1,12 +1,12 @@
 /**
- * Transactions whose outcome can be looked up. Each puts a mark of its own, which is there when it has committed.
+ * Transactions whose outcome can be looked up. Each inserts a unique mark, which exists once it has committed.
  *
- * I1  A lookup of a mark waits for a transaction that is still open with it: its insert meets the same key.
- * I2  A mark that is not there is put as `fenced`, so a transaction that was found missing can never commit after that.
- *     Asking again, when the answer to this was lost too, finds the same.
+ * I1  A lookup of a mark waits for an open transaction that has inserted it, since it inserts the same key.
+ * I2  A lookup inserts a missing mark as `fenced`, so a transaction that was found missing can never commit later.
+ *     If the answer of the lookup is lost too, another lookup has the same result.
  *
- * A status of the transaction id would need no row, but after a standby was promoted the same id may be another
- * transaction. What was written does not show it either: another process may have changed or deleted it since.
+ * The status of a transaction id would need no row, but after the promotion of a standby the same id may be another
+ * transaction. The written rows do not prove it either: another process may have changed or deleted them since.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,15 +18,15 @@ const LOOK_AGAIN_MS_MAX = 1_000;
 
 export interface CommitMarksOptions {
   readonly sql: Sql;
-  /** After this long the commit fails with outcome `unknown`. */
+  /** After this time the commit fails with outcome `unknown`. */
   readonly outcomeTimeoutMs: number;
-  /** The outcome of a commit that failed as `unknown` is known by now. */
+  /** Called when the outcome of a commit that failed as `unknown` has been found. */
   readonly onSettledLate: () => void;
 }
 
 export class CommitMarks {
   readonly #options: CommitMarksOptions;
-  /** Their outcome is known: the next transaction deletes them. */
+  /** Marks with a known outcome. The next transaction deletes them. */
   #answered: string[] = [];
   #isClosed = false;
 
@@ -38,7 +38,7 @@ export class CommitMarks {
     this.#isClosed = true;
   }
 
-  /** Like `transact`, and done again when its answer was lost and it was not committed. */
+  /** Like `transact`, but repeats a transaction whose answer was lost and that did not commit. */
   async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { sql, outcomeTimeoutMs } = this.#options;
     const until = performance.now() + outcomeTimeoutMs;
@@ -75,7 +75,7 @@ export class CommitMarks {
     }
   }
 
-  /** However long the database is away: others must look at what came of it. */
+  /** Retries until the database is reachable, then notifies watchers of the commit. */
   async #settleLate(mark: string): Promise<void> {
     while (!this.#isClosed) {
       await sleep(LOOK_AGAIN_MS_MAX, undefined, { ref: false });
@@ -83,13 +83,13 @@ export class CommitMarks {
         await isCommitted(this.#options.sql, mark);
         return this.#options.onSettledLate();
       } catch {
-        // Still away
+        // Still unreachable
       }
     }
   }
 }
 
-/** The mark travels with what `work` sends first; when it fails, what follows it fails because of it. */
+/** The mark is sent together with the first statement of `work`. If the mark fails, later statements fail with it. */
 async function withMark<T>(
   tx: Tx,
   { mark, answered }: { readonly mark: string; readonly answered: readonly string[] },
@@ -113,7 +113,7 @@ async function isCommitted(sql: Sql, mark: string): Promise<boolean> {
   return !found.fenced;
 }
 
-/** Those of processes that ended before they could. */
+/** Deletes marks of processes that ended before they could do so. */
 export async function forgetMarks(tx: Tx): Promise<void> {
   await tx`delete from commit_marks where created_at < now() - interval '1 hour'`;
 }

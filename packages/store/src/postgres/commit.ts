@@ -31,11 +31,13 @@ export async function commit(parts: CommitParts, batch: readonly CommitGroup[]):
 const isCreate = (write: Write): boolean => write.kind === 'createRun';
 
 /**
- * Lock what the groups compare against, decide in memory, write the winners: a dozen statements however many
- * groups there are. A key that another transaction created in between shows at the insert, and all is done again. So
- * does the id of a run that is taken: ids are made here, so a first try presumes that they are new. A group with such
- * an id that loses is decided again with all that is known, since the first of its writes that loses is the answer.
- * One statement at a time: one that was still to come when another failed would run outside the transaction.
+ * Locks the rows that the groups compare against, decides in memory, and writes the winners: a dozen statements,
+ * however many groups there are. If another transaction created a key in between, the insert fails and everything
+ * is repeated. The same happens if the id of a run is taken: ids are generated here, so the first attempt presumes
+ * that they are new. A losing group with such an id is decided again with all rows known, since the result is the
+ * first of its writes that loses.
+ *
+ * Statements run one at a time: a statement still queued when another fails would run outside the transaction.
  */
 async function commitGroups(
   { marks, announcer }: CommitParts,

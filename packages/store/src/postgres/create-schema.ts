@@ -1,10 +1,10 @@
 import { checkVersion, readSchema } from '../schema.ts';
 import type { Sql } from './sql.ts';
 
-/** Any number that no one else uses for an advisory lock. */
+/** Any number that nothing else uses for an advisory lock. */
 const LOCK_KEY = 7_070_418_001;
 
-/** Creates the tables of an empty database; one with another schema is refused. One process of several does it. */
+/** Creates the tables of an empty database, in one of several processes. A database with another schema is refused. */
 export async function createSchema(sql: Sql, address: string): Promise<void> {
   const schema = readSchema(`${import.meta.dirname}/schema.sql`);
   await sql.unhurried(async (tx) => {

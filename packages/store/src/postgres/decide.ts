@@ -1,4 +1,4 @@
-/** Which groups win, decided on what is stored about the keys they touch. No I/O. */
+/** Decides which groups win, from the stored state of the keys they touch. No I/O. */
 import { entryKey, versionAfter } from '../entry.ts';
 import type {
   CommitGroup,
@@ -16,25 +16,25 @@ export interface RunState {
   readonly owner: number | null;
 }
 
-/** What is stored about the keys of a batch. Updated while groups are decided. */
+/** The stored state of the keys of a batch. Updated while groups are decided. */
 export interface Known {
   /** By run id. */
   readonly runs: Map<string, RunState>;
-  /** When it expires, by `idempotencyKey`. */
+  /** The expiry time, by `idempotencyKey`. */
   readonly idempotency: Map<string, number>;
   readonly invocations: Map<string, InvocationState>;
   /** By `entryKey`; null when deleted. */
   readonly entries: Map<string, EntryState | null>;
-  /** How many entries there are, by `countKey`, where a write has a limit. */
+  /** The number of entries, by `countKey`, where a write has a limit. */
   readonly counts: Map<string, number>;
-  /** The `entryKey` that has a unique index value, by `uniqueKey`; null when no longer. */
+  /** The `entryKey` that has a unique index value, by `uniqueKey`; null once released. */
   readonly uniques: Map<string, string | null>;
   readonly counters: Map<string, number>;
-  /** When it ends, by epoch. */
+  /** The end time, by epoch. */
   readonly leases: ReadonlyMap<number, number>;
 }
 
-/** `pending`: settled, with events that are not in the log of the run yet. */
+/** `pending`: settled, but its events are not in the log of the run yet. */
 export type InvocationState = 'claimed' | 'pending' | 'settled';
 
 export interface EntryState {
@@ -49,7 +49,7 @@ export const invocationKey = (record: { tenant: string; invocationId: string }):
 export const countKey = ({ kind, tenant }: Pick<EntryKey, 'kind' | 'tenant'>): string =>
   JSON.stringify([kind, tenant]);
 
-/** The unique ones among the index values of an entry. */
+/** The unique index values of an entry. */
 export const uniquesOf = ({ kind, tenant, index = [] }: NewEntry) =>
   index.flatMap(({ name, value, unique }) => (unique ? [{ kind, tenant, name, value }] : []));
 export const uniqueKey = (of: ReturnType<typeof uniquesOf>[number]): string =>
@@ -68,7 +68,7 @@ export function decide(groups: readonly CommitGroup[], known: Known): Decision {
   return { results, won: groups.filter((_, i) => results[i]?.won).flat() };
 }
 
-/** Later writes of a group see its earlier ones; a losing group takes its changes back (I1). */
+/** Later writes of a group see its earlier ones. The changes of a losing group are undone (I1). */
 function decideGroup(group: CommitGroup, known: Known): CommitResult {
   const undo: (() => void)[] = [];
   const set = <T>(map: Map<string, T>, key: string, value: T): void => {
@@ -178,7 +178,7 @@ function decidePut(write: Put, known: Known, set: Set): LossReason | null {
   return null;
 }
 
-/** The unique values that an entry has had so far are free. */
+/** Releases the unique values of an entry. */
 function release(key: EntryKey, { uniques }: Known, set: Set): void {
   for (const [unique, holder] of uniques) if (holder === entryKey(key)) set(uniques, unique, null);
 }

@@ -1,4 +1,4 @@
-/** Turns what the driver and the server report into the catalogue. */
+/** Maps errors of the driver and the server to the error catalogue. */
 import {
   codeOf,
   isLostConnection,
@@ -21,11 +21,11 @@ const UNREACHABLE_CLASSES = ['08', '28', '3D', '53', '57'];
 const INVALID_TEXT = '22021';
 /** Classes of SQLSTATE: data, constraints, limits of the server. */
 const CONTENT_CLASSES = ['22', '23', '54'];
-/** As Node reports certificates and what else TLS fails with. */
+/** Node's error codes for certificate and other TLS failures. */
 const TLS = /^(?:CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_|INVALID_|ERR_TLS_|ERR_SSL_)/;
 const CORRUPT = ['XX001', 'XX002'];
 
-/** Trying again does not help: what to do is in the sentence itself. */
+/** Retrying does not help: the message itself contains the advice. */
 class Refused extends StoreError {
   constructor(happened: string, cause: unknown) {
     super('io', happened, { cause });
@@ -33,7 +33,7 @@ class Refused extends StoreError {
   }
 }
 
-/** `address` is host:port, never the password. Answers a StoreError for what an operator can fix. */
+/** `address` is host:port, never the password. Returns a StoreError for failures that an operator can fix. */
 export function explain(error: unknown, address: string): unknown {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
@@ -58,7 +58,7 @@ export function explain(error: unknown, address: string): unknown {
   return error;
 }
 
-/** Of a statement that writes outside of a transaction. */
+/** For a statement that writes outside a transaction. */
 export function explainWrite(error: unknown, address: string): unknown {
   const explained = explain(error, address);
   const isUnreachable = explained instanceof StoreError && explained.code === 'io';
@@ -72,7 +72,10 @@ const unknownOutcome = (cause: unknown, server: string): StoreError => {
   return new StoreError('io', happened, { cause, outcome: 'unknown' });
 };
 
-/** While the store is opened, the reader is the one that wrote the setting: it is named first. Bugs stay what they are. */
+/**
+ * While the store opens, the reader is the person who wrote the setting, so the message names it first. Bugs are
+ * not wrapped.
+ */
 export function explainOpening(error: unknown, address: string): unknown {
   const explained =
     codeOf(error) === NO_RIGHT && !refusalOf(error, SETTING)
@@ -82,7 +85,7 @@ export function explainOpening(error: unknown, address: string): unknown {
   return explained;
 }
 
-/** What is wrong with the URL itself, which says nothing of what is in it. */
+/** An invalid URL. The message contains nothing of the URL. */
 export const badUrl = (error: Error): StoreError => new Refused(`${SETTING}: ${error.message}`, error);
 
 const noRight = (error: unknown, address: string): StoreError =>
@@ -96,7 +99,7 @@ const unsafe = (code: string): string =>
   `cannot be reached safely over TLS (${code}). It needs a certificate that is valid now and for its name in ` +
   `${SETTING}; name the file of an authority of your own (PEM) in NODE_EXTRA_CA_CERTS, and start again.`;
 
-/** The server chose this transaction to give way: doing it again is right. */
+/** The server aborted this transaction in favour of another one: a retry is correct. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
   return code === DEADLOCK || code === SERIALIZATION_FAILURE;

@@ -1,13 +1,13 @@
 /**
- * Lists and whole runs can hold a connection for long. One tenant never holds all of those connections with them, and
- * all tenants together leave some for commits and for reads of single rows.
+ * Lists and loads of whole runs can hold a connection for a long time. One tenant never holds all connections for
+ * these, and all tenants together leave some for commits and for reads of single rows.
  */
 import { limiter } from '@gantry/limiter';
 import type { EntryReads, RunReads } from '../port.ts';
 
-/** Of the 4 connections that statements outside of transactions share. */
+/** Out of the 4 connections for statements outside transactions. */
 const LISTS = { max: 3, perTenantMax: 2 };
-/** Of the 8 connections for transactions. */
+/** Out of the 8 connections for transactions. */
 const LOADS = { max: 6, perTenantMax: 5 };
 
 export function fairReads(runs: RunReads, entries: EntryReads): { runs: RunReads; entries: EntryReads } {
@@ -23,7 +23,7 @@ export function fairReads(runs: RunReads, entries: EntryReads): { runs: RunReads
       ...entries,
       list: (kind, tenant, filter) => {
         const list = (): ReturnType<EntryReads['list']> => entries.list(kind, tenant, filter);
-        // What hangs on one thing is little
+        // The entries of one parent are few
         return filter.ref === undefined ? lists.run(tenant, list) : list();
       },
       range: (kind, tenant, range) => lists.run(tenant, () => entries.range(kind, tenant, range)),

@@ -1,10 +1,10 @@
 /**
- * Numbers of the feed become visible out of order: a transaction may take a lower number and commit later. So a commit
- * first takes a shared lock on the number that was the last one, and a reader goes no further than the lowest such lock.
+ * Feed numbers become visible out of order: a transaction may take a lower number and commit later. So a commit
+ * first takes a shared lock on the last number so far, and a reader stops at the lowest such lock.
  *
  * I1  A row with number n belongs to a transaction that held a lock below n when n was taken.
- * I2  A reader looks at the last number first, then at the locks, then at the rows. What has a number by then is visible
- *     or has its lock: a commit becomes visible before its locks are released.
+ * I2  A reader reads the last number first, then the locks, then the rows. By then, each number is visible or its
+ *     lock is held: a commit becomes visible before its locks are released.
  */
 import { isStorable } from '../check.ts';
 import { FEED, FEED_COLUMNS } from '../columns.ts';
@@ -13,13 +13,13 @@ import { FEED_KEPT_MS, type FeedReads, type FeedRow, type Write } from '../port.
 import type { EntryState } from './decide.ts';
 import { insert, type Queryable, type Sql, type Tx } from './sql.ts';
 
-/** The keys of the locks: this in the upper bits, a number of the feed in the lower 40. */
+/** The keys of the locks: this value in the upper bits, a feed number in the lower 40. */
 const LOCK_CLASS = 7_070_418;
 const NUMBER_BITS = 40;
 
 const lastNumber = (sql: Queryable) => sql`(select last_value - (not is_called)::int from feed_number)`;
 
-/** `before`: the entries as they were. */
+/** `before`: the entries before the commit. */
 export async function writeFeed(
   tx: Tx,
   won: readonly Write[],

@@ -1,6 +1,6 @@
 /**
- * Reads and locks what the groups of a batch compare against, in one order, so that batches seldom deadlock.
- * `lateral` looks up each key by itself: a join may be planned as a scan of the whole table.
+ * Reads and locks the rows that the groups of a batch compare against, in one order, so that batches seldom
+ * deadlock. `lateral` looks up each key separately: a join may be planned as a scan of the whole table.
  */
 import { columnOf } from '../columns.ts';
 import { entryKey } from '../entry.ts';
@@ -17,7 +17,7 @@ import {
 } from './decide.ts';
 import { rowsAs, type Tx } from './sql.ts';
 
-/** `newRuns: 'presumed'`: ids of new runs are not looked up. One that is taken shows at the insert. */
+/** `newRuns: 'presumed'`: ids of new runs are not looked up. If one is taken, the insert fails. */
 export async function lockKnown(
   tx: Tx,
   groups: readonly CommitGroup[],
@@ -60,16 +60,16 @@ async function lockRuns(
 }
 
 interface Lookup {
-  /** Members that are the key. */
+  /** The members of the key. */
   readonly key: readonly string[];
-  /** What is read, and of which rows if not of all that have the key. */
+  /** The columns to read, and a condition on the rows if not all with the key are wanted. */
   readonly columns: string;
   readonly where?: string;
   /** How the rows are locked. */
   readonly lock?: 'for update';
 }
 
-/** Each key is looked up once, in their order. */
+/** Looks up each key once, in sorted order. */
 async function lookUp<Row extends object>(
   tx: Tx,
   table: string,
@@ -109,7 +109,7 @@ async function lockIdempotency(tx: Tx, writes: readonly Write[]): Promise<Known[
   return new Map(rows.map((row) => [idempotencyKey(row), row.expiresAt]));
 }
 
-/** Without the body, which has no business in a lookup. */
+/** Without the body, which a lookup does not need. */
 const keyIn = ({ tenant, operation, key }: IdempotencyRecord) => ({ tenant, operation, key });
 
 async function lockInvocations(tx: Tx, writes: readonly Write[]): Promise<Known['invocations']> {
@@ -142,10 +142,10 @@ async function lockEntries(tx: Tx, writes: readonly Write[]): Promise<Known['ent
   return new Map(rows.map((row) => [entryKey(row), row]));
 }
 
-/** Likewise. */
+/** The key alone, without other members. */
 const keyOf = ({ kind, tenant, id }: EntryKey): EntryKey => ({ kind, tenant, id });
 
-/** Entries of a kind and tenant with a limit are created by one transaction at a time, so that none passes it. */
+/** If a kind and tenant have a limit, one transaction at a time creates entries, so that the limit holds. */
 async function lockCounts(tx: Tx, writes: readonly Write[]): Promise<Known['counts']> {
   const limited = new Map<string, { kind: string; tenant: string }>();
   for (const write of writes)
@@ -166,10 +166,10 @@ async function lockCounts(tx: Tx, writes: readonly Write[]): Promise<Known['coun
   return new Map(rows.map((row) => [countKey(row), row.count]));
 }
 
-/** Any number: the salt of the hashes that are the keys of these locks. */
+/** Any number: the salt of the hashes that are these lock keys. */
 const LIMIT_LOCKS = 7_070_418_002;
 
-/** A value that is taken meanwhile shows at the insert. */
+/** If a value is taken meanwhile, the insert fails. */
 async function readUniques(tx: Tx, writes: readonly Write[]): Promise<Known['uniques']> {
   const wanted = writes.flatMap((write) => (write.kind === 'putEntry' ? uniquesOf(write.entry) : []));
   const key = ['kind', 'tenant', 'name', 'value'];
@@ -185,7 +185,7 @@ async function lockCounters(tx: Tx, writes: readonly Write[]): Promise<Known['co
   return new Map(rows.map((row) => [entryKey(row), row.value]));
 }
 
-/** The lock keeps a lease from being given up or ended before this commits; renewing it waits no longer than that. */
+/** The lock prevents a lease from being released or ended before this commits. A renewal waits at most that long. */
 async function readLeases(tx: Tx, writes: readonly Write[]): Promise<Known['leases']> {
   const epochs = writes.flatMap((write) => (write.kind === 'expectLease' ? [write.epoch] : []));
   if (epochs.length === 0) return new Map();

@@ -1,7 +1,7 @@
 /**
- * Several processes share the database: a lease lives until `expires_at`, in the database's time. Then others may
- * take the runs of it, one by one; it can still be renewed, for those that were not taken (the database was away, or the
- * machine slept). A process that lost a run notices at its next commit of that run.
+ * Several processes share the database. A lease lives until `expires_at`, in database time. After that, other
+ * processes may claim its runs one by one. It can still be renewed for the runs that were not claimed (the database
+ * was unreachable, or the machine slept). A process that lost a run notices at its next commit of that run.
  */
 import type { Driver } from '@gantry/postgres';
 import type { Leases, RunKey } from '../port.ts';
@@ -18,7 +18,7 @@ export interface LeaseParts {
   readonly presence: Presence;
 }
 
-/** A connection that was idle for so long when a lease is renewed must prove that it is alive. */
+/** A connection that was idle for this long at a renewal must prove that it is alive. */
 const PROBE = { idleMs: 5_000, timeoutMs: 3_000 };
 
 export const leases = (parts: LeaseParts): Leases => {
@@ -34,7 +34,7 @@ export const leases = (parts: LeaseParts): Leases => {
       const isRenewed = await renew(parts, epoch, now + ttlMs);
       if (!isRenewed) return false;
       await sql.probe(PROBE);
-      // The lease is renewed all the same; the next renewal looks again
+      // The lease is renewed anyway; the next renewal checks again
       await peers.endLeases({ epoch, now, ttlMs }).catch(() => {});
       return true;
     },
@@ -62,8 +62,9 @@ export async function countProcesses(sql: Sql, now: number): Promise<number> {
 }
 
 /**
- * One statement: the lease, the notice that our own connection must bring, and the database's time. It waits for no
- * other: behind statements on silent connections the lease would run out, and others would take over living work.
+ * One statement for the lease, the notice that our own connection must receive, and the database time. It does not
+ * queue behind other statements: if their connections hang, the lease would expire and others would take over live
+ * work.
  */
 async function renew(parts: LeaseParts, epoch: number, expiresAt: number): Promise<boolean> {
   const { sql, processId, clock, presence } = parts;

@@ -1,7 +1,7 @@
 /**
- * What a commit announces to other processes: a few short texts. They are sent after the commit, since a notice inside of it
- * would make commits wait for each other on the whole server. They are hints: one that is lost, late or doubled changes
- * nothing but how soon others look.
+ * The notices that a commit sends to other processes: a few short texts. They are sent after the commit, since a
+ * notice inside it would serialise commits on the whole server. They are hints: a lost, late or duplicate notice
+ * only changes how soon others look.
  */
 import type { RunKey, StoreChange, Write } from '../port.ts';
 import type { Sql } from './sql.ts';
@@ -14,7 +14,7 @@ const AGAIN_MS = 500;
 
 export const LOOK_AT_EVERYTHING: StoreChange = { runs: [], kinds: [], missed: true };
 
-/** One notification is on its way at a time; what is committed meanwhile is gathered for the next. */
+/** One notification is in flight at a time. Commits meanwhile are gathered for the next. */
 export class Announcer {
   readonly #sql: Sql;
   readonly #processId: string;
@@ -28,13 +28,13 @@ export class Announcer {
     this.#processId = processId;
   }
 
-  /** Committed writes, or such that may be. */
+  /** For writes that are committed, or may be. */
   announce(writes: readonly Write[]): void {
     this.#pending.push(...writes);
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when everything was sent, or could not be. */
+  /** Resolves when everything was sent or has failed. */
   async close(): Promise<void> {
     clearTimeout(this.#again);
     await this.#sending;
@@ -42,12 +42,12 @@ export class Announcer {
 
   async #send(): Promise<void> {
     try {
-      // What else this turn of the loop commits goes along
+      // Include all commits of this event loop turn
       await Promise.resolve();
       for (let notices = this.#take(); notices.length > 0; notices = this.#take())
         await this.#notify(notices);
     } catch {
-      // Others may have missed something: they get a notice of that as soon as one can be sent
+      // Others may have missed changes: a notice of that follows as soon as one can be sent
       this.#hasMissed = true;
       this.#again = setTimeout(() => this.announce([]), AGAIN_MS).unref();
     } finally {
@@ -63,7 +63,7 @@ export class Announcer {
     return [encode([this.#processId, 'missed'])];
   }
 
-  /** Nothing is written, so it waits for no disk. */
+  /** Writes nothing, so it does not wait for the disk. */
   async #notify(notices: readonly string[]): Promise<void> {
     await this.#sql`
       select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, value)
@@ -72,7 +72,7 @@ export class Announcer {
   }
 }
 
-/** Each run and each kind once. */
+/** Lists each run and each kind once. */
 function changeOf(writes: readonly Write[]): StoreChange {
   const runs = new Map<string, RunKey>();
   const kinds = new Set<string>();
@@ -86,11 +86,11 @@ function changeOf(writes: readonly Write[]): StoreChange {
   return { runs: [...runs.values()], kinds: [...kinds] };
 }
 
-/** On the wire a run is `[tenant, runId]` and a kind is a text, in one list. */
+/** On the wire, a run is `[tenant, runId]` and a kind is a string, in one list. */
 type Item = string | readonly [tenant: string, runId: string];
 type Notice = readonly [processId: string, items: readonly Item[] | 'missed'];
 
-/** As few notices as fit the change. One that has no room for an item says to look at everything. */
+/** Encodes the change in as few notices as possible. If an item does not fit, the notice says to check everything. */
 export function encodeNotices(processId: string, { runs, kinds }: StoreChange): string[] {
   const items: Item[] = [...runs.map(({ tenant, runId }) => [tenant, runId] as const), ...kinds];
   const notices: Item[][] = [];
@@ -109,12 +109,15 @@ export function encodeNotices(processId: string, { runs, kinds }: StoreChange): 
   return notices.map((notice) => encode([processId, notice]));
 }
 
-/** Says nothing: for a process that listens for itself. */
+/** Carries no change: a process sends it to itself. */
 export const emptyNotice = (processId: string): string => encode([processId, []]);
 
 const encode = (notice: Notice): string => JSON.stringify(notice);
 
-/** What another process says; null for our own words. Words we do not know (of a newer version) may mean anything. */
+/**
+ * Decodes a notice of another process; null for our own. An unknown format (of a newer version) may mean any
+ * change.
+ */
 export function decodeNotice(payload: string, processId: string): StoreChange | null {
   const notice = parse(payload);
   if (!Array.isArray(notice)) return LOOK_AT_EVERYTHING;

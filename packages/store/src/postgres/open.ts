@@ -25,9 +25,9 @@ const ANNOUNCE_MS_MAX = 2_000;
 
 export interface PostgresStoreOptions {
   readonly url: string;
-  /** A statement without an answer for so long loses its connection; the schema and sweeps may take longer. */
+  /** A statement without an answer for this long closes its connection. The schema and sweeps may take longer. */
   readonly statementTimeoutMs?: number;
-  /** A commit whose answer was lost, and that cannot be looked up for so long, is of unknown outcome. */
+  /** If the answer of a commit was lost and it cannot be looked up for this long, its outcome is unknown. */
   readonly outcomeTimeoutMs?: number;
 }
 
@@ -73,7 +73,7 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
   };
 }
 
-/** For messages: of the URL nothing else is repeated. */
+/** For messages, which contain no other part of the URL. */
 function addressIn(url: string): string {
   try {
     return addressOf(readServer(url));

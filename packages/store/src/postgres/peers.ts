@@ -1,12 +1,13 @@
 /**
- * Finds processes that have ended without a word. A living process holds its lock and renews its lease; one whose lock
- * is free and whose lease is not renewed in time has ended, and its lease ends with it: its runs can be claimed now.
- * The lease remains for machines that fall silent: the server keeps the lock of such a session for long.
+ * Detects processes that ended without releasing their lease. A live process holds its lock and renews its lease. A
+ * process whose lock is free and whose lease is not renewed in time has ended: its lease ends, and its runs can be
+ * claimed at once. Machines that become unreachable are left to the lease expiry, since the server keeps the lock
+ * of such a session for a long time.
  *
- * I1  A lock that is free once proves nothing: its connection may just be made again. It must be free a second time
- *     after `GRACE_MS`, when the next renewal of the lease was due and has not come, seen by a process that had its own
- *     connection all along.
- * I2  What an ended process did not announce any more may be unknown: watchers look at everything.
+ * I1  One free lock proves nothing: the process may be reconnecting. The lock must be free again after `GRACE_MS`,
+ *     when the next renewal of the lease was due and has not come, as seen by a process that had its own connection
+ *     all the time.
+ * I2  Changes that an ended process did not announce are unknown, so watchers check everything.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOOK_AT_EVERYTHING } from './notices.ts';
@@ -17,7 +18,7 @@ const GRACE_MS = 1_500;
 /** A lease is renewed after a third of its time. */
 const RENEWALS_PER_TTL = 3;
 const LATE_MS = 500;
-/** Leases that ended longer ago are ignored. */
+/** Leases that ended earlier are ignored. */
 const RECENT_MS = 60_000;
 
 interface Absent {

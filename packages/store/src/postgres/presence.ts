@@ -1,10 +1,10 @@
 /**
- * The connection that shows other processes that this one is alive. It receives their notices, and holds an advisory
- * lock for each of its leases: the server frees the locks as soon as the process is gone.
+ * The connection that shows other processes that this one is alive. It receives their notices, and holds an
+ * advisory lock for each lease of this process. The server frees the locks as soon as the process is gone.
  *
- * I1  One connection for all watchers and locks, from the first of them until the store closes.
- * I2  After a time without it, watchers look at everything.
- * I3  A connection that does not bring the notice of a renewal before the next one is replaced.
+ * I1  One connection serves all watchers and locks, from the first of them until the store closes.
+ * I2  After a period without the connection, watchers check everything.
+ * I3  A connection that does not deliver the notice of a renewal before the next renewal is replaced.
  */
 import type { Standing } from '@gantry/postgres';
 import type { Store, StoreChange } from '../port.ts';
@@ -13,9 +13,9 @@ import type { Sql } from './sql.ts';
 
 type Listener = (change: StoreChange) => void;
 
-/** Any number that no one else uses for advisory locks with two keys. */
+/** Any number that nothing else uses for advisory locks with two keys. */
 export const LOCK_CLASS = 707_041_802;
-/** The second key is the epoch within this. */
+/** The second key is the epoch modulo this. */
 export const LOCK_KEYS = 2 ** 31;
 
 export class Presence {
@@ -32,7 +32,7 @@ export class Presence {
     this.#processId = processId;
   }
 
-  /** Grows when the connection is made anew. */
+  /** Grows with each new connection. */
   get generation(): number {
     return this.#standing?.generation ?? 0;
   }
@@ -53,7 +53,7 @@ export class Presence {
     for (const listener of this.#listeners) listener(change);
   }
 
-  /** Resolves when the lock is held. A connection that is lost meanwhile is followed by one that takes it. */
+  /** Resolves when the lock is held. If the connection is lost meanwhile, the next one takes the lock. */
   async hold(epoch: number): Promise<void> {
     this.#epochs.add(epoch);
     const standing = this.#stand();
@@ -66,7 +66,7 @@ export class Presence {
     await this.#standing?.send(unlock(epoch)).catch(() => {});
   }
 
-  /** I3. A notice of this process is about to be sent. */
+  /** I3. Called before a notice of this process is sent. */
   expectNotice(): void {
     if (this.#standing === null) return;
     if (this.#hearing === 'expecting') this.#standing.renew();
@@ -101,7 +101,7 @@ export class Presence {
   }
 }
 
-/** Shared: a session that the server has not yet found dead may hold it too. */
+/** Shared: a session that the server has not yet detected as dead may hold it too. */
 const lock = (epoch: number): string => `select pg_advisory_lock_shared(${keysOf(epoch)})`;
 const unlock = (epoch: number): string => `select pg_advisory_unlock_shared(${keysOf(epoch)})`;
 const keysOf = (epoch: number): string => `${LOCK_CLASS}, ${epoch % LOCK_KEYS}`;

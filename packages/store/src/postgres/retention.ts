@@ -68,7 +68,7 @@ async function deleteWithAll(tx: Tx, runIds: readonly string[]): Promise<void> {
   await blobs.flush();
 }
 
-/** Rows that a commit is about to renew are left to the next sweep. */
+/** Rows that a commit is about to renew are skipped until the next sweep. */
 async function deleteExpired(tx: Tx, now: number, invocationsBefore: number, limit: number): Promise<number> {
   const expired = await tx<IdempotencyKey[]>`
     delete from idempotency
@@ -112,7 +112,7 @@ async function deleteExpired(tx: Tx, now: number, invocationsBefore: number, lim
   return expired.length + invocations.length + entries.length + fed + counters;
 }
 
-/** The newest row past its time stays, so that a cursor before it is known to have missed something. */
+/** Keeps the newest expired row, which shows that a cursor before it has missed rows. */
 async function deleteOldFeed(tx: Tx, before: number, limit: number): Promise<number> {
   const { count } = await tx`
     delete from feed

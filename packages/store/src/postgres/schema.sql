@@ -21,7 +21,8 @@ create index runs_by_owner on runs (owner) where owner is not null;
 create index runs_open on runs (tenant, run_id) where ended_at is null;
 create index runs_by_ended_at on runs (ended_at) where ended_at is not null;
 create index runs_active_by_scope on runs (tenant, scope_id, run_id) where scope_id is not null and ended_at is null;
--- the run list merges the ranges of all statuses where none is asked for: each run is in as few indexes as possible
+-- without a status, the run list merges the ranges of all statuses, so that each run is in as few indexes as
+-- possible
 create index runs_by_status on runs (tenant, status, run_id);
 create index runs_by_workflow_and_status on runs (tenant, workflow_id, status, run_id);
 
@@ -76,7 +77,7 @@ create table definitions (
   body text not null
 );
 
--- bytes that are not text, such as archives of packs
+-- binary data, such as pack archives
 create table contents (
   hash text not null primary key,
   bytes bytea not null
@@ -130,17 +131,17 @@ create table blob_parts (
   primary key (upload, number)
 );
 
--- compressing 1 MiB takes the server 20 to 28 ms, in which small commits wait for a core
+-- compressing 1 MiB takes the server 20 to 28 ms, during which small commits wait for a core
 alter table blobs alter column body set storage external;
 alter table blob_parts alter column body set storage external;
 
--- uploads that no blob has yet
+-- uploads that no blob uses yet
 create table blob_uploads (
   upload text collate "C" not null primary key,
   created_at timestamptz not null default now()
 );
 
--- functions, so that the plans of reads do not have them for each column that may hold a large text
+-- functions keep this out of the plans of reads, for each column that may hold a large text
 create function text_of_parts(text) returns text language sql stable as $$
   select string_agg(body, '' order by number) from blob_parts where upload = $1
 $$;
@@ -161,7 +162,7 @@ create table blob_uses (
 
 create index blob_uses_by_hash on blob_uses (hash);
 
--- one row for a transaction whose answer is awaited; "fenced" when it can never commit
+-- one row per transaction whose answer is pending; "fenced" if it can never commit
 create table commit_marks (
   mark text collate "C" not null primary key,
   fenced boolean not null,

@@ -3,7 +3,7 @@ import { insertInto, type Table } from '../columns.ts';
 import { isTransient } from './errors.ts';
 
 export type { Sql, Tx } from '@gantry/postgres';
-/** Inside a transaction or outside. */
+/** Inside or outside a transaction. */
 export type Queryable = Sql | Tx;
 
 export interface ConnectOptions {
@@ -20,7 +20,7 @@ export const connect = ({ url, statementTimeoutMs }: ConnectOptions): Sql =>
     connection: {
       application_name: 'gantry',
       ...LOOKUPS_ONLY,
-      // A process that fell silent amid a transaction must not hold its locks against the others
+      // A process that hangs within a transaction must not keep its locks
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
     },
   });
@@ -28,12 +28,13 @@ export const connect = ({ url, statementTimeoutMs }: ConnectOptions): Sql =>
 const IDLE_IN_TRANSACTION_MS_MAX = 15_000;
 
 /**
- * Statements of the store find few rows by an index. A plan that was made while a table was small reads all of it, and
- * stays cached while the table grows: at 100,000 entries creates fell to 0.13 and updates to 0.09 of an empty table.
+ * Statements of the store find few rows by an index. A plan made while a table was small scans the whole table, and
+ * stays cached while the table grows: at 100,000 entries creates fell to 0.13 and updates to 0.09 of an empty
+ * table.
  */
 const LOOKUPS_ONLY = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
 
-/** Thrown inside a transaction that must be done again: another one was first. */
+/** Thrown inside a transaction that must be repeated because another one was first. */
 export class Raced extends Error {}
 
 const ATTEMPTS_MAX = 20;
@@ -45,7 +46,7 @@ export const transact = <T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> 
 export const sweep = <T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> =>
   repeated(() => sql.unhurried(work));
 
-/** Every lost race means that another transaction won, so this ends. */
+/** Each lost race means that another transaction won, so this terminates. */
 async function repeated<T>(attemptIt: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -57,13 +58,16 @@ async function repeated<T>(attemptIt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a query finds, as a list of its own. */
+/** The rows of a query as a plain array. */
 export const rowsOf = async <Row>(query: PromiseLike<readonly Row[]>): Promise<Row[]> => [...(await query)];
 
 export const rowOf = async <Row>(query: PromiseLike<readonly Row[]>): Promise<Row | null> =>
   (await query)[0] ?? null;
 
-/** Many rows as one parameter. `types` as in `tenant text, "runId" text`; other members of the rows are left out. */
+/**
+ * Passes many rows as one parameter. `types` as in `tenant text, "runId" text`. Other members of the rows are
+ * ignored.
+ */
 export const rowsAs = (sql: Queryable, name: string, rows: readonly object[], types: string) =>
   sql`json_to_recordset(${JSON.stringify(rows)}::text::json) as ${sql.unsafe(`${name} (${types})`)}`;
 
@@ -71,7 +75,7 @@ export const rowsAs = (sql: Queryable, name: string, rows: readonly object[], ty
 export const typesOf = ({ members }: Table): string =>
   members.map(([member, type]) => `"${member}" ${type === 'blob' ? 'text' : type}`).join(', ');
 
-/** Answers how many were inserted. `end`: in which order, and what to do about rows that are there. */
+/** Returns the number of inserted rows. `end` is the rest of the statement: the order and the conflict clause. */
 export async function insert(tx: Tx, table: Table, rows: readonly object[], end = ''): Promise<number> {
   if (rows.length === 0) return 0;
   const { count } = await tx`
@@ -83,7 +87,7 @@ export async function insert(tx: Tx, table: Table, rows: readonly object[], end 
   return count;
 }
 
-/** Rows that must be new: one that another transaction has inserted meanwhile has all of it done again. */
+/** Inserts rows that must be new. If another transaction inserted one meanwhile, the whole transaction is repeated. */
 export async function insertNew(tx: Tx, table: Table, rows: readonly object[], order: string): Promise<void> {
   const count = await insert(tx, table, rows, `order by ${order} on conflict do nothing`);
   if (count !== rows.length) throw new Raced();

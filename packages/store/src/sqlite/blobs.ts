@@ -3,11 +3,11 @@ import { atRest, hashOf, referenceTo } from '../blob.ts';
 import { queriesOn } from './rows.ts';
 
 export interface BlobWrites {
-  /** Keeps `text` for `holder` when `stored` refers to it. */
+  /** Keeps `text` for `holder` if `stored` refers to it. */
   keep(holder: string, text: string, stored: string): void;
-  /** `keep` and answer what the column holds, in one. */
+  /** Like `keep`, and returns the value of the column. */
   put(holder: string, text: string): string;
-  /** The same for a text of which the parts are stored. */
+  /** The same for a text whose parts are stored. */
   putStored(holder: string, hash: string): string;
   /** Ends all uses by `holder`; blobs without another use are deleted. */
   drop(holder: string): void;

@@ -1,10 +1,10 @@
 /**
- * Each part of a large body is stored in a transaction of its own: a small commit waits for the bytes of one at most.
+ * Each part of a large body is stored in a separate transaction, so a small commit waits for at most one part.
  *
  * I1  A row of `blobs` without a body has all its parts.
- * I2  Parts are held from before the first is stored until the commit that uses them has ended. No other process shares
- *     the database, so the writer thread knows all that are held.
- * I3  Parts without such a row that are not held were left by a process that died. The first sweep deletes them.
+ * I2  Parts are held from before the first is stored until the commit that uses them has ended. No other process
+ *     shares the database, so the writer thread knows all held parts.
+ * I3  Parts that have no such row and are not held were left by a dead process. The first sweep deletes them.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { partsOf, takeBodies } from '../body-parts.ts';
@@ -13,7 +13,7 @@ import type { Channel } from './channel.ts';
 import { queriesOn } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Main thread: stores the large bodies of a batch, and answers the batch that refers to them. */
+/** Main thread: stores the large bodies of a batch, and returns the batch with references to them. */
 export async function storeParts(
   batch: readonly CommitGroup[],
   writer: BodyParts,
@@ -33,7 +33,7 @@ export async function storeParts(
 
 type BodyParts = Channel<{ bodies: ReturnType<typeof prepareBodyParts>['operations'] }>['parts']['bodies'];
 
-/** The hashes that a batch refers to, each once. */
+/** The distinct hashes that a batch refers to. */
 const hashesIn = (groups: readonly CommitGroup[]): Set<string> => {
   const hashes = new Set<string>();
   for (const group of groups)
@@ -57,14 +57,14 @@ export function prepareBodyParts(database: DatabaseSync, transaction: Transactio
 
   const drop = (hash: string): void => void (held.has(hash) || remove(hash));
   const operations = {
-    /** I2. Answers which are to be stored; what a process that died has left of them is deleted. */
+    /** I2. Returns the hashes to store, after deleting the parts of them that a dead process left. */
     hold(hashes: readonly string[]): string[] {
       const missing = hashes.filter((hash) => !isUsed(hash));
       missing.forEach(drop);
       for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
       return missing;
     },
-    /** Not synced: that of the commit which uses it covers it, since the log before it is one file. */
+    /** Not synced: the sync of the commit that uses the part covers it, since both are in one log file. */
     put(hash: string, number: number, body: string): void {
       database.exec('pragma synchronous = normal');
       try {
@@ -87,7 +87,7 @@ export function prepareBodyParts(database: DatabaseSync, transaction: Transactio
     operations,
     /** The parts of a deleted row. */
     drop,
-    /** The commit of this batch has ended. What cannot be deleted now is swept after the next start. */
+    /** The commit of this batch has ended. Parts that cannot be deleted now are swept after the next start. */
     releaseOf(batch: readonly CommitGroup[]): void {
       try {
         operations.release([...hashesIn(batch)]);

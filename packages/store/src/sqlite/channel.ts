@@ -4,17 +4,17 @@ import { StoreError, type StoreErrorCode } from '../error.ts';
 import { keepThread, takeThread } from '../kept-threads.ts';
 
 type Operation = (...args: never[]) => unknown;
-/** What a thread serves: `runs.row` is the operation `row` of the part `runs`. */
+/** The operations of a thread: `runs.row` is the operation `row` of the part `runs`. */
 type Parts = Readonly<Record<string, object>>;
 
-/** A part of the port as its thread carries it out. */
+/** A part of the port as its thread implements it. */
 export type Sync<Part> = {
   readonly [Name in keyof Part]: Part[Name] extends (...args: infer Args) => infer Answer
     ? (...args: Args) => Awaited<Answer>
     : never;
 };
 
-/** The parts of a thread as others call them. */
+/** The parts of a thread as other threads call them. */
 type Called<P extends Parts> = {
   readonly [Part in keyof P]: {
     readonly [Name in keyof P[Part]]: P[Part][Name] extends (...args: infer Args) => infer Answer
@@ -30,19 +30,19 @@ type Request = readonly [id: number, name: string, args: readonly never[]];
 type Reply = readonly [id: number, value: unknown, error?: WireError];
 
 /**
- * Which operation carries out several waiting calls of another at once: it takes the first argument of each and
- * answers one value for each.
+ * Maps an operation to another one that executes several queued calls at once. That one gets the first argument of
+ * each call and returns one result for each.
  */
 type Together = Readonly<Record<string, string>>;
 
-/** How it is opened, and how an error is turned into a StoreError where that is possible. */
+/** How to open the database, and how to convert an error to a StoreError if possible. */
 interface Service {
   open(dataDir: string): { readonly parts: Parts; close(): void };
   explain(error: unknown, dataDir: string): unknown;
   readonly together?: Together;
 }
 
-/** Worker side: answers calls in their order. `open` comes first; after `close` another folder may be opened. */
+/** Worker side: executes calls in order. `open` comes first. After `close`, another folder may be opened. */
 export function serve({ open, explain, together = {} }: Service): void {
   const port = parentPort;
   if (!port) throw new Error('serve() runs in a worker thread');
@@ -55,7 +55,7 @@ export function serve({ open, explain, together = {} }: Service): void {
   };
   let opened = '';
   let operations = new Map<string, Operation>();
-  /** Answers the names of what can be called. */
+  /** Returns the names of the operations. */
   const opening = (dataDir: string): string[] => {
     opened = dataDir;
     const { parts, close } = open(dataDir);
@@ -73,7 +73,7 @@ export function serve({ open, explain, together = {} }: Service): void {
     }
   });
 
-  /** Several calls, one piece of work: they succeed or fail as one. */
+  /** Executes several calls as one; they succeed or fail together. */
   function answerTogether(name: string, calls: readonly Request[]): void {
     try {
       const together = calls.map(([, , [argument]]) => argument);
@@ -94,7 +94,7 @@ const named = (parts: Parts): [string, Operation][] =>
     ]),
   );
 
-/** What has arrived already: while the disk was busy, more than one call may have. */
+/** The calls that have already arrived: several can while the disk was busy. */
 function queued(port: MessagePort): Request[] {
   const requests: Request[] = [];
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
@@ -126,7 +126,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Main side: in a thread of its own; rejects with what its `open` threw. */
+/** Main side: starts or reuses a thread. Rejects with the error of its `open`. */
 export async function connect<P extends Parts>(entry: URL, dataDir: string): Promise<Channel<P>> {
   const thread = takeThread(entry);
   const { worker } = thread;

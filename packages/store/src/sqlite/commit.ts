@@ -6,7 +6,7 @@ import type { Transaction } from './transaction.ts';
 import { prepareApply } from './write/apply.ts';
 
 /**
- * One transaction, one sync for all batches that wait. A group of one write needs no savepoint: a losing write
+ * One transaction and one sync for all queued batches. A group with one write needs no savepoint: a losing write
  * changes nothing.
  */
 export function prepareCommit(

@@ -7,8 +7,8 @@ export const databasePath = (dataDir: string): string => join(dataDir, 'gantry.d
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * A commit is on the disk when it returns (I3). Checkpoints come every 16 MB of log, since each costs two syncs. CPU time of
- * the writer thread for a run of three nodes at 32 and 128 connections, by the size of pages: 4 KiB 50 and 34
+ * A commit is on disk when it returns (I3). A checkpoint runs every 16 MB of log, since each costs two syncs. CPU
+ * time of the writer thread for a run of three nodes at 32 and 128 connections, by page size: 4 KiB 50 and 34
  * microseconds, 8 KiB 45 and 32, 16 KiB 52 and 33.
  */
 export function openForWriting(dataDir: string): DatabaseSync {

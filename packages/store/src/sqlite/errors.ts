@@ -1,4 +1,4 @@
-/** Turns what SQLite and the file system throw into the catalogue. */
+/** Maps errors of SQLite and the file system to the error catalogue. */
 import { accessSync, constants } from 'node:fs';
 import { StoreError, type StoreErrorCode } from '../error.ts';
 
@@ -11,10 +11,10 @@ const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 const FOLDER_READ_ONLY = ['read_only', 'The folder cannot be written:'] as const;
-/** A write that the system refused for another reason than ENOSPC: a quota or a file size limit. */
+/** A write that the system refused for a reason other than ENOSPC: a quota or a file size limit. */
 const IOERR_WRITE = IOERR | (3 << 8);
 
-/** Answers a StoreError for what an operator can fix, else the error itself. */
+/** Returns a StoreError for failures that an operator can fix, otherwise the error itself. */
 export function explain(error: unknown, dataDir: string): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   if ('errcode' in error && typeof error.errcode === 'number')
@@ -24,7 +24,7 @@ export function explain(error: unknown, dataDir: string): unknown {
   return error;
 }
 
-/** What the primary result codes mean to an operator. */
+/** The meaning of the primary result codes for an operator. */
 const SQLITE: Readonly<Record<number, readonly [StoreErrorCode, string]>> = {
   [FULL]: ['disk_full', 'The disk is full at'],
   [READONLY]: ['read_only', 'The database cannot be written in'],

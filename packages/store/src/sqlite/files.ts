@@ -1,11 +1,11 @@
-/** The data folder is for its owner only. */
+/** The data folder is accessible to its owner only. */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 
 export const createFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
 
 /**
- * Makes an empty file before SQLite does, which would let everyone read it. An existing file is never opened:
- * closing any descriptor of it would drop the POSIX locks this process holds on it.
+ * Creates the file before SQLite would, which makes it readable by all users. An existing file is never opened:
+ * closing any descriptor of it would drop the POSIX locks that this process holds on it.
  */
 export function createFile(path: string): void {
   try {

@@ -1,6 +1,6 @@
 /**
- * The lock on the data folder proves that no older process is alive, so a lease has no expiry here: a new one
- * ends all others, and a machine that slept keeps what it had.
+ * The lock on the data folder proves that no older process is alive, so a lease does not expire here. A new lease
+ * ends all others, and a process keeps its lease while the machine sleeps.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leases, RunKey } from '../port.ts';

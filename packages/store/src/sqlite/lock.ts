@@ -1,6 +1,6 @@
 /**
- * One process per data folder. The lock is an exclusive transaction on a small database of its own, held for
- * life: the kernel drops it with the process, kill -9 included, so nothing stale is ever left behind.
+ * One process per data folder. The lock is an exclusive transaction on a small separate database, held until the
+ * process ends. The kernel releases it with the process, even after kill -9, so no stale lock remains.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +8,10 @@ import { StoreError } from '../error.ts';
 import { pidIn } from '../pid-file.ts';
 import { createFile } from './files.ts';
 
-/** Answers how to let go. Throws `locked` at once when another process (or store) holds the folder. */
+/**
+ * Returns a function that releases the lock. Throws `locked` at once if another process (or store) holds the
+ * folder.
+ */
 export function lockFolder(dataDir: string): () => void {
   const path = join(dataDir, 'lock.db');
   createFile(path);

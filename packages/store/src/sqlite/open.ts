@@ -63,14 +63,14 @@ async function connectReader(writer: Writer, dataDir: string): Promise<Reader> {
 }
 
 /**
- * The thread does one read after the other. It is handed a few at a time, so that those of one tenant that wait do
- * not stand before those of others; two keep it busy while an answer is on its way.
+ * The thread executes one read at a time. It gets only a few at once, so that queued reads of one tenant do not
+ * block those of others. Two keep it busy while an answer is in transit.
  */
 const READS_MAX = 4;
 
 interface FairReads {
   readonly runs: RunReads;
-  /** All that was asked so far is answered. */
+  /** Resolves when all reads so far are answered. */
   settled(): Promise<unknown>;
 }
 
@@ -98,5 +98,5 @@ function fairReads(runs: RunReads): FairReads {
 
 const noop = (): void => {};
 
-/** The lock on the data folder keeps other processes out: there are no changes of others. */
+/** The lock on the data folder excludes other processes, so there are no changes by others. */
 const neverCalled: Store['watch'] = async () => async () => {};

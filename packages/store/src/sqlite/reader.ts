@@ -1,4 +1,4 @@
-/** The reader thread: every read, on a connection of its own, so that a slow query never delays a commit. */
+/** The reader thread executes all reads on its own connection, so that a slow query never delays a commit. */
 import { serve } from './channel.ts';
 import { openForReading } from './database.ts';
 import { explain } from './errors.ts';

@@ -14,7 +14,7 @@ import { LIMIT, queriesOn } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 import { prepareDropEntry } from './write/entries.ts';
 
-/** `sweepParts` deletes what is left of large bodies that no commit used. */
+/** `sweepParts` deletes the parts of large bodies that no commit used. */
 export function prepareRetention(
   database: DatabaseSync,
   transaction: Transaction,
@@ -66,7 +66,7 @@ function prepareDeleteExpired(
     where rowid in (select rowid from invocations where claimed_at < ? order by claimed_at ${LIMIT})
     returning tenant, invocation_id as invocationId
   `);
-  // The newest row past its time stays, so that a cursor before it is known to have missed something
+  // Keep the newest expired row, which shows that a cursor before it has missed rows
   const deleteFeed = run(`
     delete from feed
     where number in (
@@ -92,7 +92,7 @@ function prepareDeleteExpired(
   };
 }
 
-/** A run with all that hangs on it. */
+/** Deletes a run with all its records. */
 function prepareDeleteWithAll(database: DatabaseSync, blobs: BlobWrites): (runId: string) => void {
   const { all, run } = queriesOn(database);
   const tables = ['runs', 'events', 'snapshots', 'counters'];

@@ -1,14 +1,15 @@
-/** Statements as functions of their values, and rows as the columns name them: the one place that trusts the shape of a query. */
+/** Statements as functions of their parameters, with typed rows. Only this module trusts the shape of a query. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { insertInto, type Table } from '../columns.ts';
 
 /**
- * The end of a statement that answers at most so many. SQLite plans a statement with a bare parameter there anew at
- * every run, since how many may change the plan; measured: 10 to 40 microseconds for what then takes 1 to 7.
+ * Ends a statement that returns at most this many rows. SQLite replans a statement with a bare parameter in `limit`
+ * at every execution, since the value may change the plan. Measured: 10 to 40 microseconds for a query that takes 1
+ * to 7.
  */
 export const LIMIT = 'limit ? + 0';
 
-/** Inserts the values of all columns, in the order in which the table is described. */
+/** Inserts all columns, in the order of the table description. */
 export const insertRow = (table: Table, rows = 1): string =>
   `${insertInto(table)} values ${Array(rows)
     .fill(`(${table.members.map(() => '?').join(', ')})`)
@@ -36,14 +37,14 @@ export const queriesOn = (database: DatabaseSync) => ({
       return rows as Iterable<Row>;
     };
   },
-  /** Answers how many rows it changed. */
+  /** Returns the number of changed rows. */
   run(text: string): (...values: SQLInputValue[]) => number {
     const statement = database.prepare(text);
     return (...values) => Number(statement.run(...values).changes);
   },
 });
 
-/** Reads that are of one moment. */
+/** Runs reads on one snapshot. */
 export function prepareMoment(database: DatabaseSync): <T>(read: () => T) => T {
   const begin = database.prepare('begin');
   const commit = database.prepare('commit');

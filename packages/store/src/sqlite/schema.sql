@@ -19,11 +19,12 @@ create index runs_by_wake_at on runs (wake_at) where owner is null and wake_at i
 create index runs_open on runs (tenant, run_id) where ended_at is null;
 create index runs_by_ended_at on runs (ended_at) where ended_at is not null;
 create index runs_active_by_scope on runs (tenant, scope_id, run_id) where scope_id is not null and ended_at is null;
--- the run list merges the ranges of all statuses where none is asked for: each run is in as few indexes as possible
+-- without a status, the run list merges the ranges of all statuses, so that each run is in as few indexes as
+-- possible
 create index runs_by_status on runs (tenant, status, run_id);
 create index runs_by_workflow_and_status on runs (tenant, workflow_id, status, run_id);
 
--- run ids sort by time, so new rows land at the right edge of the tree
+-- run ids sort by time, so new rows are appended at the right edge of the tree
 create table events (
   run_id text not null,
   sequence integer not null,
@@ -42,7 +43,7 @@ create table snapshots (
   state text not null
 ) strict;
 
--- keys come in any order: with a rowid the rows are appended, and only the small index is scattered
+-- keys arrive in any order: with a rowid the rows are appended, and only the small index has scattered writes
 create table idempotency (
   tenant text not null,
   operation text not null,
@@ -76,7 +77,7 @@ create table definitions (
   body text not null
 ) strict;
 
--- bytes that are not text, such as archives of packs
+-- binary data, such as pack archives
 create table contents (
   hash text not null primary key,
   bytes blob not null
@@ -115,7 +116,7 @@ create table leases (
   acquired_at integer not null
 ) strict;
 
--- without a body: it is in parts
+-- without a body: the text is in parts
 create table blobs (
   hash text not null primary key,
   body text
@@ -142,7 +143,7 @@ create table blob_uses (
 
 create index blob_uses_by_hash on blob_uses (hash);
 
--- bodies may be long: with a rowid they stay out of the index that lists and counts read
+-- bodies may be long: with a rowid they are not in the index that lists and counts read
 create table entries (
   kind text not null,
   tenant text not null,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 export type Transaction = <T>(work: () => T) => T;
 
-/** `begin immediate`, the work, `commit`; on any error nothing of it stays. */
+/** `begin immediate`, the work, `commit`. Any error rolls everything back. */
 export function prepareTransaction(database: DatabaseSync): Transaction {
   const begin = database.prepare('begin immediate');
   const commit = database.prepare('commit');
@@ -14,7 +14,7 @@ export function prepareTransaction(database: DatabaseSync): Transaction {
       commit.run();
       return result;
     } catch (error) {
-      // SQLite rolls back by itself on some errors, such as a full disk
+      // SQLite rolls back automatically on some errors, such as a full disk
       if (database.isTransaction) rollback.run();
       throw error;
     }

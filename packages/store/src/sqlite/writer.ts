@@ -1,4 +1,4 @@
-/** The writer thread: every commit, lease, claim and deletion. It alone holds the folder's lock. */
+/** The writer thread executes every commit, lease, claim and deletion. Only it holds the lock of the folder. */
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch, ResultCode } from './batch.ts';

@@ -100,7 +100,7 @@ const hostWideReads = (sql: Sql): Pick<EntryReads, 'due' | 'nextDueAt' | 'all'> 
   },
 });
 
-/** Unlike the others it may be asked for what cannot be stored, which is not there. */
+/** Unlike other reads, keys may contain texts that cannot be stored; these are not found. */
 async function getMany(sql: Sql, keys: readonly EntryKey[], columns: string): Promise<(Entry | null)[]> {
   const storable = keys.filter(({ kind, tenant, id }) => areStorable(kind, tenant, id));
   const wanted = storable.map(({ kind, tenant, id }) => ({ kind, tenant, id }));

@@ -89,7 +89,7 @@ type KeyRow = Omit<KeyRecord, 'scopes'> & { readonly scopes: string };
 
 const toKey = (row: KeyRow): KeyRecord => ({ ...row, scopes: JSON.parse(row.scopes) });
 
-/** The tenant's own versions hide the shared ones of the same id. `limit null` is no limit. */
+/** The tenant's own versions hide shared versions of the same id. `limit null` is no limit. */
 async function versions(
   sql: Sql,
   tenant: string,

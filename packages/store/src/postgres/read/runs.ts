@@ -50,7 +50,7 @@ async function row(sql: Queryable, tenant: string, runId: string): Promise<RunRo
   `);
 }
 
-/** One snapshot of the database, so that row, snapshot and tail are of the same moment; asked for together. */
+/** Reads row, snapshot and tail from one database snapshot, in one round trip. */
 async function load(sql: Sql, tenant: string, runId: string): Promise<LoadedRun | null> {
   if (!areStorable(tenant, runId)) return null;
   return sql.begin('isolation level repeatable read read only', async (tx): Promise<LoadedRun | null> => {
@@ -70,7 +70,7 @@ async function load(sql: Sql, tenant: string, runId: string): Promise<LoadedRun 
   });
 }
 
-/** As in SQLite: a page is read from where it starts; without a status the ranges of all statuses are merged. */
+/** As in SQLite: a page is an index range from its start. Without a status, the ranges of all statuses are merged. */
 export function listQuery(sql: Queryable, tenant: string, filter: RunFilter) {
   const { beforeRunId, status, workflowId, limit } = filter;
   const page = sql`order by "runId" desc limit ${limit}`;

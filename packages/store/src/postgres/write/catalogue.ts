@@ -11,7 +11,7 @@ export async function writeCatalogue(tx: Tx, won: readonly Write[], blobs: BlobC
   await putKeys(tx, won);
 }
 
-/** The holder is the hash of the body, so keeping the blob of a definition that exists already changes nothing. */
+/** The holder is the hash of the body, so keeping the blob of an existing definition changes nothing. */
 async function putDefinitions(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
   const bodies = new Map<string, string>();
   for (const write of won) {
@@ -37,7 +37,7 @@ async function writeWorkflows(tx: Tx, won: readonly Write[]): Promise<void> {
   }
 }
 
-/** A version that comes again gets a new number, so it is current again. */
+/** A version that is put again gets a new number, so it becomes current again. */
 const putWorkflow = (tx: Tx, { tenant, workflowId, hash, version, name, registeredAt }: WorkflowRecord) => tx`
   insert into workflows (tenant, workflow_id, hash, version, name, registered_at)
   values (${tenant}, ${workflowId}, ${hash}, ${version}, ${name}, ${registeredAt})

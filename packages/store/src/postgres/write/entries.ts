@@ -16,7 +16,7 @@ const keyOf = (write: EntryWrite): EntryKey => {
   return { kind, tenant, id };
 };
 
-/** `stored` are the keys that had a row, locked by this transaction. Of several writes to one key the last counts. */
+/** `stored`: the keys that had a row, locked by this transaction. The last of several writes to one key counts. */
 export async function writeEntries(
   tx: Tx,
   won: readonly Write[],
@@ -58,8 +58,8 @@ function toRow(write: PutInParts, blobs: BlobChanges): Row {
 }
 
 /**
- * Locks the key of an entry that must be absent, for as long as the transaction lasts: there is no row to lock.
- * Without it two transactions of which each creates what the other expects to be absent both win.
+ * Locks the key of an entry that must not exist until the transaction ends: there is no row to lock. Without it,
+ * two transactions that each create the entry that the other expects to be absent would both win.
  */
 const placeholder = (key: EntryKey): Row => ({
   ...key,
@@ -84,7 +84,7 @@ async function updateEntries(tx: Tx, rows: readonly Row[]): Promise<void> {
   `;
 }
 
-/** Of entries that are replaced or deleted. */
+/** For entries that are replaced or deleted. */
 export const deleteIndex = (tx: Tx, keys: readonly EntryKey[]) => deleteFrom(tx, 'entry_index', keys);
 
 async function deleteFrom(tx: Tx, table: string, keys: readonly EntryKey[]): Promise<void> {
@@ -109,7 +109,7 @@ async function insertIndex(tx: Tx, puts: readonly Put[]): Promise<void> {
   await insertNew(tx, ENTRY_INDEX, rows, 'kind, tenant, name, value, id');
 }
 
-/** `stored` are the counters that had a row, locked by this transaction. */
+/** `stored`: the counters that had a row, locked by this transaction. */
 export async function writeCounters(
   tx: Tx,
   won: readonly Write[],

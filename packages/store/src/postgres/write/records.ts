@@ -5,7 +5,7 @@ import type { BlobChanges } from '../blobs.ts';
 import { idempotencyKey } from '../decide.ts';
 import { insertNew, rowsAs, type Tx } from '../sql.ts';
 
-/** `replaced` are the keys with an expired record, locked by this transaction. */
+/** `replaced`: the keys with an expired record, locked by this transaction. */
 export async function writeIdempotency(
   tx: Tx,
   won: readonly Write[],

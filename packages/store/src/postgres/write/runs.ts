@@ -29,7 +29,7 @@ async function insertRuns(tx: Tx, creates: readonly Create[], blobs: BlobChanges
 
 const HEAD = '"runId" text, status text, owner bigint, "wakeAt" bigint, "endedAt" bigint, "nextSeq" integer';
 
-/** Of several appends to one run the last one says how it stands. */
+/** The last of several appends to one run sets its head. */
 async function updateHeads(tx: Tx, appends: readonly Append[]): Promise<void> {
   if (appends.length === 0) return;
   const heads = new Map<string, RunHead & { runId: string; nextSeq: number }>();

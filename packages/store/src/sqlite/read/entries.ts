@@ -6,7 +6,7 @@ import type { Counter, Entry, EntryKey, EntryReads, IndexedEntry } from '../../p
 import type { Sync } from '../channel.ts';
 import { LIMIT, prepareMoment, queriesOn } from '../rows.ts';
 
-/** Before every page: no entry has an empty id. */
+/** Sorts before every page: no entry has an empty id. */
 const FIRST = { tenant: '', id: '', dueAt: Number.MIN_SAFE_INTEGER };
 
 export function entryReads(database: DatabaseSync): Sync<EntryReads> {
@@ -89,7 +89,7 @@ function prepareRange(database: DatabaseSync): Sync<EntryReads>['range'] {
   };
 }
 
-/** One statement for each shape of the filter, so that each is a range of one index. */
+/** A separate statement for each form of the filter, so that each is a range of one index. */
 function prepareList(database: DatabaseSync): Sync<EntryReads>['list'] {
   const { all, each } = queriesOn(database);
   const prepare = (from: string, condition: string) => {

@@ -3,7 +3,7 @@ import { FEED_KEPT_MS, type FeedReads, type FeedRow } from '../../port.ts';
 import type { Sync } from '../channel.ts';
 import { LIMIT, type Queries } from '../rows.ts';
 
-/** One writer numbers the rows and commits them in their order: what is visible has no gaps to come. */
+/** One writer numbers the rows and commits them in order, so no lower number can become visible later. */
 export function feedReads({ one, all }: Queries): Sync<FeedReads> {
   const highest = one<{ number: number | null }>('select max(number) as number from feed');
   const missed = one('select 1 from feed where number > ? and at < ? limit 1');

@@ -65,7 +65,7 @@ const NO_LIMIT = -1;
 
 type WorkflowReads = Pick<RecordReads, 'workflow' | 'workflows' | 'workflowVersions'>;
 
-/** The tenant's own versions hide the shared ones of the same id. */
+/** The tenant's own versions hide shared versions of the same id. */
 function workflowReads({ all }: Pick<Queries, 'all'>): Sync<WorkflowReads> {
   const versions = all<WorkflowRecord>(`
     select ${WORKFLOW_COLUMNS}

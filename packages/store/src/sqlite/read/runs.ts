@@ -17,7 +17,7 @@ export function runReads(database: DatabaseSync): Sync<RunReads> {
   const highest = one<{ runId: string | null }>('select max(run_id) as runId from runs');
   return {
     row,
-    /** Row, snapshot and tail are of the same moment. */
+    /** Row, snapshot and tail are from one snapshot of the database. */
     load: (tenant, runId) =>
       ofOneMoment(() => {
         const found = row(tenant, runId);
@@ -65,7 +65,7 @@ function prepareEvents(database: DatabaseSync): Sync<RunReads>['events'] {
       bytes += Buffer.byteLength(event.payload) + Buffer.byteLength(event.sealed ?? '');
       if (bytes > bytesMax && page.length > 0) break;
       page.push(event);
-      // No other one fits: do not read it for that.
+      // No further event fits, so do not read one.
       if (bytes >= bytesMax) break;
     }
     return page;
@@ -73,9 +73,9 @@ function prepareEvents(database: DatabaseSync): Sync<RunReads>['events'] {
 }
 
 /**
- * Each filter is a range of an index that ends with the run id, so a page is read from where it starts, whatever the
- * history. Without a status the ranges of all statuses are merged: an index of its own would cost each run more than
- * that costs a list. The index is named: without statistics SQLite may prefer another one.
+ * Each filter is a range of an index that ends with the run id, so reading a page does not depend on the size of
+ * the history. Without a status, the ranges of all statuses are merged: a separate index would cost each run more
+ * than the merge costs a list. The index is named: without statistics SQLite may choose another one.
  */
 export function listSql({ status, workflowId }: Pick<RunFilter, 'status' | 'workflowId'>): string {
   const index = workflowId === undefined ? 'runs_by_status' : 'runs_by_workflow_and_status';

@@ -10,7 +10,7 @@ import { runWrites } from './runs.ts';
 /** A number is the new value of a counter. */
 export type Verdict = 'won' | LossReason | number;
 
-/** Does one write of a kind. A write that loses has changed nothing. */
+/** Executes one write per kind. A losing write has changed nothing. */
 export type Writes<Kinds extends Write['kind']> = {
   readonly [Kind in Kinds]: (write: Extract<Write, { kind: Kind }>) => Verdict;
 };

@@ -27,7 +27,7 @@ export function catalogueWrites({ run }: Queries, blobs: BlobWrites): Writes<Kin
       deleteContent(hash);
       return 'won';
     },
-    /** A version that comes again gets a new number, so it is current again. */
+    /** A version that is put again gets a new number, so it becomes current again. */
     putWorkflow({ record: { tenant, workflowId, hash, version, name, registeredAt } }) {
       putWorkflow(tenant, workflowId, hash, version, name, registeredAt);
       return 'won';

@@ -75,7 +75,7 @@ function preparePut(
   };
 }
 
-/** What hangs on an entry that was deleted. */
+/** Deletes the dependent rows of a deleted entry. */
 export function prepareDropEntry(queries: Queries, blobs: BlobWrites): (key: EntryKey) => void {
   const index = prepareIndex(queries);
   return (key) => {
