@@ -1,6 +1,6 @@
 /**
- * Arrays of integers and texts, as PostgreSQL writes them. The driver could ask each new connection for the types of
- * arrays, but handles no failure of that question, which ends the process.
+ * Parses and serialises arrays of integers and texts. The driver could query the array types on each new
+ * connection, but it does not handle a failure of that query, which ends the process.
  */
 const OIDS = { int4: 1007, text: 1009, int8: 1016 };
 
@@ -12,7 +12,7 @@ const elementText = (value: unknown): string =>
 
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|[^,{}]+/gs;
 
-/** Of one dimension. */
+/** For one dimension. */
 const parser =
   <T>(parse: (text: string) => T) =>
   (text: string): unknown =>

@@ -1,17 +1,17 @@
 /**
- * Notices a connection on which a statement gets no answer in time. A connection answers in the order it was asked, so
- * one timer is enough for all statements under way: it runs anew with every answer.
+ * Detects a connection on which a statement gets no answer in time. A connection answers statements in order, so
+ * one timer is enough for all running statements. Every answer restarts the time.
  */
 import type { PendingQuery, Row } from 'postgres';
 
 type Send = (query: unknown) => void;
 
 export class Deadline {
-  /** For statements that may take as long as they like: `Infinity`. */
+  /** `Infinity` for statements without a limit. */
   limitMs: number;
   readonly #onPassed: () => void;
   underWay = 0;
-  /** Of the last change of `underWay`. */
+  /** The time of the last change of `underWay`. */
   #since = performance.now();
   #timer: NodeJS.Timeout | null = null;
 
@@ -20,15 +20,18 @@ export class Deadline {
     this.#onPassed = onPassed;
   }
 
-  /** 0 while a statement is under way. */
+  /** 0 while a statement is running. */
   get idleMs(): number {
     return this.underWay > 0 ? 0 : performance.now() - this.#since;
   }
 
-  /** Counts from when the driver sends it. What is no statement (a name, a list of values) comes back as it is. */
+  /**
+   * The time starts when the driver sends the query. Values that are not statements (a name, a list) are returned
+   * unchanged.
+   */
   watch<T>(query: T): T {
     if (!(query instanceof Promise)) return query;
-    // The driver calls this member of a query once, to send it; parts of other statements are never sent
+    // The driver calls this member of a query once, to send it. Fragments of other statements are never sent
     const sendable: object = query;
     const send: Send = Reflect.get(sendable, 'handler');
     Reflect.set(query, 'handler', (sent: PendingQuery<Row[]>) => {
@@ -55,7 +58,7 @@ export class Deadline {
     this.#since = performance.now();
   }
 
-  /** Not moved with every statement: when it fires, what is left of the limit is waited for. */
+  /** The timer is not restarted for each statement: when it fires, it waits for the rest of the limit. */
   #arm(ms: number): void {
     if (ms === Number.POSITIVE_INFINITY) return;
     this.#timer = setTimeout(() => {

@@ -1,12 +1,12 @@
 /**
- * A pool of connections to PostgreSQL that outlives the server.
+ * A pool of connections to PostgreSQL that survives server restarts.
  *
- * The driver has pools of its own. But when a server dies amid transactions they go on with what they have lost: a
- * late write to no socket ends the process, and a connection made anew may never send again (porsager/postgres#1208,
- * #1154). So every connection here is an instance of the driver by itself, and is thrown away when it is lost.
+ * The driver has its own pools, but if a server dies during transactions they continue with lost connections: a late
+ * write to a missing socket ends the process, and a new connection may never send (porsager/postgres#1208, #1154).
+ * So every connection here is a separate instance of the driver, which is discarded when the connection is lost.
  *
- * I1  Nothing is sent on a connection that was lost; the next statement gets a new one.
- * I2  A transaction has a connection to itself. Statements outside of one share a few, and follow each other there.
+ * I1  Nothing is sent on a lost connection; the next statement gets a new one.
+ * I2  A transaction has its own connection. Statements outside transactions share a few connections, in order.
  *
  * @example
  * const sql = openPostgres({ url, connectionsMax: 10, connectTimeoutS: 5, connection: { application_name: 'mine' } });
@@ -24,26 +24,26 @@ export type Types = { bigint: number; texts: unknown; integers: unknown };
 export type Driver = postgres.Sql<Types>;
 export interface Sql extends Driver {
   /**
-   * A transaction with two round trips less: BEGIN goes with what `work` sends first, COMMIT with what it leaves to be
-   * sent last. So what it sends first may only read and lock. What is thrown undoes all of it.
+   * A transaction with two fewer round trips: BEGIN is sent with the first statements of `work`, COMMIT with its
+   * last. So the first statements may only read and lock. A thrown error rolls everything back.
    */
   exchange<T>(work: (tx: Tx) => Promise<Ending<T>>): Promise<T>;
   /** A transaction whose statements have no deadline, for migrations and sweeps. */
   unhurried<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Answers within seconds or fails, whatever other statements wait for: `send` has a connection to itself, and is
-   * called once more on a new one when that is lost or silent. So it must be harmless to repeat.
+   * Completes or fails within seconds, independent of other statements. `send` has its own connection, and is
+   * called once more on a new one if that is lost or does not answer. So it must be safe to repeat.
    */
   promptly<T>(send: (sql: Driver) => Promise<T>): Promise<T>;
-  /** Connections without work for so long are asked for an answer; those that give none are thrown away. */
+  /** Connections that were idle for this long must answer a query; those that do not are discarded. */
   probe(options: { readonly idleMs: number; readonly timeoutMs: number }): Promise<void>;
-  /** Until `end` of it or of the pool. */
+  /** Lasts until its `end`, or that of the pool. */
   stand(options: StandingOptions): Standing;
 }
 /** Inside a transaction. */
 export type Tx = postgres.ISql<Types>;
 
-/** Not sent yet. */
+/** A statement that is not sent yet. */
 export type Statement = Pick<postgres.PendingQuery<postgres.Row[]>, 'execute'>;
 
 export interface Ending<T> {
@@ -53,26 +53,26 @@ export interface Ending<T> {
 
 export interface PostgresSettings extends Omit<SessionSettings, 'server'> {
   readonly url: string;
-  /** For transactions; statements outside of one have a few more. */
+  /** For transactions. Statements outside transactions use a few more. */
   readonly connectionsMax: number;
 }
 
-/** Statements follow each other on one without waiting for answers, so few are enough. The least busy takes the next. */
+/** Statements are pipelined on a connection, so few are enough. The least busy one gets the next statement. */
 const SHARED = 4;
-/** How long one try of a prompt statement waits for its connection, and then for its answer. */
+/** How long one attempt of `promptly` waits for its connection, and then for its answer. */
 const PROMPT = { connectTimeoutS: 3, statementTimeoutMs: 1_000 };
 
 type ProbeOptions = Parameters<Sql['probe']>[0];
 type Work = (tx: Tx) => Promise<unknown>;
 
 /**
- * The driver's own face, with transactions, statements and the end of it done here. Connects when it is first used.
- * Throws when the URL is not valid: `readServer`.
+ * Has the interface of the driver, but handles transactions, statements and the end itself. Connects on first use.
+ * Throws if the URL is not valid (`readServer`).
  */
 export function openPostgres({ url, connectionsMax, ...rest }: PostgresSettings): Sql {
   const settings = { ...rest, server: readServer(url) };
   const pool = new Pool(settings, connectionsMax);
-  // Of this one nothing is sent: it makes names, lists and typed values
+  // This instance sends nothing: it creates names, lists and typed values
   const driver = postgres({ ...optionsOf(settings), max: 1 });
   const own: Readonly<Record<PropertyKey, unknown>> = {
     begin: (...args: [Work] | [string, Work]) =>
@@ -198,7 +198,7 @@ class Pool {
     if (this.#isEnded) throw ended();
   }
 
-  /** I1. The one used last is the likeliest to be warm; those beyond what is needed stay for the next crowd. */
+  /** I1. The most recently used session is the most likely to be warm. Surplus sessions are kept for the next peak. */
   #find(): Session | undefined {
     for (let session = this.#idle.pop(); session; session = this.#idle.pop())
       if (session.isOpen) return session;

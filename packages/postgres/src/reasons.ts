@@ -1,22 +1,22 @@
-/** What PostgreSQL, the driver and the system report that no statement did wrong, in the words of an operator. */
+/** Explains failures of PostgreSQL, the driver and the system that no statement caused, for operators. */
 import { NO_TLS, STATEMENT_TIMEOUT } from './wire.ts';
 
-/** The code that the server, the driver or the system gave, else null: such an error is a bug. */
+/** The code of the server, the driver or the system; null for any other error, which is a bug. */
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-/** By its name, since codes of the system can look like those of the server: EPIPE. */
+/** Checks the name, since codes of the system can look like those of the server: EPIPE. */
 export const isOfServer = (error: unknown): boolean =>
   error instanceof Error && error.name === 'PostgresError';
 
-/** While connecting, and no statement of ours. */
+/** An error while connecting, not of a statement. */
 const isFatal = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && error.severity === 'FATAL';
 
-/** The server said no, and the session goes on. */
+/** The server refused the statement, and the session continues. */
 const isRefusedStatement = (error: unknown): boolean => isOfServer(error) && !isFatal(error);
 
-/** COMMIT was sent and no answer came: the server may have kept the transaction. */
+/** COMMIT was sent and no answer came: the server may have committed the transaction. */
 export class UnknownOutcomeError extends Error {
   readonly code: string;
 
@@ -26,22 +26,22 @@ export class UnknownOutcomeError extends Error {
   }
 }
 
-/** What to throw when COMMIT, or what was sent along with it, has failed. */
+/** The error to throw when COMMIT, or a statement sent with it, has failed. */
 export const commitError = (error: unknown): unknown =>
   isRefusedStatement(error) ? error : new UnknownOutcomeError(error);
 
-/** Nothing but the start of a session was sent when these came. */
+/** Errors that occur before anything but the session start was sent. */
 const NOT_SENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES|CONNECT_TIMEOUT|CONNECTION_ENDED|53300|57P03)$/;
 
-/** Of a write outside of a transaction: whether the server may have carried it out. */
+/** Whether the server may have executed a write outside a transaction. */
 export const mayHaveArrived = (error: unknown): boolean =>
   !isRefusedStatement(error) && !NOT_SENT.test(codeOf(error) ?? '');
 
-/** What the driver and Node say of calls that are wrong in themselves. */
+/** Codes of the driver and Node for invalid calls. */
 const BUGS = /^(?:UNDEFINED_VALUE|NOT_TAGGED_CALL|MAX_PARAMETERS_EXCEEDED|COPY_IN_PROGRESS|ERR_INVALID_)/;
 
-/** The system, TLS or the driver report that a connection was not made, or lost. */
+/** Whether the system, TLS or the driver reports that a connection failed or was lost. */
 export function isLostConnection(error: unknown): boolean {
   const code = codeOf(error);
   return code !== null && !isOfServer(error) && !BUGS.test(code);
@@ -49,7 +49,7 @@ export function isLostConnection(error: unknown): boolean {
 
 const WRONG_LOGIN = 'rejected the user or the password. Correct them in';
 
-/** `setting`: where the URL is written, such as `the setting`. */
+/** `setting`: the name of the place of the URL, such as `the setting`. */
 const REFUSALS: Readonly<Record<string, (setting: string) => string>> = {
   '28P01': (setting) => `${WRONG_LOGIN} ${setting}.`,
   SASL_SIGNATURE_MISMATCH: (setting) => `${WRONG_LOGIN} ${setting}.`,
@@ -62,7 +62,7 @@ const REFUSALS: Readonly<Record<string, (setting: string) => string>> = {
     `has no TLS, which "sslmode" of the URL asks for. Switch it on there (ssl = on), or correct ${setting}.`,
 };
 
-/** As versions before 14 say it, too. */
+/** Includes the wording of versions before 14. */
 const NO_ENCRYPTION = /\b(?:no encryption|SSL off)\b/;
 const NOT_ENCRYPTED = (setting: string): string =>
   'rejected the user, or connections from this address that are not encrypted. Add ?sslmode=verify-full (or require) to the ' +
@@ -70,7 +70,10 @@ const NOT_ENCRYPTED = (setting: string): string =>
 const NO_CONNECT =
   'does not let the user connect to the database. Grant it CONNECT: grant connect on database ... to ...';
 
-/** Why the server lets nobody in as it and the setting are now: a sentence after its name, else null. */
+/**
+ * Why the server refuses every connection with its current configuration and setting: a sentence after its name,
+ * else null.
+ */
 export function refusalOf(error: unknown, setting: string): string | null {
   const code = codeOf(error);
   if (code === null) return null;
@@ -84,7 +87,7 @@ export function refusalOf(error: unknown, setting: string): string | null {
 const UNKNOWN_PARAMETER = '42704';
 const WRONG_VALUE = '22023';
 
-/** What PostgreSQL says of a parameter in the URL. */
+/** A parameter of the URL that PostgreSQL refuses. */
 function refusedParameter(error: unknown, code: string): string | null {
   if ((code !== UNKNOWN_PARAMETER && code !== WRONG_VALUE) || !isFatal(error)) return null;
   const name = /"([\w.]{1,63})"/.exec(String(error))?.[1];
@@ -107,6 +110,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   [STATEMENT_TIMEOUT]: 'it did not answer a statement in time',
 };
 
-/** The code alone where it has no meaning of its own. */
+/** Only the code if its meaning is not known. */
 export const postgresReason = (code: string): string =>
   MEANINGS[code] === undefined ? code : `${code}: ${MEANINGS[code]}`;

@@ -7,9 +7,9 @@ const INT8 = 20;
 export interface SessionSettings {
   readonly server: PostgresServer;
   readonly connectTimeoutS: number;
-  /** A statement without an answer for so long loses the connection. None means that it may take for ever. */
+  /** A statement without an answer for this long closes the connection. Without it there is no limit. */
   readonly statementTimeoutMs?: number;
-  /** Of every session: `application_name`, `search_path`, ... Those of the URL come before them. */
+  /** Parameters of every session: `application_name`, `search_path`, ... Those of the URL have precedence. */
   readonly connection: Readonly<Record<string, string | number>>;
 }
 

@@ -1,4 +1,4 @@
-/** One connection, in an instance of the driver that has no other. */
+/** One connection, in its own instance of the driver. */
 import type { Duplex } from 'node:stream';
 import postgres from 'postgres';
 import { Deadline } from './deadline.ts';
@@ -17,7 +17,7 @@ interface Sendable {
   execute(): PromiseLike<Answer>;
 }
 
-/** From here on a lost connection leaves open whether the server has committed. */
+/** From here on, a lost connection leaves it unknown whether the server has committed. */
 async function sendEnding(statements: readonly Sendable[]): Promise<Answer> {
   try {
     const answers = await Promise.all(statements.map((statement) => statement.execute()));
@@ -28,7 +28,7 @@ async function sendEnding(statements: readonly Sendable[]): Promise<Answer> {
 }
 
 export class Session {
-  /** Throws when the connection is lost, instead of going on without one. */
+  /** Throws if the connection is lost, instead of continuing without one. */
   readonly sql: Driver;
   readonly #driver: Driver;
   readonly #wire: Wire;
@@ -49,7 +49,7 @@ export class Session {
     };
     this.#driver = postgres({
       ...optionsOf(settings),
-      // For ever: a new one would be another connection under the same instance
+      // No lifetime: a replacement would be another connection in the same instance
       max: 1,
       max_lifetime: null,
       ...connecting,
@@ -61,7 +61,7 @@ export class Session {
     return this.#isOpen;
   }
 
-  /** Resolves when the session is over. */
+  /** Resolves when the session has ended. */
   get lost(): Promise<void> {
     return this.#lost.promise;
   }
@@ -70,12 +70,12 @@ export class Session {
     return this.#deadline.idleMs;
   }
 
-  /** Statements without an answer yet. */
+  /** The number of statements without an answer. */
   get underWay(): number {
     return this.#deadline.underWay;
   }
 
-  /** A connection that gives no answer is lost. */
+  /** A connection that does not answer is lost. */
   async probe(timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => void this.end(0), timeoutMs);
     try {
@@ -87,7 +87,7 @@ export class Session {
     }
   }
 
-  /** Without a deadline for what is sent meanwhile. */
+  /** Statements sent while `work` runs have no deadline. */
   async unhurried<T>(work: () => Promise<T>): Promise<T> {
     const { limitMs } = this.#deadline;
     this.#deadline.limitMs = Number.POSITIVE_INFINITY;
@@ -98,7 +98,7 @@ export class Session {
     }
   }
 
-  /** `mode`: `read only`, ... What is thrown undoes all of it. */
+  /** `mode`: `read only`, ... A thrown error rolls back. */
   async transaction<T>(mode: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     await this.sql.unsafe(`begin ${mode}`);
     return this.#within(
@@ -107,7 +107,7 @@ export class Session {
     );
   }
 
-  /** If BEGIN itself fails, nothing is sent after what went with it. */
+  /** If BEGIN fails, nothing is sent after the statements that went with it. */
   async exchange<T>(work: (tx: Tx) => Promise<Ending<T>>): Promise<T> {
     let hasBegun = true;
     const begun = this.sql.unsafe('begin').execute();
@@ -127,11 +127,11 @@ export class Session {
   async #within<T>(work: (tx: Tx) => Promise<Ending<T>>, hasBegun: () => boolean): Promise<T> {
     let isOver = false;
     try {
-      // What work leaves behind must not end up in the transaction of the next one
+      // Statements that `work` sends after it has ended must not run in the next transaction
       const { last, answer } = await work(this.#guarded(() => this.#isOpen && hasBegun() && !isOver));
       isOver = true;
       const { command } = await sendEnding([...last, this.sql.unsafe('commit')]);
-      // A statement failed and nobody said so: the server has undone everything
+      // A statement failed and its error was ignored: the server has rolled back
       if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`);
       return answer;
     } catch (error) {
@@ -141,7 +141,7 @@ export class Session {
     }
   }
 
-  /** With `graceS` what is under way may end; else it ends now. */
+  /** With `graceS`, running statements may finish; otherwise the session ends at once. */
   async end(graceS: number): Promise<void> {
     if (graceS > 0 && this.#isOpen) await this.#driver.end({ timeout: graceS });
     this.#lose();
@@ -155,14 +155,15 @@ export class Session {
   }
 
   /**
-   * Statements that wait in the driver for their connection would wait for ever: it takes the first of them to the
-   * next connection, which there is not, and forgets the others. While it has one in its hand, its end rejects all.
+   * Statements queued in the driver for their connection would wait forever: the driver gives the first one to the
+   * next connection, which does not exist, and forgets the others. If it is ended while it holds that one, it
+   * rejects all.
    */
   #giveUp(): void {
     queueMicrotask(() => this.#driver.end({ timeout: 0 }).catch(() => {}));
   }
 
-  /** A server that says nothing loses the connection, and with it the transaction. */
+  /** A server that does not answer loses the connection, and with it the transaction. */
   async #rollback(): Promise<void> {
     if (!this.#isOpen) return;
     const timer = setTimeout(() => void this.end(0), ROLLBACK_MS_MAX);
@@ -175,7 +176,7 @@ export class Session {
     }
   }
 
-  /** The driver's own listeners come after these, so when it learns of a loss the session is closed. */
+  /** The driver adds its listeners after these, so the session is already closed when the driver detects the loss. */
   async #connect(): Promise<Duplex> {
     if (this.#attempts++ > 0 || !this.#isOpen) throw lostConnection();
     const socket = await this.#wire.connect();

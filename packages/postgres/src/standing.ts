@@ -1,6 +1,6 @@
 /**
- * What lasts as long as a session (LISTEN, advisory locks), on a connection of its own that is made again when it is
- * lost. Between the two nothing is heard and nothing held: `onReady` says when that is over.
+ * State that lasts as long as a session (LISTEN, advisory locks), on its own connection, which is replaced when
+ * lost. Between two connections no notice is received and no lock is held; `onReady` reports the end of that gap.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Session } from './session.ts';
@@ -10,7 +10,7 @@ export interface StandingOptions {
   /** Sent on each new connection. */
   readonly statements: () => readonly string[];
   readonly onNotice: (payload: string) => void;
-  /** Every statement was answered; also the first time. */
+  /** Called after every statement was answered, including the first time. */
   readonly onReady: () => void;
 }
 
@@ -18,7 +18,7 @@ const AGAIN_MS_MIN = 20;
 const AGAIN_MS_MAX = 1_000;
 
 export class Standing {
-  /** Rejects when the first attempt fails; others follow all the same. */
+  /** Rejects if the first attempt fails; further attempts follow anyway. */
   readonly ready: Promise<void>;
   /** Grows with every connection. */
   generation = 0;
@@ -37,12 +37,12 @@ export class Standing {
     void this.#stand(first);
   }
 
-  /** On the connection of now. When it is lost meanwhile, the next one starts with `statements`. */
+  /** Sends on the current connection. If it is lost meanwhile, the next one starts with `statements`. */
   async send(statement: string): Promise<void> {
     await this.#session?.sql.unsafe(statement);
   }
 
-  /** Takes a connection that seems dead, and makes another. */
+  /** Closes a connection that seems dead, and opens another. */
   renew(): void {
     void this.#session?.end(0);
   }

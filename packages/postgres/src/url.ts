@@ -1,13 +1,14 @@
 /**
- * Where a PostgreSQL server is and how to log in there: the one place that reads its URL.
+ * The address and login of a PostgreSQL server. Only this module parses its URL.
  *
  *     postgres://user:password@host:5432/database?sslmode=verify-full
  *
- * `sslmode` is `disable` (what is left out means that), `require` (encrypts, whoever answers), `verify-ca` (whose
- * certificate an authority signed that Node trusts) or `verify-full` (and the certificate is for this host).
- * `host=/var/run/postgresql` names the folder of a socket, which has no TLS. Every other parameter is the server's.
+ * `sslmode` is `disable` (the default), `require` (encrypts, without checks of the server), `verify-ca` (the
+ * certificate is signed by an authority that Node trusts) or `verify-full` (and is valid for this host).
+ * `host=/var/run/postgresql` names the folder of a socket, which has no TLS. All other parameters are sent to the
+ * server.
  *
- * I1  What is thrown repeats nothing of the URL: any part of it may be one of a password that was not encoded.
+ * I1  Errors repeat nothing of the URL: any part of it may belong to a password that was not encoded.
  */
 
 const TLS_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
@@ -16,7 +17,7 @@ export type TlsMode = (typeof TLS_MODES)[number];
 export interface PostgresServer {
   readonly place: Place;
   readonly login: Login;
-  /** Of every session: `statement_timeout`, ... */
+  /** Parameters of every session: `statement_timeout`, ... */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +25,7 @@ export type Place =
   | { readonly kind: 'host'; readonly host: string; readonly port: number; readonly tls: TlsMode }
   | { readonly kind: 'socket'; readonly path: string };
 
-/** What is missing comes from `PGUSER`, `PGPASSWORD` and `PGDATABASE`. */
+/** Missing values come from `PGUSER`, `PGPASSWORD` and `PGDATABASE`. */
 export interface Login {
   readonly user?: string;
   readonly pass?: string;
@@ -51,7 +52,7 @@ const SOCKET_FOLDER =
   'The parameter "host" of the URL is the folder of a socket, such as /var/run/postgresql. Other hosts stand ' +
   'before the database: postgres://user:password@host:5432/database.';
 
-/** Parameters that PostgreSQL's own tools know, and what to do instead. */
+/** Parameters that PostgreSQL's own tools accept, and what to use instead. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
   ssl: TLS_MODE,
   sslrootcert: AUTHORITIES,
@@ -65,7 +66,7 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   database: BEFORE_PARAMETERS,
 };
 
-/** Throws an `Error` whose text says what is wrong with it: I1. */
+/** Throws an `Error` that says what is wrong with the URL (I1). */
 export function readServer(text: string): PostgresServer {
   const url = parsed(text);
   const { sslmode = 'disable', host: folder, ...parameters } = Object.fromEntries(url.searchParams);
@@ -89,8 +90,8 @@ export function addressOf({ place }: PostgresServer): string {
 }
 
 /**
- * For the driver, which logs in by them. It gets its sockets from a `Wire`, which does TLS; host
- * and path are for its messages alone.
+ * Options with which the driver logs in. It gets its sockets from a `Wire`, which does TLS; host and path are only
+ * for its messages.
  */
 export const loginOptions = (server: PostgresServer) => ({
   ...server.login,
@@ -99,7 +100,7 @@ export const loginOptions = (server: PostgresServer) => ({
   ssl: false,
 });
 
-/** A second `@` after the first `/ ? #` is one of a password whose characters ended the host too early. */
+/** A second `@` after the first `/ ? #` belongs to a password whose characters ended the host too early. */
 function parsed(text: string): URL {
   const [, hosts = '', rest = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
   if (rest.includes('@') || rest.includes('#')) throw new Error(NO_URL);
@@ -115,7 +116,7 @@ function decoded(part: string): string {
   } catch {
     throw new Error(NO_URL);
   }
-  // Texts end with NUL on the wire
+  // Texts are NUL-terminated on the wire
   if (text.includes('\0')) throw new Error(NO_URL);
   return text;
 }

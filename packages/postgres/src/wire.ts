@@ -1,20 +1,20 @@
 /**
- * The way to the server: the socket of one connection, whichever it is at the moment, with TLS agreed on here.
+ * The current socket of one connection to the server, including TLS negotiation.
  *
- * The driver can do TLS, but removes all listeners from the socket first: the session would not notice that its
- * connection is lost, and would wait for ever for a server that was restarted.
+ * The driver supports TLS, but first removes all listeners from the socket: the session would not notice a lost
+ * connection, and would wait forever for a restarted server.
  *
- * I1  The driver gets a socket in any case. One that could not be made ends with the reason when the driver listens:
- *     notified by a rejection, it forgets all statements but the first that wait for the connection.
- * I2  Making one takes no longer than `timeoutMs`. Nothing is sent, not even a name, to a server whose certificate is
- *     not the one that was asked for.
+ * I1  The driver always gets a socket. If connecting failed, that socket ends with the reason once the driver
+ *     listens: after a rejection, the driver would forget all statements queued for the connection but the first.
+ * I2  Connecting takes at most `timeoutMs`. Nothing is sent, not even a name, to a server whose certificate fails
+ *     the requested checks.
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Place, TlsMode } from './url.ts';
 
-/** Its length, and the number that stands for the question. */
+/** The SSLRequest message: its length and its request code. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 'S';
 const NO = 'N';
@@ -34,7 +34,7 @@ export class Wire {
     this.#options = options;
   }
 
-  /** Below TLS: what it reads is all that comes in. */
+  /** The socket below TLS: its reads are all incoming bytes. */
   get tcp(): Socket | null {
     return this.#tcp;
   }
@@ -59,7 +59,7 @@ export class Wire {
     }
   }
 
-  /** At once, and for good. */
+  /** Closes at once and permanently. */
   cut(reason?: Error): void {
     this.#isCut = true;
     this.#socket?.destroy(reason);
@@ -81,7 +81,7 @@ export class Wire {
     tcp.once('connect', () => tcp.write(SSL_REQUEST));
     tcp.once('data', (answer) => {
       const said = answer.toString('latin1');
-      // More than the one letter could be what somebody between slipped in, to be taken for said under TLS
+      // More than the one byte could be injected by an attacker, to be read as if sent under TLS
       if (said !== YES) return void tcp.destroy(said === NO ? withoutTls() : unexpected());
       const secure = connectTls({ socket: tcp, ...checksOf(host, tls) });
       made(secure);
@@ -90,7 +90,7 @@ export class Wire {
   }
 }
 
-/** Without `host`, Node would look for `localhost` in the certificate; a server name is never an address. */
+/** Without `host`, Node would check the certificate for `localhost`. A server name is never an address. */
 function checksOf(host: string, tls: Exclude<TlsMode, 'disable'>): ConnectionOptions {
   const named = { host, ...(isIP(host) === 0 && { servername: host }) };
   switch (tls) {
@@ -104,8 +104,9 @@ function checksOf(host: string, tls: Exclude<TlsMode, 'disable'>): ConnectionOpt
 }
 
 /**
- * I1. Ends with the first write, not before: what the driver has gathered to be written when a socket ends it keeps,
- * and never writes anything again. Closes as sockets do, by which the driver counts failures and waits longer.
+ * I1. Ends at the first write, not earlier: if a socket ends while the driver has buffered data to write, the
+ * driver keeps it and never writes again. Emits `close` like a socket, by which the driver counts failures and
+ * increases its delay.
  */
 class NoSocket extends Duplex {
   readonly #reason: Error;
