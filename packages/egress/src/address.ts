@@ -1,7 +1,7 @@
 /**
- * What an IP address is. The first rule that matches decides; what no rule knows is reserved.
+ * Classifies IP addresses. The first matching rule decides; an address without a rule is reserved.
  *
- *  M    metadata services of clouds: credentials for every caller. Some sit on public addresses.
+ *  M    metadata services of clouds, which give credentials to every caller. Some have public addresses.
  *  V4.n IPv4 special-purpose ranges (IANA registry); the rest is public.
  *  E1   IPv4-mapped IPv6 is the IPv4 address.
  *  E2   NAT64 (64:ff9b::/96) is public if the embedded IPv4 is: hosts without IPv4 reach the public
@@ -84,7 +84,7 @@ const NAT64 = matcher({ rule: 'E2', kind: 'reserved', ranges: ['64:ff9b::/96'] }
 const GLOBAL_UNICAST = matcher({ rule: 'V6', kind: 'public', ranges: ['2000::/3'] });
 const NOT_AN_ADDRESS: AddressClass = { rule: 'X', kind: 'reserved' };
 
-/** One spelling for each address, to compare by. */
+/** The canonical spelling of an address, for comparison. */
 export function canonicalAddress(address: string): string | undefined {
   if (isIPv4(address)) return address;
   if (!isIPv6(address) || address.includes('%')) return undefined;
@@ -126,7 +126,7 @@ function classify(address: string): AddressClass {
   return isIPv4(canonical) ? classifyIpv4(canonical) : classifyIpv6(canonical);
 }
 
-/** Every rule costs a microsecond or two, and the same addresses are called again and again. */
+/** Each rule costs a microsecond or two, and the same addresses recur often. */
 const KNOWN_MAX = 1_000;
 const known = new Map<string, AddressClass>();
 

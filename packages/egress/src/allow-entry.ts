@@ -2,9 +2,9 @@
  * Entries of `GANTRY_EGRESS_ALLOW`: `purpose[@tenant]=scheme://host[:port]`.
  *
  * A1 The host is a name, an address or a range (`10.0.0.0/8`, `[fd00::/8]`).
- * A2 A name opens the public, private and loopback addresses that it has.
- * A3 A range opens those inside it. Link-local, metadata and reserved addresses are opened by their exact address alone.
- * A4 Without a port it is the usual one of the scheme; `*` is every port except those of other protocols.
+ * A2 A name opens the public, private and loopback addresses that it resolves to.
+ * A3 A range opens the addresses inside it. Link-local, metadata and reserved addresses must be given exactly.
+ * A4 Without a port, it is the default port of the scheme; `*` is every port except those of other protocols.
  * A5 `smtps` and `smtp` are for mail servers of connectors.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -16,7 +16,7 @@ export type Scheme = 'https' | 'http' | 'smtps' | 'smtp';
 
 export interface AllowEntry {
   readonly purpose: EgressPurpose;
-  /** Undefined for what the settings name, which holds for all tenants. */
+  /** Undefined for addresses from the settings, which hold for all tenants. */
   readonly tenant: string | undefined;
   readonly scheme: Scheme;
   readonly host:
@@ -30,8 +30,8 @@ const FORM = /^([^@=]+)(?:@([^=]*))?=([^:]*):\/\/(\[[^\]]*\]|[^:[\]]*)(?::(.*))?
 const EXAMPLE = 'webhook=https://hooks.corp.example:8443 or raw-fetch@acme=https://10.20.0.0/16';
 export const USUAL_PORT: Readonly<Record<Scheme, number>> = { https: 443, http: 80, smtps: 465, smtp: 587 };
 /**
- * Ports on which other protocols listen: an HTTP request sent there can be read as their commands.
- * These are the blocked ports of the Fetch standard, and the databases that answer to plain text.
+ * Ports of other protocols: they can read an HTTP request as commands. These are the blocked ports of the Fetch
+ * standard, and databases that accept plain text.
  */
 const OTHER_PROTOCOLS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
@@ -43,7 +43,7 @@ const OTHER_PROTOCOLS: ReadonlySet<number> = new Set([
 const SCHEMES = Object.keys(USUAL_PORT) as Scheme[];
 const ORDINARY: ReadonlySet<AddressKind> = new Set(['public', 'private', 'loopback']);
 
-/** Entries separated by commas. Throws for one that cannot be read, and names what is wrong with it. */
+/** Parses entries separated by commas. Throws for an invalid one, with what is wrong with it. */
 export function readAllowList(list = ''): AllowEntry[] {
   const entries = list.split(',').map((entry) => entry.trim());
   return entries.filter((entry) => entry !== '').map(readEntry);
@@ -62,7 +62,7 @@ function readEntry(text: string): AllowEntry {
   };
 }
 
-/** The origin of an address that the settings name, for every tenant. */
+/** An entry for the origin of an address from the settings, for all tenants. */
 export function entryOf(address: string, purpose: EgressPurpose): AllowEntry {
   const { protocol, hostname, port } = new URL(address);
   const text = `${purpose}=${protocol}//${hostname}${port && `:${port}`}`;
@@ -78,7 +78,7 @@ const purposeIn = (text: string, given: string): EgressPurpose =>
   wrong(text, `"${given}" is not a purpose; use one of ${PURPOSES.join(', ')}`);
 
 function schemeIn(text: string, given: string, purpose: string): Scheme {
-  // Mail servers are called for connectors alone
+  // Mail servers are only called for connectors
   const known = SCHEMES.filter((scheme) => purpose === 'connector' || !scheme.startsWith('smtp'));
   const isList = known.length > 2 ? ` or ${known.slice(2).join(' or ')}` : '';
   const scheme = known.find((each) => each === given);

@@ -1,12 +1,12 @@
 /**
- * Whether a credential may be sent to a destination. Pure.
+ * Decides whether a credential may be sent to a destination. Pure.
  *
- * A1 A credential goes to its audiences alone: an exact host, or a `*.domain` that ends like it.
- * A2 What cannot be judged is denied: no provenance, no audience, an audience that is neither of the two forms.
- * A3 A decision has ids and the authority of the destination, never a path, a query or a value.
+ * A1 A credential is only sent to its audiences: an exact host, or a `*.domain` suffix.
+ * A2 Anything undecidable is denied: no provenance, no audience, an audience of neither form.
+ * A3 A decision contains ids and the authority of the destination, never a path, a query or a value.
  */
 
-/** What is known about a credential. Never its value. */
+/** The known facts about a credential. Never its value. */
 export interface CredentialProvenance {
   readonly credentialId: string;
   readonly issuer: string;
@@ -30,7 +30,7 @@ export type EgressDecisionReason =
 /** `downgraded`: sent without the credential. */
 export interface EgressDecision {
   readonly decision: 'allowed' | 'denied' | 'downgraded';
-  /** Host and port alone. */
+  /** Host and port only. */
   readonly destination: string;
   readonly credentialId?: string;
   readonly reason?: EgressDecisionReason;
@@ -38,20 +38,20 @@ export interface EgressDecision {
 }
 
 export interface AudiencePolicy {
-  /** Hosts of the API that the credential is for, by a connection pack: equal, or below it. */
+  /** Hosts of the API that the credential is for, from a connection pack: equal to one, or a subdomain of it. */
   readonly apiHosts?: readonly string[] | undefined;
-  /** What the operator wants for other destinations than the audiences; `deny` when absent. */
+  /** The operator's choice for destinations outside the audiences; `deny` if absent. */
   readonly outOfAudience?: 'deny' | 'downgrade' | undefined;
 }
 
-/** A credential that was opened for one request. */
+/** A credential that was decrypted for one request. */
 export interface EgressCredential {
   readonly provenance: CredentialProvenance;
   readonly header: string;
-  /** With its prefix, as it is sent. */
+  /** As sent, with its prefix. */
   readonly value: string;
   readonly apiHosts?: readonly string[];
-  /** Another value for the same, where this one was refused with 401. */
+  /** Returns a new value for the same credential after a 401. */
   readonly renew?: () => Promise<EgressCredential>;
 }
 
@@ -60,7 +60,7 @@ const NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]{2,45}\])$/;
 const SUFFIX = '*.';
 
-/** A1. A suffix has at least two labels: `*.com` would be half of the internet. */
+/** A1. A suffix has at least two labels: `*.com` would match half of the internet. */
 export function isAudience(text: string): boolean {
   if (!text.startsWith(SUFFIX)) return NAME.test(text) || ADDRESS.test(text);
   const domain = text.slice(SUFFIX.length);
@@ -102,7 +102,7 @@ export function egressDecision(
   const { credentialId, auditCorrelationId } = provenance ?? {};
   return {
     decision,
-    // `example.com:8443`; without the port that its scheme has anyway
+    // `example.com:8443`; without the default port of its scheme
     destination: url.host,
     ...(credentialId !== undefined && { credentialId }),
     reason,

@@ -11,7 +11,7 @@ export class BoundedBytes {
     this.#bytesMax = bytesMax;
   }
 
-  /** Answers whether the chunk still fitted. */
+  /** Returns whether the chunk fitted. */
   add(chunk: Uint8Array): boolean {
     const length = this.#length + chunk.byteLength;
     if (length > this.#bytesMax) return false;

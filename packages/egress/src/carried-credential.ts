@@ -1,4 +1,4 @@
-/** A credential on the way of one request: judged for each destination, sent to the first origin alone. */
+/** The credential of one request: checked for each destination, sent only to the first origin. */
 import {
   type AudiencePolicy,
   decideEgress,
@@ -11,16 +11,16 @@ import { checkHeader, type Outgoing } from './outgoing.ts';
 
 export interface CredentialTerms {
   readonly credential?: EgressCredential | undefined;
-  /** Every decision about the credential, before anything is sent. */
+  /** Called with every decision about the credential, before anything is sent. */
   readonly onDecision?: ((decision: EgressDecision) => void | Promise<void>) | undefined;
 }
 
 export interface CredentialJudge extends Pick<AudiencePolicy, 'outOfAudience'> {
-  /** Milliseconds of wall time, for expiry. */
+  /** Wall clock time in milliseconds, for expiry. */
   readonly wallTime: () => number;
 }
 
-/** The destination itself may not be called. */
+/** Reasons for which the destination itself may not be called. */
 const BLOCKED: ReadonlySet<EgressReason> = new Set([
   'scheme_not_allowed',
   'credentials_in_url',
@@ -51,7 +51,7 @@ export class CarriedCredential {
     checkHeader(this.#header, credential.value);
   }
 
-  /** Decided also where the destination cannot be reached: `find` looks for its addresses. */
+  /** A decision is also made if the destination cannot be reached. `find` resolves its addresses. */
   async guarding<T>(url: string, find: () => Promise<T>): Promise<T> {
     try {
       return await find();
@@ -63,12 +63,12 @@ export class CarriedCredential {
     }
   }
 
-  /** The request as it is sent to this destination. Rejects when the credential may not go there. */
+  /** Returns the request for this destination. Rejects if the credential may not be sent there. */
   async attach(url: URL, message: Outgoing): Promise<Outgoing> {
     const headers = new Map(message.headers);
-    // What a library puts there stands for the credential
+    // A value that a library sets there is a placeholder for the credential
     headers.delete(this.#header);
-    // Another origin could send it back to any path of the first
+    // Another origin could redirect it to any path of the first origin
     this.#hasLeft ||= !this.#isForIt(url);
     if (this.#hasLeft) return { ...message, headers };
     this.#origin = url.origin;
@@ -79,7 +79,7 @@ export class CarriedCredential {
     return { ...message, headers };
   }
 
-  /** Redirects to another origin go without it, like `Authorization`. */
+  /** Redirects to another origin are sent without it, like `Authorization`. */
   #isForIt({ origin }: URL): boolean {
     return !this.#hasLeft && (this.#origin ?? origin) === origin;
   }

@@ -1,9 +1,9 @@
 /**
- * Opens a connection to an address that was checked, and to no other.
+ * Opens connections only to addresses that were checked.
  *
  * C1 A socket is given addresses, never a name to resolve.
- * C2 Before the first byte leaves, the address at the other end is checked again.
- * C3 The certificate must be valid for the name in the URL, whatever the environment says.
+ * C2 Before the first byte is sent, the remote address is checked again.
+ * C3 The certificate must be valid for the name in the URL, whatever the environment variables are.
  */
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -13,11 +13,14 @@ import { canonicalAddress } from './address.ts';
 import { type EgressReason, egressError } from './error.ts';
 import type { Target, TargetHost } from './target.ts';
 
-/** Where several addresses are pinned, the next is tried when one stays silent for this long. */
+/** If several addresses are pinned, the next one is tried after this time without an answer. */
 const ATTEMPT_MS = 1000;
 const ATTEMPTS_MAX = 4;
 
-/** Publishes each socket that egress opens, as `{ socket }`, for code that watches the sockets of the process. */
+/**
+ * The diagnostics channel for each socket that egress opens, as `{ socket }`, for code that tracks the sockets of
+ * the process.
+ */
 export const OPENED = 'gantry.egress.socket';
 const opened = channel(OPENED);
 
@@ -27,12 +30,12 @@ export interface Connection {
 }
 
 interface ConnectOptions {
-  /** Canonical and allowed, as `resolve` gives them. */
+  /** Canonical and allowed, as `resolve` returns them. */
   readonly addresses: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** After this the socket is ready or destroyed. A late error finds a listener instead of ending the process. */
+/** Afterwards the socket is ready or destroyed. The listener catches late errors, which would end the process. */
 async function ready(
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -55,7 +58,7 @@ function open(port: number, addresses: readonly string[]): Socket {
     .slice(0, ATTEMPTS_MAX)
     .map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   const socket = netConnect({
-    // C1: a name that cannot exist, so that a lookup past ours would fail rather than connect.
+    // C1: a name that cannot exist, so that any other lookup fails instead of connecting.
     host: 'pinned.invalid',
     port,
     autoSelectFamily: true,
@@ -67,7 +70,7 @@ function open(port: number, addresses: readonly string[]): Socket {
   return socket;
 }
 
-/** C2: the address at the other end, if it is one of those that were checked. */
+/** C2: the remote address, if it is one of the checked addresses. */
 export function pinnedAddress(
   remoteAddress: string | undefined,
   addresses: readonly string[],
@@ -78,7 +81,7 @@ export function pinnedAddress(
   return problemOf(address) === undefined ? address : undefined;
 }
 
-/** C3: NODE_TLS_REJECT_UNAUTHORIZED=0 does not reach an explicit `rejectUnauthorized`. */
+/** C3: NODE_TLS_REJECT_UNAUTHORIZED=0 does not override an explicit `rejectUnauthorized`. */
 async function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Socket> {
   const secured = tlsConnect({
     socket,

@@ -22,27 +22,27 @@ import {
 export interface EgressOptions {
   readonly policy: EgressPolicy;
   readonly lookup?: Lookup;
-  /** Name servers to ask instead of those of the machine: `address` or `address:port`. */
+  /** Name servers to use instead of those of the machine: `address` or `address:port`. */
   readonly dnsServers?: readonly string[];
-  /** How credentials are judged; without it they go to their audiences alone, by the clock of this machine. */
+  /** How credentials are checked. By default they are only sent to their audiences, by the clock of this machine. */
   readonly credentials?: Partial<CredentialJudge>;
 }
 
-/** For which tenant, and how long at most. */
+/** The tenant and the time limit. */
 export interface EgressTerms {
-  /** Entries hold for a tenant, and lookups are counted by tenant. Default: the host itself, as `default`. */
+  /** Entries apply to a tenant, and lookups are limited per tenant. Default: the host itself, as `default`. */
   readonly tenant?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface EgressRequest extends OutgoingOptions, EgressTerms, CredentialTerms {
-  /** For everything together: names, connections, redirects and the body. */
+  /** For everything together: lookups, connections, redirects and the body. */
   readonly timeoutMs?: number;
-  /** Between two chunks of the body. Default: only `timeoutMs` counts. */
+  /** Between two chunks of the body. Default: only `timeoutMs` applies. */
   readonly idleTimeoutMs?: number;
   readonly maxResponseBytes?: number;
-  /** How many to follow. With 0, a 3xx is an answer like any other. */
+  /** The number of redirects to follow. With 0, a 3xx is a normal response. */
   readonly redirects?: number;
   /** Headers that, like Authorization and Cookie, are sent to the first origin only. */
   readonly sensitiveHeaders?: readonly string[];
@@ -51,7 +51,7 @@ export interface EgressRequest extends OutgoingOptions, EgressTerms, CredentialT
 export interface EgressResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** As it came over the wire; nothing is decompressed. */
+  /** As received; not decompressed. */
   readonly body: Uint8Array;
   /** The address that answered. */
   readonly address: string;
@@ -60,26 +60,29 @@ export interface EgressResponse {
   readonly redirected: boolean;
 }
 
-/** An answer whose body still arrives; reading it rejects with `EgressError`. */
+/** A response whose body is still arriving. Reading it rejects with `EgressError`. */
 export interface EgressStream extends Omit<EgressResponse, 'body'> {
-  /** To be read to its end or cancelled: until then, or until the time is over, the connection is in use. */
+  /** Must be read to its end or cancelled: until then, or until the timeout, the connection is in use. */
   readonly body: ReadableStream<Uint8Array>;
 }
 
 export interface Egress {
-  /** Rejects with `EgressError`. Every status, 5xx too, is an answer. */
+  /** Rejects with `EgressError`. Every status, including 5xx, is a response. */
   request(url: string, request?: EgressRequest): Promise<EgressResponse>;
-  /** The same under the same bounds, but answers as soon as the headers are there. */
+  /** Like `request`, with the same limits, but resolves once the headers have arrived. */
   stream(url: string, request?: EgressRequest): Promise<EgressStream>;
-  /** What is wrong with this URL now; it also asks the resolver. `request` checks again. */
+  /** The current problem with this URL, if any; resolves its name too. `request` checks again. */
   check(url: string, terms?: EgressTerms): Promise<EgressProblem | undefined>;
-  /** The addresses of a name that may be called. Rejects with `EgressError`, also where one of them may not. */
+  /** The addresses of a name that may be called. Rejects with `EgressError` if one of them may not. */
   addresses(name: string, terms?: EgressTerms): Promise<readonly string[]>;
-  /** A connection to a mail server, pinned to a checked address; the caller encrypts and ends it. Rejects with `EgressError`. */
+  /**
+   * A connection to a mail server, pinned to a checked address. The caller encrypts and ends it. Rejects with
+   * `EgressError`.
+   */
   connect(url: string, terms?: EgressTerms & MailTerms): Promise<Connection>;
-  /** What is wrong with the URL of a mail server now. */
+  /** The current problem with the URL of a mail server, if any. */
   checkMailServer(url: string, terms?: EgressTerms & MailTerms): Promise<EgressProblem | undefined>;
-  /** Ends the connections that are kept for later requests. */
+  /** Closes idle connections. */
   close(): void;
 }
 
@@ -90,7 +93,10 @@ const RESPONSE_BYTES_MAX = 10 * 1024 * 1024;
 const LOOKUPS_MAX = 64;
 const TENANT_LOOKUPS_MAX = 4;
 
-/** The host's only way out: `createEgress({ policy: PUBLIC_POLICY }).request('https://example.com/')`. */
+/**
+ * All outgoing requests of the host use this: `createEgress({ policy: PUBLIC_POLICY
+ * }).request('https://example.com/')`.
+ */
 export function createEgress(options: EgressOptions): Egress {
   const { policy, dnsServers: servers } = options;
   const { lookup = nameLookup({ servers }) } = options;
@@ -181,7 +187,7 @@ async function problemWith(
 
 const UNAUTHORIZED = 401;
 
-/** A credential that its destination refused is renewed and sent once more: nothing was done for the first request. */
+/** If the destination refuses the credential, it is renewed and sent once more: the first request had no effect. */
 async function renewing<A extends Pick<EgressResponse, 'status' | 'url'>>(
   send: (url: string, terms: EgressRequest) => Promise<A>,
   url: string,

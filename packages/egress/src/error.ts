@@ -1,4 +1,4 @@
-/** Why a request was refused or failed, and what the reader can do about it. Closed: callers switch over it. */
+/** Why a request was refused or failed, with advice for the reader. Closed: callers switch over it. */
 const NEXT = {
   url_invalid: 'Use an absolute URL with a plain host name.',
   scheme_not_allowed: 'Use https.',
@@ -28,7 +28,7 @@ export interface EgressProblem {
   readonly message: string;
 }
 
-/** `happened` is one sentence; what to do about it is added, with the entry that would allow the call. */
+/** `happened` is one sentence. The advice is appended, with the entry that would allow the call. */
 export function egressProblem(reason: EgressReason, happened: string, entry?: string): EgressProblem {
   const allow = entry === undefined ? '' : ` The operator can allow it with ${entry} in GANTRY_EGRESS_ALLOW.`;
   return { reason, message: `${happened} ${NEXT[reason]}${allow}` };
@@ -36,9 +36,9 @@ export function egressProblem(reason: EgressReason, happened: string, entry?: st
 
 export class EgressError extends Error implements EgressProblem {
   readonly reason: EgressReason;
-  /** The code of the system, resolver or TLS error behind it, such as `ECONNREFUSED`. */
+  /** The code of the underlying system, resolver or TLS error, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
-  /** Whether the request may have reached a server: without this, sending it again is safe. */
+  /** Whether the request may have reached a server. If not, it is safe to send it again. */
   readonly sent: boolean;
 
   constructor(problem: EgressProblem, options: { code?: string | undefined; sent?: boolean } = {}) {
@@ -54,11 +54,11 @@ export class EgressError extends Error implements EgressProblem {
   }
 }
 
-/** `cause` is the error behind it, whose code is kept. */
+/** `cause` is the underlying error, whose code is kept. */
 export const egressError = (reason: EgressReason, happened: string, cause?: unknown): EgressError =>
   new EgressError(egressProblem(reason, happened), { code: codeOf(cause) });
 
-/** Node gives each failed address its own error inside an AggregateError; the first one is enough. */
+/** Node wraps the error of each failed address in an AggregateError; the first one is enough. */
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   if (!(error instanceof Error) || !('code' in error)) return undefined;

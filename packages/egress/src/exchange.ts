@@ -1,4 +1,4 @@
-/** One HTTP/1.1 request and its answer over a connection that is already made. */
+/** One HTTP/1.1 request and its response over an open connection. */
 import type * as Undici from 'undici';
 import { EgressError, type EgressReason, egressError } from './error.ts';
 import type { Interruption } from './interruption.ts';
@@ -11,11 +11,11 @@ export interface Answer {
   readonly head: Head;
   /** The address that answers. */
   readonly address: string;
-  /** The body as it came, or `response_too_large`. */
+  /** The whole body as received, or `response_too_large`. */
   read(): Promise<Uint8Array>;
-  /** The body as it arrives. `ended` is called once, however it ends; the consumer must read or cancel it. */
+  /** The body as it arrives. `ended` is called once, however it ends. The consumer must read or cancel the stream. */
   stream(ended: () => void): ReadableStream<Uint8Array>;
-  /** Drops the rest of it. */
+  /** Discards the rest of the body. */
   close(): void;
 }
 
@@ -23,7 +23,7 @@ function reasonOf({ errors }: typeof Undici, error: unknown): EgressReason {
   if (error instanceof errors.HeadersOverflowError) return 'response_too_large';
   if (error instanceof errors.HTTPParserError) return 'response_invalid';
   if (error instanceof errors.ResponseContentLengthMismatchError) return 'response_invalid';
-  // undici closes the connection at an unasked 101 and leaves no other sign of it than this text.
+  // undici closes the connection at an unrequested 101; only this text shows it.
   if (error instanceof errors.SocketError && error.message === 'bad upgrade') return 'upgrade_not_allowed';
   return 'connect_failed';
 }
@@ -44,7 +44,7 @@ function failure(undici: typeof Undici, error: unknown, signal: AbortSignal): un
 
 export interface ExchangeTerms extends Pick<Interruption, 'signal' | 'silence'> {
   readonly bytesMax: number;
-  /** Called once with the end of the answer. After a whole one the line may be used again; else it is destroyed. */
+  /** Called once when the response ends. After a complete one the line may be reused; otherwise it is destroyed. */
   ended(line: Line, isWhole: boolean): void;
 }
 

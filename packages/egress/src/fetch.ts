@@ -1,25 +1,31 @@
-/** `fetch` over egress, for libraries that take one: forms, blobs and streams go out, bodies arrive as streams. */
+/**
+ * `fetch` over egress, for libraries that accept one: forms, blobs and streams are sent, bodies are received as
+ * streams.
+ */
 import { BoundedBytes } from './bounded-bytes.ts';
 import type { Egress, EgressRequest } from './egress.ts';
 import { egressError } from './error.ts';
 import { callerHeaders, type OutgoingOptions, REQUEST_BYTES_MAX } from './outgoing.ts';
 
 export interface FetchTerms extends Omit<EgressRequest, keyof OutgoingOptions | 'signal'> {
-  /** The body broke off while it arrived; its reader gets the error too. */
+  /** The body failed while it arrived; its reader gets the error too. */
   readonly onBreak?: ((error: unknown) => void) | undefined;
 }
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 const STATUS_MAX = 599;
 
-/** Rejects with `EgressError`, or with the reason of the caller's signal. `redirects` are followed only if asked for. */
+/**
+ * Rejects with `EgressError`, or with the reason of the caller's signal. `redirects` are followed only if
+ * requested.
+ */
 export function egressFetch(
   egress: Pick<Egress, 'stream'>,
   { onBreak, redirects = 0, ...terms }: FetchTerms = {},
 ): typeof fetch {
   return async (input, init = {}) => {
     const isRequest = input instanceof Request;
-    // The text of a URL is judged as it was given, so Request does not get to read it.
+    // The URL is checked as given, so it is not passed through Request.
     const message = new Request(isRequest ? input : 'https://unused.invalid/', { duplex: 'half', ...init });
     const signal = init.signal ?? (isRequest ? input.signal : undefined);
     const body = message.body === null ? undefined : await bytesOf(message.body);
@@ -62,7 +68,7 @@ async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return collected.bytes();
 }
 
-/** Not made from a generator: one that is cancelled before its first step would leave its source open. */
+/** Not a generator: one that is cancelled before its first step would leave its source open. */
 function watched(
   body: ReadableStream<Uint8Array>,
   onBreak: (error: unknown) => void,

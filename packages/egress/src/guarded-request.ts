@@ -26,19 +26,19 @@ export function allowed<T>(judgement: Judgement<T>): T {
   return judgement.target;
 }
 
-/** Loaded with the first request: a host that sends nothing pays nothing for it. */
+/** Loaded with the first request, so a host that sends none does not load it. */
 let loading: Promise<typeof Undici> | undefined;
 const loadUndici = (): Promise<typeof Undici> => (loading ??= import('undici'));
 
-/** RFC 9110, 9.2.2: what may be sent again when a kept connection breaks without an answer. */
+/** RFC 9110, 9.2.2: methods that may be repeated if a kept connection breaks without an answer. */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** A response, whatever its body is. */
+/** A response with any form of body. */
 interface Answered<Body> extends Omit<EgressResponse, 'body'> {
   readonly body: Body;
 }
 
-/** One request with its redirects. Each hop is judged, resolved and pinned by itself. */
+/** One request with its redirects. Each hop is checked, resolved and pinned separately. */
 export class GuardedRequest<Body> {
   readonly #guard: Guard;
   readonly #take: (answer: Answer) => Promise<Body>;
@@ -76,7 +76,7 @@ export class GuardedRequest<Body> {
     const { head, address } = answer;
     return {
       status: head.status,
-      /** Read when they are asked for. */
+      /** Parsed on first use. */
       get headers() {
         return head.headers;
       },
@@ -115,7 +115,7 @@ export class GuardedRequest<Body> {
     return over(lines.watch(line));
   }
 
-  /** The server may have ended the kept connection at the moment in which the request was sent. */
+  /** The server may have closed the kept connection just when the request was sent. */
   #mayRepeat(error: unknown, { method }: Outgoing): boolean {
     if (!(error instanceof EgressError) || error.reason !== 'connect_failed') return false;
     return error.code === GONE || REPEATABLE.has(method);

@@ -1,6 +1,6 @@
 /**
- * Names that never lead to the public internet. Most would fail the address check after resolution as well;
- * refusing them by name keeps the question away from resolvers and lets registration answer at once.
+ * Names that never refer to the public internet. Most would also fail the address check after resolution. Refusing
+ * them by name avoids the lookup, and lets registration fail at once.
  */
 export type HostNameKind = 'public' | 'loopback' | 'private' | 'metadata';
 
@@ -33,18 +33,18 @@ const PRIVATE_SUFFIXES: readonly string[] = [
 
 const isUnder = (name: string, suffix: string): boolean => name === suffix || name.endsWith(`.${suffix}`);
 
-/** Takes a lower-case ASCII name without trailing dot, as `plainHostName` gives it. */
+/** Takes a lower-case ASCII name without trailing dot, as `plainHostName` returns it. */
 export function classifyHostName(name: string): HostNameKind {
   for (const metadata of METADATA_NAMES) if (isUnder(name, metadata)) return 'metadata';
   if (isUnder(name, 'localhost') || isUnder(name, 'localhost.localdomain')) return 'loopback';
   if (PRIVATE_SUFFIXES.some((suffix) => isUnder(name, suffix))) return 'private';
-  // A single label is completed by the search domains of the machine's own network.
+  // A single label is completed with the search domains of the local network.
   return name.includes('.') ? 'public' : 'private';
 }
 
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** The name without its trailing dot, or undefined if DNS could not hold it. URL parsing did case and IDN. */
+/** The name without its trailing dot, or undefined if it is not valid in DNS. URL parsing handled case and IDN. */
 export function plainHostName(hostname: string): string | undefined {
   const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
   if (name.length > 253) return undefined;

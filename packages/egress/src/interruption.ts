@@ -1,29 +1,29 @@
 import { egressError } from './error.ts';
 
 export interface Patience {
-  /** For everything together. */
+  /** For the whole request. */
   readonly timeoutMs: number;
   /** Between two chunks of a body. */
   readonly idleTimeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The time in which a server owes the next chunk. When it is over, the request is interrupted. */
+/** The time limit for the next chunk of a server. When it passes, the request is interrupted. */
 export interface Silence {
-  /** From now on. */
+  /** Starts the time. */
   begin(): void;
   end(): void;
 }
 
-/** One signal for a whole request: it fires at the deadline or when the caller gives up, and its reason says which. */
+/** One signal for a whole request. It fires at the deadline or when the caller aborts; its reason says which. */
 export interface Interruption {
   readonly signal: AbortSignal;
   readonly silence: Silence;
-  /** Call when the request is over; afterwards nothing fires. */
+  /** Call when the request has ended; afterwards nothing fires. */
   clear(): void;
 }
 
-/** The largest delay a timer takes; beyond it Node would fire at once. */
+/** The largest delay of a timer; above it Node would fire at once. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 function assertDelay(name: string, ms: number): void {
@@ -58,7 +58,7 @@ export function interruption({ timeoutMs, idleTimeoutMs, signal: caller }: Patie
   };
 }
 
-/** For work that cannot be cancelled itself, such as `getaddrinfo`: its late answer is dropped. */
+/** For work that cannot be cancelled, such as `getaddrinfo`: a late result is dropped. */
 export function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason);

@@ -1,9 +1,9 @@
 /**
- * Connections between two requests.
+ * Idle connections between two requests.
  *
- * K1 Only the same tenant gets one, for the same origin, under the same policy.
- * K2 Only while its address is among those that were checked for this request.
- * K3 Undici ends one after 30 idle seconds, and lets the process end before that.
+ * K1 A connection is only reused by the same tenant, for the same origin, under the same policy.
+ * K2 Its address must be among those checked for the new request.
+ * K3 Undici closes it after 30 idle seconds. It does not keep the process alive.
  */
 import type { Line } from './line.ts';
 
@@ -11,7 +11,7 @@ const IDLE_MAX = 256;
 
 export class KeptLines {
   readonly #byKey = new Map<string, Line[]>();
-  /** The one that waits longest comes first. */
+  /** The connection that has been idle longest is first. */
   readonly #idle = new Map<Line, string>();
   #closed = false;
 
@@ -37,7 +37,7 @@ export class KeptLines {
     else this.#byKey.set(key, [line]);
   }
 
-  /** A line that ended is not given out again. */
+  /** A closed line is not reused. */
   watch(line: Line): Line {
     line.onClose(() => this.#forget(line));
     return line;

@@ -1,14 +1,14 @@
-/** An HTTP/1.1 client over one connection that is already made and checked; it never makes another. */
+/** An HTTP/1.1 client over one open and checked connection. It never opens another. */
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
 import type { Connection } from './connect.ts';
 
 export const RESPONSE_HEADER_BYTES_MAX = 32 * 1024;
 
-/** How long a connection is kept for the next request. */
+/** How long an idle connection is kept for the next request. */
 const IDLE_MS = 30_000;
 
-/** The code of a failure before anything was sent, since the connection had ended. */
+/** The code of a failure before anything was sent because the connection had closed. */
 export const GONE = 'EGRESS_CONNECTION_GONE';
 
 export class Line {
@@ -42,8 +42,8 @@ function clientOver({ Client }: typeof Undici, origin: string, socket: Socket): 
     connect: (_options, callback) => {
       const gone = used || socket.destroyed;
       used = true;
-      // Not at once: undici takes no note of a connection that is made before this function returns.
-      // A plain Error: after its own SocketError undici would ask again, without end.
+      // Not synchronous: undici ignores a connection that is made before this function returns. A plain Error:
+      // after its own SocketError undici would retry forever.
       queueMicrotask(() =>
         gone
           ? callback(Object.assign(new Error('The connection is gone'), { code: GONE }), null)
@@ -52,11 +52,11 @@ function clientOver({ Client }: typeof Undici, origin: string, socket: Socket): 
     },
     allowH2: false,
     pipelining: 1,
-    // A server that says when it closes idle connections is left a little earlier.
+    // If a server announces when it closes idle connections, undici closes a little earlier.
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
     maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
-    // The whole request has one deadline, which arrives as a signal.
+    // The whole request has one deadline, passed as a signal.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -1,6 +1,6 @@
 /**
- * Addresses of names without threads. `getaddrinfo` blocks one of the few threads of the process for as long as a
- * name server is silent, and cannot be cancelled: some slow names would hold up every lookup and file access.
+ * Resolves names without threads. `getaddrinfo` blocks one of the few threads of the process while a name server
+ * does not answer, and cannot be cancelled: a few slow names would delay every lookup and file access.
  */
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { Lookup } from './resolve.ts';
 const HOSTS_FILE = '/etc/hosts';
 const SERVER_TIMEOUT_MS = 2_000;
 const TRIES = 2;
-/** RFC 6761: this name never reaches a name server. */
+/** RFC 6761: this name is never sent to a name server. */
 const LOCALHOST: readonly string[] = ['127.0.0.1', '::1'];
 
 export interface NameLookupOptions {
@@ -19,11 +19,11 @@ export interface NameLookupOptions {
   readonly hostsFile?: string;
 }
 
-/** The hosts file first, as the machine does it, then its name servers. Search domains are never added. */
+/** Uses the hosts file first, like the machine, then its name servers. Search domains are never added. */
 export const nameLookup =
   ({ servers, hostsFile = HOSTS_FILE }: NameLookupOptions = {}): Lookup =>
   async (hostname, signal) => {
-    // Read each time: it is small, and the operator may change it
+    // Read each time: the file is small, and the operator may change it
     const fixed = addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), hostname);
     if (fixed.length > 0) return fixed;
     if (hostname === 'localhost' || hostname.endsWith('.localhost')) return LOCALHOST;
@@ -38,7 +38,7 @@ function addressesIn(hosts: string, hostname: string): string[] {
   });
 }
 
-/** One family is enough: many names have no IPv6 address, and some name servers do not answer for it. */
+/** One family is enough: many names have no IPv6 address, and some name servers do not answer queries for it. */
 async function ask(
   hostname: string,
   servers: readonly string[] | undefined,

@@ -1,4 +1,7 @@
-/** What a caller may send. Whatever frames, routes or switches the connection belongs to the client alone. */
+/**
+ * Checks the headers and body that a caller may send. Framing, routing and connection headers are set by the client
+ * only.
+ */
 import { type EgressReason, egressError } from './error.ts';
 
 export interface OutgoingOptions {
@@ -21,7 +24,7 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 const KNOWN: ReadonlySet<string> = new Set(METHODS);
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** Set by the client itself; what libraries and packs say about them is left out rather than refused. */
+/** Set by the client itself. Values from libraries and packs are dropped, not refused. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -43,7 +46,10 @@ const asksForUpgrade = (name: string, value: string): boolean =>
   name.startsWith('sec-websocket-') ||
   (name === 'connection' && /\bupgrade\b/i.test(value));
 
-/** Headers of a caller that does not know which ones it may set. One that asks for an upgrade stays, to be refused. */
+/**
+ * Headers of a caller that does not know which ones it may set. A request for an upgrade is kept, to be refused
+ * later.
+ */
 export const callerHeaders = (given: Iterable<readonly [string, unknown]>): Record<string, string> =>
   Object.fromEntries(
     [...given]

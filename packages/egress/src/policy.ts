@@ -1,6 +1,6 @@
 import type { AllowEntry } from './allow-entry.ts';
 
-/** What a request is for. The operator opens addresses for one purpose at a time. */
+/** The purpose of a request. The operator opens addresses per purpose. */
 export const PURPOSES = [
   'webhook',
   'registry',
@@ -14,13 +14,13 @@ export const PURPOSES = [
 
 export type EgressPurpose = (typeof PURPOSES)[number];
 
-/** An entry without a tenant, and a request without one, belong to this tenant. */
+/** The tenant of entries and requests that name none. */
 export const DEFAULT_TENANT = 'default';
 
-/** Where requests may go: over https to public addresses, and wherever `allow` opens beyond that. */
+/** Where requests may go: over https to public addresses, and to anything that `allow` opens. */
 export interface EgressPolicy {
   readonly allow: readonly AllowEntry[];
-  /** With it a refusal names the entry of `GANTRY_EGRESS_ALLOW` that would allow the call. */
+  /** If set, a refusal names the entry of `GANTRY_EGRESS_ALLOW` that would allow the call. */
   readonly purpose?: EgressPurpose;
 }
 

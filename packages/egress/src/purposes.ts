@@ -1,14 +1,14 @@
-/** The ways out of one process: each purpose has its own policy. */
+/** The egress instances of one process: each purpose has its own policy. */
 import { type AllowEntry, entryOf } from './allow-entry.ts';
 import { createEgress, type Egress, type EgressOptions } from './egress.ts';
 import { type EgressPurpose, PUBLIC_POLICY } from './policy.ts';
 
 export interface EgressByPurpose {
-  /** `configured` are addresses that the settings name for it: each is allowed by its exact origin. */
+  /** `configured`: addresses from the settings. Each is allowed by its exact origin. */
   for(purpose: EgressPurpose, configured?: readonly string[]): Egress;
-  /** To public addresses only, whatever the operator has opened: for addresses that come from outside. */
+  /** To public addresses only, whatever the operator has opened: for addresses from outside sources. */
   readonly public: Egress;
-  /** Ends the connections that are kept. */
+  /** Closes idle connections. */
   close(): void;
 }
 

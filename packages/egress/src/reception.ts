@@ -1,4 +1,4 @@
-/** What undici reports of one answer: its head, then its body, collected or handed on while it arrives. */
+/** Receives one response from undici: its head, then its body, which is collected or streamed. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { BoundedBytes } from './bounded-bytes.ts';
@@ -8,7 +8,7 @@ import type { Silence } from './interruption.ts';
 type Controller = Dispatcher.DispatchController;
 type Reader = ReadableStreamDefaultController<Uint8Array>;
 
-/** Headers are read when they are asked for: that costs a tenth of a small request. */
+/** Headers are parsed on first use: that costs a tenth of a small request. */
 export class Head {
   readonly status: number;
   readonly #raw: IncomingHttpHeaders;
@@ -30,7 +30,7 @@ export interface ReceptionOptions {
   readonly silence: Silence;
   /** The error that the caller sees. */
   failure(error: unknown): unknown;
-  /** Called once, however the answer ends. */
+  /** Called once, however the response ends. */
   ended(isWhole: boolean): void;
 }
 
@@ -51,7 +51,7 @@ export class Reception implements Dispatcher.DispatchHandler {
     this.#options = options;
     this.#bytesLeft = options.bytesMax;
     this.#collected = new BoundedBytes(options.bytesMax);
-    // A reader gets the error; an answer may also be dropped unread.
+    // A reader gets the error; a response may also be dropped unread.
     this.#whole.promise.catch(() => {});
   }
 
@@ -60,7 +60,7 @@ export class Reception implements Dispatcher.DispatchHandler {
     return this.#collected.bytes();
   }
 
-  /** From now on chunks are handed on, and asked for only as they are read. */
+  /** From now on chunks are passed on, and requested only as they are read. */
   stream(cancel: () => void, ended: () => void): ReadableStream<Uint8Array> {
     this.#whole.promise.then(ended, ended);
     return new ReadableStream<Uint8Array>({
@@ -123,7 +123,7 @@ export class Reception implements Dispatcher.DispatchHandler {
   #hand(reader: Reader, chunk: Uint8Array): void {
     reader.enqueue(chunk);
     if ((reader.desiredSize ?? 0) > 0) return;
-    // The server is not silent while its answer is not read.
+    // Time in which the consumer does not read does not count as silence of the server.
     this.#options.silence.end();
     this.#controller?.pause();
   }

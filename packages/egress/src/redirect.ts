@@ -1,4 +1,4 @@
-/** What follows from a redirect, as the Fetch standard has it; the new URL is then judged like the first. */
+/** Applies a redirect as the Fetch standard defines it. The new URL is then checked like the first. */
 import { type EgressProblem, egressProblem } from './error.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Head } from './reception.ts';

@@ -6,10 +6,10 @@ import { EgressError, egressError } from './error.ts';
 import { unlessInterrupted } from './interruption.ts';
 import type { TargetHost } from './target.ts';
 
-/** All addresses of a name, in the order to try them. */
+/** Returns all addresses of a name, in the order to try them. */
 export type Lookup = (hostname: string, signal?: AbortSignal) => Promise<readonly string[]>;
 
-/** The resolver of the operating system: for names of the operator's own network, which its search rules complete. */
+/** The resolver of the operating system: for names in the operator's network, which its search rules complete. */
 export const systemLookup: Lookup = async (hostname) => {
   const answers = await dnsLookup(hostname, { all: true });
   return answers.map(({ address }) => address);
@@ -17,9 +17,9 @@ export const systemLookup: Lookup = async (hostname) => {
 
 export interface ResolveOptions {
   readonly lookup: Lookup;
-  /** For hosts that the operator named. */
+  /** For hosts that the operator configured. */
   readonly namedLookup: Lookup;
-  /** Few lookups for one tenant at once: slow names of one tenant do not delay others. */
+  /** Limits lookups per tenant: slow names of one tenant do not delay others. */
   readonly lookups: Limiter;
   readonly tenant: string;
   readonly signal: AbortSignal;
@@ -42,12 +42,12 @@ async function ask(
 }
 
 /**
- * The addresses to pin. One answer that is not allowed refuses the host: a name that mixes public and private
- * answers waits for us to pick the wrong one.
+ * The addresses to pin. One address that is not allowed refuses the host: a name with both public and private
+ * addresses is probably an attack.
  */
 export async function resolve(target: TargetHost, options: ResolveOptions): Promise<readonly string[]> {
   const { host } = target;
-  // An address in a URL was judged with it.
+  // An address in a URL was checked with the URL.
   if (isIP(host)) return [canonicalAddress(host) ?? host];
   const answers = await ask(target, options);
   if (answers.length === 0) throw egressError('resolve_failed', `The host ${host} has no address.`);

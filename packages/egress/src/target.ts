@@ -1,4 +1,4 @@
-/** The pure half of the guard: everything about a URL that can be judged without asking a resolver. */
+/** The pure part of the guard: all checks of a URL that need no resolver. */
 import { isIP } from 'node:net';
 import { classifyAddress } from './address.ts';
 import {
@@ -21,9 +21,9 @@ const URL_LENGTH_MAX = 8192;
 export interface TargetHost {
   /** Name without trailing dot, or address without brackets. */
   readonly host: string;
-  /** The operator named this host, so the search rules of the machine may complete it. */
+  /** The operator configured this host, so the search rules of the machine may complete it. */
   readonly isNamed: boolean;
-  /** Undefined for an address that may be connected to. */
+  /** Undefined if the address may be connected to. */
   problemOf(address: string): EgressProblem | undefined;
 }
 
@@ -39,11 +39,11 @@ export type Judgement<T> =
 const refused = (reason: EgressReason, happened: string, entry?: string) =>
   ({ allowed: false, problem: egressProblem(reason, happened, entry) }) as const;
 
-// The URL parser drops tabs and line breaks and turns backslashes into slashes; other parsers, through which
-// this text may have come, do not. What two parsers could read differently is refused.
+// The URL parser drops tabs and line breaks and turns backslashes into slashes; other parsers, which may have
+// handled this text before, do not. Texts that two parsers could read differently are refused.
 const isAmbiguous = (text: string): boolean => /[\p{Cc}\\]/u.test(text) || text.trim() !== text;
 
-/** An empty `@` too: the parser forgets it, readers do not. */
+/** Includes an empty `@`: the parser drops it, other readers do not. */
 const hasUserInfo = (text: string): boolean => /^https?:\/*[^/?#]*@/i.test(text);
 
 const isPublic = (address: string): boolean => classifyAddress(address).kind === 'public';
@@ -53,14 +53,14 @@ const ofTenant = ({ allow }: EgressPolicy, tenant: string): AllowEntry[] =>
 
 interface Host {
   readonly host: string;
-  /** Public addresses are open without an entry. */
+  /** Public addresses need no entry. */
   readonly isOpen: boolean;
   readonly entries: readonly AllowEntry[];
   /** The entry that would allow the call. */
   readonly missing?: string | undefined;
 }
 
-/** Addresses behind a name are judged when they are known; a metadata service is never looked up. */
+/** Addresses behind a name are checked once they are known; a metadata service is never looked up. */
 function judgeHost({ host, isOpen, entries, missing }: Host): Judgement<TargetHost> {
   const isAddress = isIP(host) !== 0;
   const permits = (address: string): boolean =>
@@ -80,7 +80,7 @@ function judgeHost({ host, isOpen, entries, missing }: Host): Judgement<TargetHo
   return { allowed: true, target: { host, isNamed, problemOf } };
 }
 
-/** A name alone, as in a URL: without trailing dot, in small letters. What some URL could reach is allowed. */
+/** Checks a name alone, as in a URL: lower case, without trailing dot. Allowed if some URL could reach it. */
 export function judgeName(
   text: string,
   policy: EgressPolicy,
@@ -96,14 +96,14 @@ const hostOf = ({ hostname }: URL): string | undefined =>
 
 const portOf = ({ port }: URL, scheme: Scheme): number => (port === '' ? USUAL_PORT[scheme] : Number(port));
 
-/** What a URL asks for. */
+/** The parts of a URL to check. */
 interface Asked {
   readonly text: string;
-  /** Read as a web address, whatever its scheme. */
+  /** Parsed as a web address, whatever its scheme. */
   readonly url: URL;
   readonly scheme: string;
   readonly port: number;
-  /** Public addresses are open without an entry. */
+  /** Public addresses need no entry. */
   readonly isOpen: boolean;
 }
 
@@ -131,7 +131,7 @@ export function judgeUrl(text: string, policy: EgressPolicy, tenant = DEFAULT_TE
 
 const JUDGED_MAX = 500;
 
-/** Remembers what may be called: the same URLs are called again and again, and a judgement costs microseconds. */
+/** Caches allowed URLs: the same ones recur often, and a check costs microseconds. */
 export function urlJudge(policy: EgressPolicy): (text: string, tenant: string) => Judgement<Target> {
   const judged = new Map<string, Judgement<Target>>();
   return (text, tenant) => {
@@ -146,11 +146,11 @@ export function urlJudge(policy: EgressPolicy): (text: string, tenant: string) =
 }
 
 export interface MailTerms {
-  /** Nothing will be encrypted: such servers are called only where an entry names them. */
+  /** Without encryption: such servers are only called if an entry names them. */
   readonly plain?: boolean;
 }
 
-/** `smtps://mail.example.com`, or `smtp://mail.example.com` for STARTTLS: open on the usual ports of submission. */
+/** `smtps://mail.example.com`, or `smtp://mail.example.com` for STARTTLS: open on the standard submission ports. */
 export function judgeMailServer(
   text: string,
   { plain = false }: MailTerms,
@@ -158,7 +158,7 @@ export function judgeMailServer(
   tenant = DEFAULT_TENANT,
 ): Judgement<Target> {
   const [, scheme = '', server = ''] = /^(smtps?):\/\/([^/?#]{1,300})\/?$/.exec(text) ?? [];
-  // The parser takes hosts of other schemes as they are written: `127.1` would be a name.
+  // The parser keeps hosts of other schemes as written: `127.1` would be a name.
   const url = isAmbiguous(text) || server === '' ? null : URL.parse(`http://${server}`);
   if (url === null) return refused('url_invalid', MAIL_FORM);
   if (server.includes('@')) return refused('credentials_in_url', 'The URL holds credentials.');
