@@ -1,19 +1,19 @@
-/** Access rules of routes. A route without a rule does not start: access is denied by default. */
+/** Access rules of routes. A route without a rule prevents the start: access is denied by default. */
 import type { Scope } from '@gantry/protocol';
 
 /**
- * `token`: the path holds a credential of its own. `optional`: a key is not needed, and may show more. With both, a key
- * that comes along must be a good one.
+ * `token`: the path contains its own credential. `optional`: a key is not needed, but may show more. For both, a
+ * key that is sent must be valid.
  */
 export type Access = 'public' | 'token' | 'optional' | readonly Scope[];
 
-/** By operation: method and path as the OpenAPI document writes them. No scope implies another. */
+/** By operation: method and path as in the OpenAPI document. No scope implies another. */
 export type AccessRules = Readonly<Record<string, Access>>;
 
-/** Lets a key act for every tenant where a route says so. Only the server itself grants it. */
+/** Lets a key act for all tenants on routes that support it. Only the server itself grants it. */
 export const HOST_ADMIN = 'host:admin';
 
-/** `/v1/runs/:runId(^[^:]+)::pause` as OpenAPI writes it: `/v1/runs/{runId}:pause`. */
+/** The OpenAPI form of `/v1/runs/:runId(^[^:]+)::pause`: `/v1/runs/{runId}:pause`. */
 export const documentedPath = (url: string): string =>
   url.replace(/(?<!:):(\w+)(\([^)]*\))?/g, '{$1}').replaceAll('::', ':');
 

@@ -1,4 +1,4 @@
-/** The key the operator starts with. */
+/** The first key of the operator. */
 import { SCOPES } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
@@ -9,11 +9,11 @@ import { type Environment, type Read, SettingsError } from './setting-readers.ts
 export const DEFAULT_TENANT = 'default';
 const ADMIN_KEY_VARIABLE = 'GANTRY_ADMIN_KEY';
 const ADMIN_KEY_LENGTH_MIN = 32;
-/** One id for the key in the environment: another value there replaces the one before. */
+/** The fixed id of the key from the environment: a new value replaces the previous one. */
 const ENVIRONMENT_KEY_ID = 'key_environment';
 const ADMIN_SCOPES: readonly string[] = [...SCOPES, HOST_ADMIN];
 const SHOWN_NAME = 'admin';
-/** Until it was printed. A start that ends before that must not be the last one that makes a key. */
+/** The name of a key until it was printed. If a start ends before that, a later start must create another key. */
 const UNSHOWN_NAME = 'admin, not shown';
 
 export const adminKeyOf: Read<string | undefined> = (text, name) => {
@@ -21,13 +21,13 @@ export const adminKeyOf: Read<string | undefined> = (text, name) => {
   throw new SettingsError(`${name} must have at least ${ADMIN_KEY_LENGTH_MIN} random characters.`);
 };
 
-/** The line of a greeting that says which admin key works. */
+/** The line of the greeting that says which admin key works. */
 export function adminKeyLine({ created }: Pick<AdminKey, 'created'>, env: Environment): string[] {
   if (created !== undefined) return [`Admin key (shown once, keep it): ${created}`];
   return env[ADMIN_KEY_VARIABLE] ? [`Admin key: the one in ${ADMIN_KEY_VARIABLE}`] : [];
 }
 
-/** For a start that has a key of the command line, and may be meant to make it an admin key. */
+/** A warning for a start with a key of the command line, which may have been meant as the admin key. */
 export const adminKeyWarnings = (env: Environment): string[] =>
   env.GANTRY_API_KEY && !env[ADMIN_KEY_VARIABLE]
     ? [
@@ -45,7 +45,7 @@ export interface AdminKeyOptions {
 export interface AdminKey {
   /** A new key, to be shown once. */
   readonly created?: string;
-  /** It was shown, so later starts make no other. */
+  /** Records that the key was shown, so that later starts create no other. */
   shown(): Promise<void>;
 }
 
@@ -63,15 +63,15 @@ const newAdminKey = (keyId: string, name: string, secret: string, at: number): K
 const isAdmin = (key: KeyRecord, at: number): boolean =>
   key.scopes.includes(HOST_ADMIN) && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > at);
 
-/** Of a start that ended before it showed the key; one that is under way takes seconds. */
+/** After this time, the start that did not show the key has ended; a start takes seconds. */
 const START_MS_MAX = 60_000;
 const isForgotten = ({ name, createdAt }: KeyRecord, at: number): boolean =>
   name === UNSHOWN_NAME && createdAt < at - START_MS_MAX;
 
-/** Scopes that came with a newer version belong to every admin key. */
+/** Scopes of a newer version are added to every admin key. */
 const isOutdated = (key: KeyRecord): boolean => ADMIN_SCOPES.some((scope) => !key.scopes.includes(scope));
 
-/** Makes sure that some admin key works that its owner knows. */
+/** Ensures that there is a working admin key that the operator knows. */
 export async function ensureAdminKey(
   store: Pick<Store, 'records' | 'commit'>,
   { adminKey, now, randomBytes }: AdminKeyOptions,
@@ -98,7 +98,7 @@ export async function ensureAdminKey(
   };
 }
 
-/** The key that the environment asks for; none when it is an admin key already. Never more rights for a stored one. */
+/** The key from the environment; undefined if it is an admin key already. A stored key never gets more rights. */
 async function givenKey(
   { records }: Pick<Store, 'records'>,
   adminKey: string | undefined,
@@ -114,7 +114,7 @@ async function givenKey(
   );
 }
 
-/** What has to change: another value replaces the key, and it is revoked when the variable no longer asks for it. */
+/** The changes to the stored key: a new value replaces it, and it is revoked when the variable is removed. */
 function environmentKey(
   keys: readonly KeyRecord[],
   given: KeyRecord | undefined,

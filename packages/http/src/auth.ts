@@ -1,4 +1,4 @@
-/** Authentication and scopes, before anything else looks at a request. */
+/** Authentication and scopes, checked before anything else of a request. */
 
 import { hash } from 'node:crypto';
 import type { Turns } from '@gantry/limiter';
@@ -11,7 +11,7 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
 
-/** The secret in an `Authorization` header; null when there is none to be read. */
+/** The secret in an `Authorization` header; null if there is none. */
 export const bearerSecret = (header: string | undefined): string | null =>
   (header !== undefined && BEARER.exec(header)?.[1]) || null;
 
@@ -19,7 +19,7 @@ function unauthenticated(): OpenwopError {
   return new OpenwopError('unauthenticated', { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-/** Why this key may not call an operation that needs `scopes`; null when it may. */
+/** Why this key may not call an operation that needs `scopes`; null if it may. */
 function refusal(key: CachedKey | null, scopes: readonly string[], now: number): OpenwopError | null {
   if (key === null) return unauthenticated();
   const { revokedAt, expiresAt } = key.record;
@@ -41,7 +41,7 @@ export type Authenticate = (
 
 export interface AuthOptions {
   readonly keys: KeyCache;
-  /** An admitted request goes on when its tenant's turn comes. */
+  /** An admitted request continues in a turn of its tenant. */
   readonly turns: Turns;
   readonly now: () => number;
 }
@@ -62,7 +62,7 @@ interface HashedHeader {
 
 const hashedHeaders = new WeakMap<object, HashedHeader>();
 
-/** A connection mostly sends one key, which is hashed once. */
+/** A connection usually sends one key, so it is hashed once. */
 function secretHashOf({ headers, socket }: FastifyRequest): string | null {
   const { authorization } = headers;
   if (authorization === undefined) return null;
@@ -74,7 +74,7 @@ function secretHashOf({ headers, socket }: FastifyRequest): string | null {
   return hash;
 }
 
-/** The hook of one route. It takes a callback, not a promise: a remembered key costs no extra turn. */
+/** The hook of one route. It takes a callback, not a promise: a cached key costs no extra microtask turn. */
 export function authenticate({ keys, turns, now }: AuthOptions, scopes: readonly string[]): Authenticate {
   const admit = (request: FastifyRequest, key: CachedKey | null, done: HookHandlerDoneFunction): void => {
     const refused = refusal(key, scopes, now());

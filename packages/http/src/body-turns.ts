@@ -1,11 +1,12 @@
 /**
- * When the body of a request is read: after its bytes are in, before they are parsed.
+ * Schedules the parsing of request bodies, once their bytes have arrived.
  *
- * I1  Tenants take turns on the thread. What is large to read is large to check and to work on: the handler begins in
- *     the turn of its body.
- * I2  Of large bodies one tenant has at most as many bytes at work as one request may bring, until they are answered:
- *     what they write to disk is what others would wait for.
- * I3  A client that goes away while its body waits gives up its request; one that goes away later, its share.
+ * I1  Tenants take turns on the thread. A body that is large to parse is large to validate and process, so the
+ *     handler starts in the turn of its body.
+ * I2  The large bodies of one tenant that are being processed have at most as many bytes as the limit of one
+ *     request, until they are answered: others would wait for what they write to disk.
+ * I3  If the client disconnects while its body waits, the request is dropped; if it does so later, its share is
+ *     released.
  */
 import type { Socket } from 'node:net';
 import { limiter, type Release, type Turns } from '@gantry/limiter';
@@ -14,13 +15,13 @@ import type { FastifyRequest } from 'fastify';
 import { type Api, knownCaller } from './context.ts';
 
 const LARGE_BYTES = 65_536;
-/** So many tenants at once have large bodies at work. */
+/** The number of tenants that may have large bodies in progress at once. */
 const LARGE_TENANTS_MAX = 8;
 
 export interface BodyTurns {
-  /** Calls `read` at once or when the body's turn comes; with an error when the client is gone. */
+  /** Calls `read` at once or in the turn of the body; with an error if the client has disconnected. */
   take(request: FastifyRequest, bytes: number, read: (gone?: Error) => void): void;
-  /** The body could not be read: nothing will be done with it. */
+  /** The body could not be read, so it will not be processed. */
   giveUp(request: FastifyRequest): void;
 }
 
@@ -37,7 +38,8 @@ export function createBodyTurns(app: Api, turns: Turns, bodyBytesMax: number): B
     socket.once('close', leave);
     held.set(request, leave);
   };
-  // Not `onResponse`: with such a hook Fastify watches every answer for its end, which costs a tenth of a small request
+  // Not `onResponse`: with that hook Fastify watches the end of every response, which costs a tenth of a small
+  // request
   app.addHook('preValidation', (request, reply, done) => {
     const leave = held.get(request);
     if (leave) reply.raw.once('close', leave);

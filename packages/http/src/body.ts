@@ -1,4 +1,4 @@
-/** Reads a request body: JSON of bounded size and depth, in UTF-8, without prototype tricks or losses. */
+/** Parses a request body: JSON of limited size and depth, in UTF-8, without prototype pollution or loss of data. */
 import { isUtf8 } from 'node:buffer';
 import { invalid, type Json, type OpenwopError, readJsonText } from '@gantry/protocol';
 
@@ -9,12 +9,12 @@ const BACKSLASH = 0x5c;
 const BRACKETS = { open: [0x5b, 0x7b], close: [0x5d, 0x7d] } as const;
 
 /**
- * Only an escape spells NUL or half a surrogate pair, only an exponent or hundreds of digits a number
- * past all bounds. Most bodies have none of it, so few are walked.
+ * Only an escape can encode NUL or a lone surrogate, and only an exponent or hundreds of digits an infinite number.
+ * Most bodies contain none of these, so few are traversed.
  */
 const SUSPECT = /\\u|__proto__|\d[eE]\+?\d{3}|\d{309}/;
 
-/** The deepest nesting of objects and arrays; stops counting one past `limit`. */
+/** The deepest nesting of objects and arrays. Stops counting one above `limit`. */
 export function nestingDepth(json: Uint8Array, limit: number): number {
   let depth = 0;
   let deepest = 0;
@@ -33,7 +33,7 @@ export function nestingDepth(json: Uint8Array, limit: number): number {
   return deepest;
 }
 
-/** What storage or prototypes could not bear, wherever it is hidden; null when all is well. */
+/** A value at any depth that cannot be stored or that is unsafe for prototypes; null if there is none. */
 function problemIn(value: Json): string | null {
   if (typeof value === 'string')
     return value.includes('\0') || !value.isWellFormed()
@@ -56,7 +56,7 @@ function firstProblem(values: readonly Json[]): string | null {
 
 const refused = (reason: string): OpenwopError => invalid(`The body ${reason}.`, { body: reason });
 
-/** An empty body is `undefined`: verbs such as cancel take none. */
+/** An empty body is `undefined`: verbs such as cancel have none. */
 export function parseBody(body: Buffer): Json | undefined {
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw refused('is not valid UTF-8');

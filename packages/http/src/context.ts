@@ -1,4 +1,4 @@
-/** What a request carries. */
+/** The state of a request. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
@@ -10,7 +10,7 @@ import type {
 } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 
-/** Types of handlers from the TypeBox schemas of their route. */
+/** Derives the types of handlers from the TypeBox schemas of their route. */
 export interface TypeBoxProvider extends FastifyTypeProvider {
   validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   serializer: unknown;
@@ -24,7 +24,7 @@ export type Api = FastifyInstance<
   TypeBoxProvider
 >;
 
-/** The sender of a request. Made once per key and shared by its requests. */
+/** The sender of a request. Created once per key and shared by its requests. */
 export interface Caller {
   readonly keyId: string;
   readonly tenant: string;
@@ -36,7 +36,7 @@ interface ApiRequest extends FastifyRequest {
   traceparent: string;
 }
 
-/** `decorateRequest` gives every request these fields, so that they never change its shape. */
+/** `decorateRequest` gives every request these fields, so that its shape never changes. */
 export function decorateRequests(app: Api): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('traceparent', '');

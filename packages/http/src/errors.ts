@@ -1,4 +1,4 @@
-/** Every failure leaves as the closed envelope; what was not expected leaves as `internal_error`. */
+/** Every failure is sent as the closed envelope; an unexpected one as `internal_error`. */
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -24,14 +24,14 @@ function fromFastify(error: FastifyError): OpenwopError | null {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new OpenwopError('not_found');
     default: {
-      // What else Fastify refuses before a handler runs, such as a body shorter than announced.
+      // Other refusals of Fastify before a handler runs, such as a body shorter than announced.
       const status = error.statusCode ?? 500;
       return status >= 400 && status < 500 ? new OpenwopError('validation_error') : null;
     }
   }
 }
 
-/** The failure to answer with, or null for an unexpected error. */
+/** The failure to send, or null for an unexpected error. */
 function expectedError(error: unknown): OpenwopError | null {
   if (error instanceof OpenwopError) return error;
   if (error instanceof StoreError) {
@@ -50,7 +50,7 @@ function expectedError(error: unknown): OpenwopError | null {
     : null;
 }
 
-/** Takes secrets of a tenant out of a value. */
+/** Removes the secrets of a tenant from a value. */
 export type Redact = <T extends Json>(tenant: string, value: T) => T;
 
 export function createErrorHandler(log: FastifyBaseLogger, redact: Redact = (_, value) => value) {
@@ -65,14 +65,14 @@ export function createErrorHandler(log: FastifyBaseLogger, redact: Redact = (_, 
   };
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const expected = expectedError(error);
-    // 501 is an answer about this host, not a fault in it.
+    // 501 describes this host; it is not a fault.
     if (expected !== null && (expected.status < 500 || expected.status === 501)) {
       sendError(expected, request, reply);
       return;
     }
     const correlationId = randomUUID();
     const about = { correlationId, method: request.method, route: request.routeOptions.url ?? 'unknown' };
-    // A full host is not a fault either, and many clients may get this answer.
+    // A full host is not a fault either, and many clients may get this error.
     if (error instanceof OpenwopError && error.code !== 'internal_error' && error.cause === undefined)
       log.info({ ...about, code: error.code }, 'request refused');
     else log.error({ ...about, err: error }, 'request failed');
@@ -90,7 +90,7 @@ const CLIENT_ERRORS: Record<string, { status: string; problem: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', problem: 'It did not arrive in time.' },
 };
 
-/** Answers bytes that are not HTTP. Nothing of Fastify exists yet, only the socket. */
+/** Answers bytes that are not HTTP. There is no Fastify request yet, only the socket. */
 export function answerBrokenRequest(error: { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const { status, problem } = CLIENT_ERRORS[error.code ?? ''] ?? {
@@ -99,6 +99,6 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket): v
   };
   const body = JSON.stringify(errorEnvelope(invalid(`The request could not be read. ${problem}`)));
   const head = `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`;
-  // Its client may never end its own side, and the requests of the socket wait for more until it is closed
+  // The client may never close its side, and requests of the socket wait for more data until it is closed
   socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -1,4 +1,4 @@
-/** Reads the fields of a form that a browser sent. */
+/** Parses the fields of a form from a browser. */
 import { isUtf8 } from 'node:buffer';
 import { invalid, OpenwopError } from '@gantry/protocol';
 
@@ -6,10 +6,10 @@ export const FORM_MEDIA = 'application/x-www-form-urlencoded';
 
 export type FormFields = Record<string, string | string[]>;
 
-/** A field that comes more than once is a list. */
+/** A field that occurs more than once is a list. */
 export function parseForm(bytes: Buffer, fieldsMax: number): FormFields {
   const text = bytes.toString('utf8');
-  // `URLSearchParams` puts a replacement character where the bytes are not UTF-8
+  // `URLSearchParams` inserts a replacement character for bytes that are not UTF-8
   const escaped = [...text.matchAll(/(%[\da-fA-F]{2})+/g)].map(([part]) => part.replaceAll('%', ''));
   if (!isUtf8(bytes) || !escaped.every((part) => isUtf8(Buffer.from(part, 'hex'))))
     throw new OpenwopError('unsupported_media_type', {

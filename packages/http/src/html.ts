@@ -1,4 +1,4 @@
-/** HTML templates that escape every value unless it is `Html` already. */
+/** HTML templates that escape every value unless it is already `Html`. */
 
 export class Html {
   readonly markup: string;

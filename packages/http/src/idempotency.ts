@@ -1,9 +1,10 @@
 /**
- * Layer 1: a mutating request repeated with the same `Idempotency-Key` gets the first answer.
+ * The first layer of idempotency: a mutating request repeated with the same `Idempotency-Key` gets the first
+ * response.
  *
- * I1  The record is written in the commit of the effect, so there is an effect exactly when there is a record.
- * I2  Inside this process the same key is worked on by one request at a time; the others wait for it.
- * I3  Between processes the commit decides: the loser reads the winner's record.
+ * I1  The record is written in the commit of the effect, so an effect exists if and only if its record does.
+ * I2  Within this process, one request at a time runs for a key; others wait for it.
+ * I3  Between processes, the commit decides: the loser reads the record of the winner.
  */
 
 import { hash } from 'node:crypto';
@@ -18,10 +19,10 @@ const KEY_LENGTH_MAX = 255;
 export const RETENTION_SECONDS = 86_400;
 const IN_FLIGHT_MAX = 10_000;
 const IN_FLIGHT_RETRY_SECONDS = 1;
-/** A record can expire between losing to it and reading it; more than once in a row it cannot. */
+/** A record can expire between losing to it and reading it, but not several times in a row. */
 const ATTEMPTS_MAX = 3;
 
-/** An answer, and whether its record is already in the commit of its effect. */
+/** A response, and whether its record is already in the commit of its effect. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -30,7 +31,10 @@ export interface Answer {
 
 export type RecordAnswer = (status: number, body: string) => IdempotencyRecord;
 
-/** Does the work. Given `record`, the answer's record goes into the commit; `duplicate` says that lost. */
+/**
+ * Executes the request. If `record` is given, the record of the response is part of the commit; `duplicate` means
+ * that it lost.
+ */
 export type Work = (record: RecordAnswer | undefined) => Promise<Answer | 'duplicate'>;
 
 export interface Claim {
@@ -54,10 +58,10 @@ type Digest = (text: string) => string;
 
 const sha256: Digest = (text) => hash('sha256', text, 'hex');
 
-/** No body and an empty one ask for the same. */
+/** A missing body and an empty one are the same request. */
 const digestOf = (body: unknown, digest = sha256): string => digest(canonicalize(body ?? {}) ?? '');
 
-/** A failure worth keeping: the same request can only fail the same way. */
+/** A failure to record: the same request can only fail in the same way. */
 function keptFailure(error: unknown): { status: number; body: string } | null {
   if (!(error instanceof OpenwopError) || !isKeptRefusal(error)) return null;
   if (error.code === 'idempotency_key_mismatch') return null;
@@ -80,7 +84,7 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** Does the work, or replays what it answered before, and sets status and headers of the reply. */
+  /** Executes the request or replays its earlier response, and sets status and headers of the reply. */
   async answer(request: FastifyRequest, reply: FastifyReply, operation: string, work: Work): Promise<string> {
     const key = readKey(request);
     const { tenant } = callerOf(request);
@@ -94,8 +98,8 @@ export class Idempotency {
   }
 
   /**
-   * For work that writes the record of what it answers or refuses, and answers a repeat from it. `keyed`: for bodies
-   * that contain secrets, which a plain hash in the record would let others guess.
+   * For work that writes the record of its own response or refusal, and answers a repeat from it. `keyed`: for
+   * bodies with secrets, which could be guessed from a plain hash in the record.
    */
   async once<T>(
     request: FastifyRequest,
@@ -165,7 +169,7 @@ export class Idempotency {
     }
   }
 
-  /** Writes a record that belongs to no commit of its own. False when another request was first. */
+  /** Writes a record without another commit. False if another request was first. */
   async #keep(record: IdempotencyRecord): Promise<boolean> {
     const [result] = await this.#store.commit([[{ kind: 'idempotency', record, now: this.#now() }]]);
     return result?.won !== false;

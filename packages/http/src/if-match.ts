@@ -1,4 +1,7 @@
-/** A change with a condition that its route does not check is refused: made all the same, it could undo another. */
+/**
+ * Refuses a change with an `If-Match` that its route does not check: without the check it could overwrite another
+ * change.
+ */
 import { invalid } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
 

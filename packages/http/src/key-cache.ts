@@ -1,10 +1,10 @@
-/** Keys by the hash of their secret, remembered for a moment so that a request costs no I/O. */
+/** Caches keys by the hash of their secret for a short time, so that a request needs no I/O. */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { KeyRecord, RecordReads } from '@gantry/store';
 import type { Caller } from './context.ts';
 
-/** How long another process's change to a key may go unnoticed here. */
+/** How long a change of a key by another process may go unnoticed here. */
 const REMEMBERED_MS = 5_000;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
@@ -15,10 +15,10 @@ export interface CachedKey {
 }
 
 export interface KeyCache {
-  /** Undefined when the store has to be asked; null when there is no such key. */
+  /** Undefined if the store must be read; null if there is no such key. */
   recall(hash: string): CachedKey | null | undefined;
   load(hash: string): Promise<CachedKey | null>;
-  /** After any change of a key by this process. */
+  /** Call after any change of a key by this process. */
   clear(): void;
 }
 
@@ -36,7 +36,7 @@ function remember<T>(map: Map<string, Remembered<T>>, max: number, hash: string,
 const sameHash = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** Known and unknown keys have room of their own: guessing never pushes out a real key. */
+/** Known and unknown keys have separate caches: guesses never evict a real key. */
 export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () => number): KeyCache {
   const known = new Map<string, Remembered<CachedKey>>();
   const unknown = new Map<string, Remembered<null>>();

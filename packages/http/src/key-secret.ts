@@ -1,10 +1,10 @@
-/** What keys look like, and which tenant a test key works in. */
+/** The format of keys, and the tenant of test keys. */
 
 const LIVE_PREFIX = 'gk_';
 const TEST_PREFIX = 'gk_test_';
 const SECRET_BYTES = 32;
 
-/** Test keys work in a twin of their tenant: what they make, live keys never see. */
+/** Test keys work in a separate test tenant: live keys never see its data. */
 const TEST_TENANT_SUFFIX = '~test';
 
 export const isTestTenant = (tenant: string): boolean => tenant.endsWith(TEST_TENANT_SUFFIX);

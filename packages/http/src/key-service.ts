@@ -10,7 +10,7 @@ import { isTestTenant, liveTenant, newKeyId, newSecret, testTenant } from './key
 
 export const ROTATION_GRACE_SECONDS = 86_400;
 
-/** A key by its id, in the caller's tenant or the one an administrator names. */
+/** A key by its id, in the caller's tenant or the tenant that an administrator names. */
 export interface KeyAddress {
   readonly caller: Caller;
   readonly tenant: string | undefined;
@@ -30,7 +30,7 @@ const summary = (key: KeyRecord): KeySummary => ({
 const forbidden = (scopeRequired: string): OpenwopError =>
   new OpenwopError('forbidden', { details: { scopeRequired } });
 
-/** A caller can only manage keys with scopes that it has itself; else it could raise its own rights. */
+/** A caller can only manage keys whose scopes it has itself; otherwise it could extend its own rights. */
 function checkScopes(caller: Caller, scopes: readonly string[]): void {
   const mayGive = (scope: string): boolean =>
     caller.scopes.has(scope) || (isRoleScope(scope) && caller.scopes.has(HOST_ADMIN));
@@ -38,7 +38,7 @@ function checkScopes(caller: Caller, scopes: readonly string[]): void {
   if (missing !== undefined) throw forbidden(missing);
 }
 
-/** The live tenant a caller means; its own unless it may act for all. */
+/** The live tenant of a request: the caller's own, unless it may act for all. */
 function namedTenant(caller: Caller, tenant: string | undefined): string {
   const home = liveTenant(caller.tenant);
   if (tenant === undefined || tenant === home) return home;
@@ -46,7 +46,7 @@ function namedTenant(caller: Caller, tenant: string | undefined): string {
   return tenant;
 }
 
-/** A test key only ever makes test keys. */
+/** A test key can only create test keys. */
 function keyTenant(caller: Caller, wanted: CreateKeyRequest): string {
   const tenant = namedTenant(caller, wanted.tenant);
   const { test = isTestTenant(caller.tenant) } = wanted;
@@ -56,7 +56,7 @@ function keyTenant(caller: Caller, wanted: CreateKeyRequest): string {
   return test ? testTenant(tenant) : tenant;
 }
 
-/** A repeat must neither make a second key nor find the first one's secret at rest. */
+/** A repeat must neither create a second key nor find the secret of the first one in storage. */
 const SHOWN_ONCE = {
   status: 409,
   body: JSON.stringify({
@@ -97,7 +97,7 @@ export class KeyService {
     return this.#put([key], record, { status: 201, body }, SHOWN_ONCE);
   }
 
-  /** The new key lives as long as the old one was to live; the old one ends with its grace time. */
+  /** The new key gets the expiry of the old one; the old key ends with its grace period. */
   async rotate(
     address: KeyAddress,
     graceSeconds: number,
@@ -154,7 +154,7 @@ export class KeyService {
     return { key, body: JSON.stringify({ ...summary(key), key: secret }) };
   }
 
-  /** Writes the keys, and what a repeat of the request will get, in one commit. */
+  /** Writes the keys and the response for a repeated request, in one commit. */
   async #put(
     keys: readonly KeyRecord[],
     record: RecordAnswer | undefined,

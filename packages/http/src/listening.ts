@@ -1,4 +1,4 @@
-/** Where a server listens, as its operator and its clients have to write it. */
+/** The address of a server for its operator and its clients. */
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Api } from './context.ts';
@@ -9,7 +9,7 @@ LOOPBACK.addAddress('::1', 'ipv6');
 
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '[::]']);
 
-/** Returns a URL that works from other machines where `host` is every address of this one. */
+/** Returns a URL that works from other machines if `host` means all addresses of this one. */
 export async function listen(app: Api, { host, port }: { host: string; port: number }): Promise<string> {
   const url = await app.listen({ host, port });
   const address = EVERY_ADDRESS.has(host) ? outsideAddress() : undefined;
@@ -22,7 +22,7 @@ function outsideAddress(): string | undefined {
   return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 }
 
-/** For a server that other machines reach without TLS: what the operator should know. */
+/** Warnings for the operator of a server that other machines reach without TLS. */
 export function openWarnings(host: string, publicUrl: string | undefined, setting: string): string[] {
   const family = isIP(host) === 6 ? 'ipv6' : 'ipv4';
   const isLocal = host === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, family));

@@ -1,4 +1,4 @@
-/** Lines of the log as people and their tools read them: ISO times and level names. */
+/** The format of log lines: ISO times and level names. */
 import { type LoggerOptions, stdTimeFunctions } from 'pino';
 
 export const READABLE: Pick<LoggerOptions, 'timestamp' | 'formatters'> = {

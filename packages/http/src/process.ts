@@ -5,16 +5,16 @@ import { SettingsError } from './setting-readers.ts';
 export interface ServedProcess {
   start(): Promise<string>;
   stop(): Promise<void>;
-  /** Its greeting was printed. */
+  /** Called after the greeting was printed. */
   greeted?(): Promise<void>;
-  /** Why it can no longer work, once that is so: the process stops then. */
+  /** Resolves when the server can no longer work; the process then stops. */
   readonly failed?: Promise<Error>;
 }
 
-/** Counted since the process started. */
+/** Since the process started. */
 export const unhandledRejections = { count: 0 };
 
-/** A bug, but one of a single operation: the others go on. Node would end the process. */
+/** A bug, but only in one operation: the others continue. Node would end the process. */
 function reportRejections(name: string): void {
   process.on('unhandledRejection', (reason) => {
     unhandledRejections.count++;
@@ -25,15 +25,15 @@ function reportRejections(name: string): void {
 }
 
 export interface ServerProcess<Server extends ServedProcess> {
-  /** Begins what is printed on stderr. */
+  /** The prefix of messages on stderr. */
   readonly name: string;
-  /** What `--help` prints. */
+  /** The output of `--help`. */
   readonly usage: () => string;
   readonly create: () => Promise<Server>;
   readonly greet: (server: Server, url: string) => readonly string[];
 }
 
-/** Exit codes: 1 it could not start or go on, 2 a setting is wrong. */
+/** Exit codes: 1 the server could not start or continue, 2 a setting is wrong. */
 export async function runServerProcess<Server extends ServedProcess>({
   name,
   usage,
@@ -50,7 +50,8 @@ export async function runServerProcess<Server extends ServedProcess>({
     const server = await create();
     let onSignal = (): void => stop(() => process.exit(0));
     const stop = (end: () => never): void => {
-      // A signal to the group comes twice where a launcher passes it on; without a listener the second would kill
+      // A signal to the process group arrives twice if a launcher forwards it; without a listener the second would
+      // kill
       onSignal = () => {};
       setTimeout(() => {
         onSignal = () => fail(new Error('ended by a second signal before everything was stopped'));
@@ -75,7 +76,7 @@ export async function runServerProcess<Server extends ServedProcess>({
   }
 }
 
-/** Resolves when the text has left the process. */
+/** Resolves when the text was written. */
 const print = (lines: readonly string[]): Promise<void> =>
   new Promise((resolve, reject) =>
     process.stdout.write(`${lines.join('\n')}\n`, (error) => (error ? reject(error) : resolve())),
@@ -98,11 +99,11 @@ function textOf(error: unknown): string {
   return text ?? error.message;
 }
 
-/** A second signal within this time is the first one, passed on. */
+/** A second signal within this time is the first one, forwarded. */
 const FORCE_AFTER_MS = 1_000;
-/** What is not on disk by then is as after a crash: clients that were not answered try again. */
+/** Work that is not on disk by then is as after a crash: clients without an answer retry. */
 const STOP_MS_MAX = 20_000;
-/** What is slower than this to end is cut off: its client tries again. */
+/** Work that takes longer to end is cut off: its client retries. */
 const DRAIN_MS = 10_000;
 
 /** Waits for `work`, at most `DRAIN_MS`. */

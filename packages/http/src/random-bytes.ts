@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Random bytes from a pool: one system call serves hundreds of run ids. */
+/** A pool of random bytes: one system call is enough for hundreds of run ids. */
 const pool = new Uint8Array(4096);
 let used = pool.length;
 

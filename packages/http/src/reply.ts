@@ -1,4 +1,4 @@
-/** How answers leave: JSON text that was made once, validators, and compression for large reads. */
+/** Sends responses: JSON text that is serialised once, validators, and compression of large reads. */
 
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, crc32, gzip } from 'node:zlib';
@@ -10,13 +10,16 @@ const COMPRESS_FROM_BYTES = 1024;
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
-/** Of a text that fits into one packet anyway: gzip without compressing costs 3 µs instead of 44, brotli has no such way. */
+/**
+ * For a text that fits into one packet anyway: gzip without compression costs 3 µs instead of 44. Brotli has no
+ * such mode.
+ */
 const QUICK = {
   gzip: storedGzip,
   br: (text: string) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
 };
 
-/** RFC 1952: a header without a time, then one last block that is stored (RFC 1951, 3.2.4). */
+/** RFC 1952: a header without a time, then one final stored block (RFC 1951, 3.2.4). */
 const STORED_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]);
 
 function storedGzip(text: string): Buffer {
@@ -32,11 +35,11 @@ function storedGzip(text: string): Buffer {
   return bytes;
 }
 
-/** What the host serves, in the order of its preference. */
+/** The supported encodings, in order of preference. */
 export const CONTENT_ENCODINGS = ['gzip', 'br'] as const;
 export type ContentEncoding = (typeof CONTENT_ENCODINGS)[number];
 
-/** The best encoding that `Accept-Encoding` allows; null is identity. */
+/** The best encoding that `Accept-Encoding` allows; null for identity. */
 export function chooseEncoding(accept: string | undefined): ContentEncoding | null {
   if (accept === undefined) return null;
   const weights = new Map<string, number>();
@@ -58,8 +61,8 @@ export function chooseEncoding(accept: string | undefined): ContentEncoding | nu
 }
 
 /**
- * The payload of a read, compressed when that is wanted. Its decoded bytes are always the same. Small ones only where the
- * protocol promises it (`always`), since they are not worth it.
+ * The payload of a read, compressed if requested. Its decoded bytes are always the same. Small payloads are only
+ * compressed if the protocol requires it (`always`).
  */
 export async function readPayload(
   request: FastifyRequest,
@@ -86,7 +89,7 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   });
 }
 
-/** Sets the validator. When true, the answer is 304 and its payload empty. */
+/** Sets the validator. If true, the response is 304 with an empty payload. */
 export function notModified(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   void reply.header('etag', etag).header('vary', 'Accept-Encoding');
   if (!matchesEtag(request.headers['if-none-match'], etag)) return false;

@@ -1,11 +1,11 @@
-/** The routes as registered: what the OpenAPI document and the answers for wrong methods are made from. */
+/** The registered routes: the source of the OpenAPI document and of the responses for wrong methods. */
 import type { RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type Access, type AccessRules, accessOf, documentedPath } from './access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a route that has no rule in the table. */
+    /** For a route that has no rule in the table. */
     access?: Access;
   }
 }
@@ -14,7 +14,7 @@ export interface RouteSchema {
   readonly summary?: string;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
-  /** Their names in lower case. */
+  /** Header names are in lower case. */
   readonly headers?: TSchema;
   readonly body?: TSchema;
   readonly response?: Readonly<Record<string, TSchema>>;
@@ -22,7 +22,7 @@ export interface RouteSchema {
 
 export interface Route {
   readonly method: string;
-  /** As the OpenAPI document writes it. */
+  /** As in the OpenAPI document. */
   readonly path: string;
   readonly access: Access;
   readonly schema: RouteSchema;
@@ -31,7 +31,7 @@ export interface Route {
 export interface Routes {
   readonly all: readonly Route[];
   add(options: RouteOptions): Route;
-  /** The methods a path takes; empty when there is no such path. */
+  /** The methods of a path; empty if there is no such path. */
   methodsOf(path: string): string[];
 }
 

@@ -1,4 +1,4 @@
-/** One Fastify instance, every route behind the same checks: trace, key, scope, bounded body, closed error envelope. */
+/** One Fastify instance. Every route has the same checks: trace, key, scope, bounded body, closed error envelope. */
 
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
@@ -30,10 +30,10 @@ import { validatorCompiler } from './validation.ts';
 
 /** Signed tokens are the longest. */
 const PARAM_LENGTH_MAX = 2_048;
-/** Fastify's default is forever: a client that sends a byte a minute would hold its connection. */
+/** Fastify has no limit by default: a client that sends a byte a minute would hold its connection. */
 const REQUEST_ARRIVES_WITHIN_MS = 60_000;
 const HEADERS_ARRIVE_WITHIN_MS = 10_000;
-/** How late one that is overdue may be noticed. */
+/** The interval of the check for overdue requests. */
 const OVERDUE_LOOK_MS = 5_000;
 
 export interface ServerOptions {
@@ -43,11 +43,14 @@ export interface ServerOptions {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
-  /** Paths of the protocol whose capability this server does not have. Without a capability there is just nothing there. */
+  /**
+   * Paths of the protocol whose capability this server does not have. Without `capability`, the path just does not
+   * exist.
+   */
   readonly unserved?: readonly { readonly path: RegExp; readonly capability?: string }[];
-  /** For errors, before they are sent to a known caller. */
+  /** Applied to errors before they are sent to a known caller. */
   readonly redact?: Redact;
-  /** Shared with whatever else works on this thread. Default: the server's own. */
+  /** Shared with other work on this thread. Default: the server's own. */
   readonly turns?: Turns;
 }
 
@@ -58,7 +61,7 @@ export interface Server {
   readonly idempotency: Idempotency;
 }
 
-/** Routes are added to `app` afterwards; each gets its access rule then, or the server does not start. */
+/** Routes are added to `app` afterwards. Each must have an access rule, or the server does not start. */
 export function createServer(options: ServerOptions): Server {
   const { store, now, log, turns = createTurns() } = options;
   const app = createApp(options, turns);
@@ -69,7 +72,7 @@ export function createServer(options: ServerOptions): Server {
   traceRequests(app, options);
   logRequests(app, log);
   app.addHook('preClose', (done) => {
-    // What is answered while it closes would be kept for more requests, for 72 s
+    // Connections answered during the close would be kept alive for more requests, for 72 s
     Object.assign(app.server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
     done();
   });
@@ -83,7 +86,7 @@ export function createServer(options: ServerOptions): Server {
   });
   app.addHook('preValidation', ignoreUnknownQuery);
   app.addHook('preValidation', refuseUncheckedIfMatch);
-  // Routes of the protocol ask for a key, also those that are not served
+  // Routes of the protocol require a key, even if they are not served
   const withKey = authenticate(auth, []);
   app.setNotFoundHandler(
     {
@@ -97,12 +100,12 @@ export function createServer(options: ServerOptions): Server {
   return { app, routes, keys, idempotency: new Idempotency(store, now) };
 }
 
-/** In place of Fastify's own compilers, which load all of Ajv; those that are set afterwards are used. */
+/** Replaces Fastify's own compilers, which load all of Ajv. Compilers that are set later are used. */
 const replaced = (): never => assert.fail('the compilers of schemas are set');
 
 function createApp({ maxRequestBodyBytes, log, redact }: ServerOptions, turns: Turns): Api {
   const onError = createErrorHandler(log, redact);
-  // Fastify gets no logger: it would make a child for every request, for lines that are not used.
+  // Without a logger: Fastify would create a child for every request, for lines that are not used.
   const app = fastify({
     exposeHeadRoutes: false,
     requestTimeout: REQUEST_ARRIVES_WITHIN_MS,
@@ -175,7 +178,7 @@ const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0]!;
 const unservedBy = ({ unserved = [] }: ServerOptions, request: FastifyRequest) =>
   unserved.find(({ path }) => path.test(pathOf(request)));
 
-/** Why no route took the request: wrong method, unknown path, or a path outside the versioned API. */
+/** Why no route matched the request: wrong method, unknown path, or a path outside the versioned API. */
 function noRoute(options: ServerOptions, routes: Routes, request: FastifyRequest): OpenwopError {
   const path = pathOf(request);
   const absent = unservedBy(options, request);

@@ -1,14 +1,14 @@
-/** How the text of a setting is read. */
+/** Parsers of settings. */
 
-/** A setting that cannot be used, in words that its writer can act on. */
+/** An invalid setting, with a message that says how to fix it. */
 export class SettingsError extends Error {}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Read<T> {
-  /** `text` is undefined when the setting is not given; `name` is that of its flag or variable. */
+  /** `text` is undefined if the setting is not given; `name` is that of its flag or variable. */
   (text: string | undefined, name: string, env: Environment): T;
-  /** What holds where it is not given, as the usage shows it. */
+  /** The default, as the usage shows it. */
   readonly fallback?: string;
 }
 
@@ -64,14 +64,14 @@ export const logLevel: Read<string> = choice(
   'info',
 );
 
-/** Without a slash at its end. */
+/** Without a trailing slash. */
 export const publicUrl: Read<string | undefined> = (text, name) => {
   if (text === undefined) return undefined;
   if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
   throw wrong(name, 'an address such as https://gantry.example.org', text);
 };
 
-/** Its value is not repeated: it may hold a password. */
+/** Messages do not repeat the value: it may contain a password. */
 export const databaseUrl: Read<string | undefined> = (text, name) => {
   if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text;
   throw new SettingsError(`${name} must start with postgres://. Leave it out to use SQLite.`);

@@ -1,4 +1,4 @@
-/** Settings from flags and environment: a table says what each is called, means and is read by. Flags win. */
+/** Settings from flags and environment. A table gives the name, meaning and parser of each. Flags have precedence. */
 import { parseArgs } from 'node:util';
 import { didYouMean } from '@gantry/protocol';
 import { type Environment, type Read, SettingsError } from './setting-readers.ts';
@@ -19,7 +19,7 @@ export function setting<T>(line: string, read: Read<T>): Setting<T> {
   return { env, flag, text: read.fallback === undefined ? text : `${text} (${read.fallback})`, read };
 }
 
-/** The texts as given; an empty one counts as not given. An unknown flag is refused by name. */
+/** The given texts; an empty one counts as not given. An unknown flag is refused by name. */
 export function givenTexts<T extends SettingTable>(
   table: T,
   args: readonly string[],
@@ -37,7 +37,7 @@ export function readTable<T extends SettingTable>(
 ): SettingsOf<T> {
   const texts = givenTexts(table, args, env);
   const flags = readFlags(table, args);
-  // What is wrong is named as it was given
+  // Errors use the name by which the setting was given
   const nameOf = ({ flag, env: name }: Setting): string => (flag && flags[flag] ? `--${flag}` : name);
   return mapped(table, (each, name) => each.read(texts[name], nameOf(each), env)) as SettingsOf<T>;
 }

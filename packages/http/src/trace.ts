@@ -26,7 +26,7 @@ export function parseTraceparent(header: string | undefined): TraceParent | null
 
 export type NextTraceparent = (incoming: string | undefined) => string;
 
-/** Answers the `traceparent` of this request's own span. Random bytes are drawn a page at a time. */
+/** Returns the `traceparent` of this request's own span. Random bytes are drawn in larger blocks. */
 export function createTracer(randomBytes: (count: number) => Uint8Array): NextTraceparent {
   let pool = '';
   let used = 0;

@@ -1,15 +1,15 @@
 /**
- * Warnings in answers: a header, since the protocol lays down bodies.
+ * Warnings in responses are a header, since the protocol defines the bodies.
  *
- * Reads of the protocol take query parameters that other hosts know: unknown ones are ignored, and named in a header.
- * Those of the host's own routes are refused, as everything unknown is.
+ * Reads of the protocol accept query parameters of other hosts: unknown ones are ignored, and named in the header.
+ * The host's own routes refuse unknown parameters.
  */
 import { closedObject } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
 const WARNING = 'gantry-warning';
 const NAMES_MAX = 10;
-/** What may stand in a header as it is. */
+/** Names that may be used in a header unchanged. */
 const NAME = /^[\w.-]{1,64}$/;
 
 const isProtocolRead = ({ method, routeOptions }: FastifyRequest): boolean =>
@@ -20,7 +20,7 @@ const isProtocolRead = ({ method, routeOptions }: FastifyRequest): boolean =>
 const WARNINGS_MAX = 10;
 const CHARACTERS_MAX = 2_000;
 
-/** What the caller probably did not mean, in sentences. Names in them come from outside. */
+/** Sentences about probable mistakes of the caller. Names in them come from outside. */
 export function warn(reply: FastifyReply, warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const more = warnings.length - WARNINGS_MAX;
@@ -30,7 +30,7 @@ export function warn(reply: FastifyReply, warnings: readonly string[]): void {
 
 const NO_QUERY = closedObject({});
 
-/** Of a route of the host's own that takes no query parameters: none is known. */
+/** For a route of the host that has no query parameters: all are refused. */
 export function refuseQuery(route: RouteOptions): void {
   if (!route.url.startsWith('/v1/host/gantry/')) return;
   route.schema = { querystring: NO_QUERY, ...route.schema };

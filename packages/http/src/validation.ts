@@ -1,4 +1,4 @@
-/** Requests are checked by TypeBox; what fails is named, never repeated. */
+/** Validates requests with TypeBox. Errors name the invalid field, but never repeat its value. */
 import { invalid, type JsonObject, type OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -15,11 +15,11 @@ function validationError(part: string, problems: readonly Problem[]): OpenwopErr
   return invalid(first ? `${first.field} ${first.problem}.` : 'The request is not valid.', { fields });
 }
 
-/** A cursor past every log is still a cursor: what no sequence can reach counts as the largest number. */
+/** A cursor past the end of every log is valid: a value above all sequences becomes the largest number. */
 const clamped = (value: number): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER - 1));
 
-/** Query values arrive as text; those the schema calls integers become numbers when they are. */
+/** Query values are text; those that the schema declares as integers become numbers if they are. */
 function queryReader(schema: TSchema): (query: Record<string, unknown>) => Record<string, unknown> {
   const properties = 'properties' in schema ? (schema.properties as Record<string, TSchema>) : {};
   const integers = Object.keys(properties).filter((name) => {
@@ -36,7 +36,7 @@ function queryReader(schema: TSchema): (query: Record<string, unknown>) => Recor
   };
 }
 
-/** `%00` is the one way to bring NUL into a path or query, and no storage takes it. */
+/** Only `%00` can put NUL into a path or query, and no storage accepts it. */
 const hasNul = (values: unknown): boolean =>
   typeof values === 'object' &&
   values !== null &&
@@ -49,12 +49,12 @@ const PARTS: Record<string, string> = {
   headers: 'header',
 };
 
-/** A schema is compiled when the first request needs it: most routes are not used in the first second. */
+/** A schema is compiled at its first request: most routes are not used in the first second. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) => {
   let compiled: ReturnType<typeof Compile<TSchema>> | undefined;
   const read = httpPart === 'querystring' ? queryReader(schema) : null;
   return (data: unknown) => {
-    // Fastify hands over an absent body as null; for a verb without fields that is an empty object.
+    // Fastify passes a missing body as null; for a verb without fields that is an empty object.
     const value = data === null ? {} : read === null ? data : read(data as Record<string, unknown>);
     if (httpPart !== 'body' && hasNul(value)) {
       return {
