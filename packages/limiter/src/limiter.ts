@@ -1,12 +1,12 @@
 /**
- * Limits how much of something is in use at once, fairly between tenants. Pure but for its clock.
+ * Limits concurrent use of a resource, fairly between tenants. Pure except for its clock.
  *
- * I1 The total weight in use is at most `max`, that of one tenant at most `perTenantMax`, but for what `hold` takes.
+ * I1 The total weight in use is at most `max`, that of one tenant at most `perTenantMax`, except for `hold`.
  * I2 The tenant that holds least is served first; tenants that hold the same take turns; within a tenant the order is
  *    that of arrival.
- * I3 A waiter whose tenant is at its own maximum holds up no other. Any other waiter at the front is not overtaken,
- *    so a heavy one gets its turn.
- * I4 A slot that was released, abandoned or refused leaves nothing behind.
+ * I3 A waiter whose tenant is at its own maximum does not block others. Any other waiter at the front is not
+ *    overtaken, so a heavy one gets its turn.
+ * I4 A slot that was released, abandoned or refused leaves no state behind.
  *
  * ```ts
  * const lookups = limiter({ max: 32, perTenantMax: 4, waitMs: 5_000 });
@@ -14,19 +14,19 @@
  * ```
  */
 export interface LimiterOptions {
-  /** Weight in use at once. */
+  /** Total weight in use at once. */
   readonly max: number;
-  /** Of it, what one tenant may hold. Default: all of it. */
+  /** The part of it that one tenant may hold. Default: all of it. */
   readonly perTenantMax?: number;
-  /** How long to wait for a slot. Default: without end. */
+  /** How long to wait for a slot. Default: no limit. */
   readonly waitMs?: number;
-  /** How many acquisitions of one tenant may wait. Default: any number. */
+  /** How many acquisitions of one tenant may wait. Default: no limit. */
   readonly waitingPerTenantMax?: number;
   readonly clock?: LimiterClock;
 }
 
 export interface LimiterClock {
-  /** Calls `run` once, `ms` from now; the answer cancels it. */
+  /** Calls `run` once, `ms` from now. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
@@ -36,25 +36,25 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Gives a slot back. Calling it again changes nothing. */
+/** Releases a slot. Further calls have no effect. */
 export type Release = () => void;
 
 export interface Limiter {
   /** Rejects with `LimiterError`, or with the reason of `signal`. */
   acquire(tenant: string, options?: AcquireOptions): Promise<Release>;
-  /** Without waiting, or not at all. */
+  /** Never waits: undefined if there is no free slot. */
   tryAcquire(tenant: string, weight?: number): Release | undefined;
-  /** Whether there is room or not. What a tenant holds beyond its maximum takes nothing from the others. */
+  /** Succeeds even without free capacity. The part above the tenant's maximum does not count against other tenants. */
   hold(tenant: string, weight: number): Release;
   /** Holds a slot while `work` runs. */
   run<T>(tenant: string, work: () => T | Promise<T>, options?: AcquireOptions): Promise<T>;
   stats(): LimiterStats;
-  /** Refuses everything that waits or comes later. What is held stays held until it is released. */
+  /** Refuses all current and later waiters. Held slots stay held until they are released. */
   close(): void;
 }
 
 export interface LimiterStats {
-  /** Of each tenant at most its maximum. */
+  /** At most the maximum of each tenant is counted. */
   readonly held: number;
   readonly waiting: number;
 }
@@ -103,7 +103,7 @@ class FairLimiter implements Limiter {
   readonly #waitingPerTenantMax: number;
   readonly #clock: LimiterClock;
   readonly #heldBy = new Map<string, number>();
-  /** Lines in the order of their turns. A tenant without a waiter has no line. */
+  /** The queue of each tenant, in the order of their turns. A tenant without a waiter has no queue. */
   readonly #lines = new Map<string, Set<Waiter>>();
   #held = 0;
   #waiting = 0;
@@ -128,7 +128,7 @@ class FairLimiter implements Limiter {
     const grant = (): void => {
       isGranted = true;
     };
-    // Through the line, so that there is one rule for whose turn it is
+    // Uses the queue, so that one rule decides whose turn it is
     const waiter: Waiter = { tenant, weight, grant, refuse: () => {} };
     this.#enqueue(waiter);
     this.#admit();
@@ -168,7 +168,7 @@ class FairLimiter implements Limiter {
     const refuse = (reason: unknown): void => {
       if (!this.#leave(waiter)) return;
       reject(reason);
-      // The next in line may be lighter
+      // The next waiter may be lighter
       this.#admit();
     };
     const waiter: Waiter = { tenant, weight, grant: resolve, refuse };
@@ -200,7 +200,7 @@ class FairLimiter implements Limiter {
     this.#waiting += 1;
   }
 
-  /** False when it did not wait any more. */
+  /** False if it was no longer waiting. */
   #leave(waiter: Waiter): boolean {
     const line = this.#lines.get(waiter.tenant);
     if (!line?.delete(waiter)) return false;
@@ -219,7 +219,7 @@ class FairLimiter implements Limiter {
     }
   }
 
-  /** I2: the first waiter of the tenant that holds least, of those below their maximum. */
+  /** I2: the first waiter of the tenant that holds least, among tenants below their maximum. */
   #next(): Waiter | undefined {
     let next: Waiter | undefined;
     let least = Number.POSITIVE_INFINITY;

@@ -1,16 +1,16 @@
 /**
- * Turns of tenants on one thread: short pieces of synchronous work, of which any number may be wanted at once.
+ * Schedules short synchronous work of tenants on one thread. Any number of pieces may be requested at once.
  *
- * I1 In one round of the event loop work is begun for at most `roundMs` in all, and `tenantMs` for each tenant. The
- *    rest waits for a later round, so that connections, timers and answers of threads get their share in between.
- * I2 Tenants that wait take turns, one piece of work each.
- * I3 While nothing of the tenant waits and the round has time left, work is done at once, without a promise.
- * I4 One piece of work can take longer than its tenant has. With `restAfterMs`, a tenant that exceeded its time by more
- *    than that waits `REST_FACTOR` times the excess: the thread is free for others most of the time.
+ * I1 In one round of the event loop, work starts for at most `roundMs` in all, and `tenantMs` for each tenant. The
+ *    rest waits for a later round, so that connections, timers and answers of threads are served in between.
+ * I2 Waiting tenants take turns, one piece of work each.
+ * I3 If no work of the tenant waits and the round has time left, work runs at once, without a promise.
+ * I4 One piece of work can exceed the time of its tenant. With `restAfterMs`, a tenant that exceeded its time by
+ *    more than that waits `REST_FACTOR` times the excess, so the thread is free for others most of the time.
  */
 export interface TurnsOptions {
   readonly roundMs?: number;
-  /** Default: all of the round. */
+  /** Default: `roundMs`. */
   readonly tenantMs?: number;
   /** Default: no tenant rests. */
   readonly restAfterMs?: number;
@@ -45,7 +45,7 @@ export class Turns {
   readonly #tenantMs: number;
   readonly #restAfterMs: number;
   readonly #clock: TurnsClock;
-  /** Of tenants that spent something in this round, rest or wait; in the order of their turns. */
+  /** Tenants that used time in this round, rest or wait; in the order of their turns. */
   readonly #accounts = new Map<string, Account>();
   #spentMs = 0;
   #isRoundEnding = false;
@@ -58,9 +58,9 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Does `work`, which is synchronous, now or when the tenant's turn comes. Its errors come out as usual. */
+  /** Runs the synchronous `work` now or in the tenant's turn. Its errors are passed to the caller as usual. */
   take<T>(tenant: string, work: () => T): T | Promise<Awaited<T>> {
-    // A turn within a turn is the same turn.
+    // A nested call belongs to the same turn.
     if (this.#isWorking) return work();
     if (this.isFree(tenant)) return this.#perform(tenant, work);
     return new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ export class Turns {
     return !account?.isResting && !account?.waiting.length && this.#hasTime(account);
   }
 
-  /** For work that `take` does not measure. */
+  /** Accounts for work that `take` does not measure. */
   spend(tenant: string, ms: number): void {
     this.#account(tenant).spentMs += ms;
     this.#spentMs += ms;
@@ -129,14 +129,14 @@ export class Turns {
   };
 
   #serveWaiting(): void {
-    // What is asked for meanwhile waits for the next round
+    // Work requested meanwhile waits for the next round
     const awake = [...this.#accounts].filter(([, { isResting }]) => !isResting);
     const lines = awake.map(([tenant, account]) => ({ tenant, account, waiting: account.waiting.splice(0) }));
     for (const line of lines) {
       const { tenant, account, waiting } = line;
       const run = this.#hasTime(account) ? waiting.shift() : undefined;
       if (!run) continue;
-      // I2: behind the others, in this round and in the next
+      // I2: after the others, in this round and in the next
       lines.push(line);
       this.#accounts.delete(tenant);
       this.#accounts.set(tenant, account);
