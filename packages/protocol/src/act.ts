@@ -1,4 +1,7 @@
-/** What was done with something sensitive. Acts are written in the commit before it happens; nothing changes or deletes them but time. */
+/**
+ * The audit record of uses of sensitive data. Acts are committed before the use. They are never changed, and only
+ * deleted by expiry.
+ */
 import Type, { type Static } from 'typebox';
 import { closedObject, Time } from './schema.ts';
 import { ACTS } from './tables.ts';
@@ -10,7 +13,7 @@ export type ActType = Static<typeof ActType>;
 export const Act = Type.Object({
   actId: Type.String(),
   type: ActType,
-  /** Of the credential, with the version that was given: `stripe@2`. */
+  /** The credential with the version that was used: `stripe@2`. */
   ref: Type.String(),
   purpose: Type.String(),
   runId: Type.String(),

@@ -1,8 +1,8 @@
-/** Artifacts of runs: what nodes produced for people, in versions. */
+/** Artifacts of runs: versioned output of nodes for people. */
 import Type, { type Static } from 'typebox';
 import { Count, closedObject, optional, Text, Time } from './schema.ts';
 
-/** What this host makes of an artifact, by the names that the protocol has for formats. */
+/** The formats to which this host can convert an artifact, by their names in the protocol. */
 export const ARTIFACT_FORMATS = ['json', 'md', 'html'] as const;
 export type ArtifactFormat = (typeof ARTIFACT_FORMATS)[number];
 
@@ -11,14 +11,14 @@ const About = {
   artifactId: Text,
   artifactType: Text,
   nodeId: optional(Text),
-  /** From `1` on. */
+  /** Starts at `1`. */
   version: Text,
-  /** Whether it was checked against the schema of its type. */
+  /** Whether it was validated against the schema of its type. */
   registered: Type.Boolean(),
   registrationSource: optional(Type.Enum(['pack'])),
   schemaVersion: optional(Count),
   summary: optional(Type.String()),
-  /** The key of who stored it, where it was not the run itself. */
+  /** The key that stored it, unless the run itself did. */
   registeredBy: optional(Text),
   mediaType: Text,
   bytes: Count,
@@ -36,31 +36,31 @@ export const Artifact = Type.Object({
 });
 export type Artifact = Static<typeof Artifact>;
 
-/** Made by a node, and not stored yet. */
+/** Created by a node, and not stored yet. */
 export const ArtifactDraft = Type.Object({
   artifactId: Text,
   artifactType: Text,
   nodeId: Text,
-  /** What it waits for. */
+  /** The condition for storing it. */
   syncOn: Type.Enum(['approval', 'manual']),
 });
 
 export const ArtifactList = Type.Object({
   artifacts: Type.Array(ArtifactSummary),
   drafts: Type.Array(ArtifactDraft),
-  /** Given when there are more versions than are listed. */
+  /** Set if there are more versions than listed. */
   truncated: optional(Type.Boolean()),
 });
 export type ArtifactList = Static<typeof ArtifactList>;
 
-/** What people edit; the stored versions stay as they are. */
+/** The copy that people edit; stored versions do not change. */
 export const WorkingCopy = Type.Object({
   runId: Text,
   artifactId: Text,
   artifactType: Text,
-  /** Opaque: a write names the one that it replaces. */
+  /** Opaque. A write names the version that it replaces. */
   version: Text,
-  /** The stored version that it was made from; absent when there is none. */
+  /** The stored version that it is based on; absent if there is none. */
   base: optional(Text),
   content: Type.Unknown(),
 });

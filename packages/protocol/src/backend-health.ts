@@ -4,23 +4,23 @@ import { optional } from './schema.ts';
 const About = {
   /** `queueBus` */
   capability: Type.String(),
-  /** Of `sql`: the id that packs name the data source by. Several tenants may have one of the same id. */
+  /** For `sql`: the id by which packs name the data source. Several tenants may use the same id. */
   datasource: optional(Type.String()),
   /** `embedded`, `postgres`, `s3`, … */
   backend: Type.String(),
 };
 
-/** What keeps the data of a host capability, and whether it can be used now. */
+/** The storage of a host capability, and whether it is usable now. */
 export const BackendHealth = Type.Union([
   Type.Object({
     ...About,
     state: Type.Literal('up'),
-    /** What the operator should correct, though it can be used. */
+    /** A problem that the operator should correct, though the backend is usable. */
     warning: optional(Type.String()),
   }),
   Type.Object({
     ...About,
-    /** `unreachable`: used again once it answers. `rejected`: the operator has to correct what is named. */
+    /** `unreachable`: used again once it answers. `rejected`: the operator must correct the named problem. */
     state: Type.Union([Type.Literal('unreachable'), Type.Literal('rejected')]),
     problem: Type.String(),
   }),

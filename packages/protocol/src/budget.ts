@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, optional } from './schema.ts';
 
-/** What a run may spend: `configurable.budget`, or `settings.budget` of a workflow. */
+/** The spending limits of a run: `configurable.budget`, or `settings.budget` of a workflow. */
 export const BudgetPolicy = closedObject({
   maxTokens: optional(Type.Integer({ minimum: 1 })),
   maxCostUsd: optional(Type.Number({ minimum: 0 })),
@@ -16,7 +16,7 @@ export type BudgetPolicy = Static<typeof BudgetPolicy>;
 
 export type BudgetDimension = 'tokens' | 'cost' | 'toolCalls' | 'retries';
 
-/** `claude-*`: a star stands for any text. In linear time: the parts between stars are looked for in order. */
+/** `claude-*`: a star matches any text. Takes linear time: the parts between stars are searched in order. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return pattern === text;

@@ -1,18 +1,18 @@
-/** Capabilities by name, as peer dependencies ask for them. Known without a host, for those who write packs. */
+/** The names of capabilities in peer dependencies. Known without a host, for authors of packs. */
 import { nearest } from './did-you-mean.ts';
 
 export interface SurfaceName {
-  /** As discovery has it, without `host.`. */
+  /** As in discovery, without `host.`. */
   readonly capability: string;
-  /** Of its methods in `ctx`. */
+  /** The path of its methods in `ctx`. */
   readonly path: string;
-  /** Its members at the root of `ctx`, where it has no path. */
+  /** Its members at the root of `ctx`, if it has no path. */
   readonly members?: readonly string[];
-  /** Other names that packs ask for in their peer dependencies. */
+  /** Other names that packs use in their peer dependencies. */
   readonly aliases: readonly string[];
-  /** As the seams of the public conformance suite call it. */
+  /** Its name in the test seams of the public conformance suite. */
   readonly seam: string;
-  /** What a pack reads and changes with it, for operators. */
+  /** The data that a pack reads and changes with it, for operators. */
   readonly holds: string;
 }
 
@@ -21,7 +21,7 @@ const MODEL_CALLS: readonly string[] = (
   'callSpeechSynthesizer callTextToSpeech callSpeechToText callTranscriber callVideoGenerator webSearch aiProviders'
 ).split(' ');
 
-/** What code of packs can call. The literals in `packages/surfaces` take their names from here. */
+/** The surfaces that pack code can call. The literals in `packages/surfaces` use these names. */
 const NAMES = [
   { capability: 'kvStorage', path: 'storage.kv', holds: 'the keys and values' },
   { capability: 'cache', path: 'storage.cache', holds: 'the cache' },
@@ -56,7 +56,7 @@ export const SURFACE_NAMES: readonly SurfaceName[] = NAMES.map((names) => ({
   ...names,
 }));
 
-/** The other capabilities that the protocol or published packs name, reserved ones too. */
+/** Other capabilities that the protocol or published packs name, including reserved ones. */
 const OTHERS = (
   'a2a agentRuntime agents artifactTypes authorization brand budget ' +
   'campaignMessaging canvas chat collaboration connections content conversationPrimitive coordination ' +
@@ -67,15 +67,15 @@ const OTHERS = (
   'webSearch workflowChainPacks workspace'
 ).split(' ');
 
-/** `host.kanban` and `kanban` are one capability, so are `openwop.agents.memoryBackends` and its short form. */
+/** `host.kanban` and `kanban` are one capability, as are `openwop.agents.memoryBackends` and its short form. */
 export const capabilityName = (name: string): string => name.replace(/^(host|openwop)\./, '');
 
-/** `kvStorage.atomicIncrement` is a part of `kvStorage`, and of itself. */
+/** `kvStorage.atomicIncrement` is part of `kvStorage`, and of itself. */
 export const isPartOf = (name: string, whole: string): boolean => `${name}.`.startsWith(`${whole}.`);
 
 const namesOf = ({ capability, aliases }: SurfaceName): readonly string[] => [capability, ...aliases];
 
-/** `storage.kv.get` in `ctx` is `kvStorage.get`. A path that no surface has stays as it is. */
+/** `storage.kv.get` in `ctx` is `kvStorage.get`. A path that belongs to no surface is returned unchanged. */
 export function capabilityAt(path: string): string {
   const [first = '', ...rest] = path.split('.');
   for (const { capability, path: root, aliases, members } of SURFACE_NAMES) {
@@ -87,7 +87,7 @@ export function capabilityAt(path: string): string {
   return path;
 }
 
-/** Those that a list of peer dependencies names, in whole or in part. */
+/** The surfaces that a list of peer dependencies names, in whole or in part. */
 export function surfacesNamedBy(peers: readonly string[]): string[] {
   const names = peers.map(capabilityName);
   return SURFACE_NAMES.filter((surface) =>
@@ -96,8 +96,9 @@ export function surfacesNamedBy(peers: readonly string[]): string[] {
 }
 
 /**
- * Whether a pack with these peer dependencies may call nothing but what they name. Published packs name `aiProviders` to
- * be sure of a model, and call other surfaces that they do not name: it alone holds them to nothing.
+ * Whether a pack with these peer dependencies may only call the surfaces that they name. Published packs name
+ * `aiProviders` to require a model, and call other surfaces without naming them, so that name alone restricts
+ * nothing.
  */
 export const isHeldToNamed = (peers: readonly string[]): boolean =>
   surfacesNamedBy(peers).some((capability) => capability !== 'aiProviders');
@@ -105,12 +106,12 @@ export const isHeldToNamed = (peers: readonly string[]): boolean =>
 export const isKnownCapability = (name: string): boolean =>
   surfacesNamedBy([name]).length > 0 || OTHERS.some((other) => isPartOf(capabilityName(name), other));
 
-/** Names come from outside, and comparing takes as long as they are. */
+/** Names come from outside, and the comparison time grows with their length. */
 const NAME_MAX = 64;
 
 const isYes = (value: unknown): boolean => value === true || value === 'supported';
 
-/** What an advertisement says yes to, by its path: `stream.fromBeginning`. */
+/** The paths of all flags that are true in an advertisement: `stream.fromBeginning`. */
 export function flagsOf(entry: unknown, under = ''): string[] {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return [];
   return Object.entries(entry).flatMap(([name, value]) => {
@@ -119,12 +120,12 @@ export function flagsOf(entry: unknown, under = ''): string[] {
   });
 }
 
-/** Whether a family of the discovery document is offered: a flag, or an object that does not say no. */
+/** Whether a family of the discovery document is offered: true, or an object that does not disable it. */
 export const isAdvertised = (family: unknown): boolean =>
   isYes(family) ||
   (typeof family === 'object' && family !== null && (!('supported' in family) || isYes(family.supported)));
 
-/** What a name that nobody knows was probably meant to be: `host.kv` and `kvstorage` are `host.kvStorage`. */
+/** The probable meaning of an unknown name: `host.kv` and `kvstorage` are `host.kvStorage`. */
 export function meantCapability(name: string): string | undefined {
   if (name.length > NAME_MAX) return;
   const words = new Map(OTHERS.map((other) => [other.toLowerCase(), other]));

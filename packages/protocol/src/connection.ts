@@ -1,4 +1,4 @@
-/** Connections to outside services by OAuth: the operator's clients, and what people authorized. */
+/** OAuth connections to external services: the operator's clients, and the authorizations of users. */
 import Type, { type Static } from 'typebox';
 import { closedObject, optional, Texts, Time } from './schema.ts';
 import { CONNECTIONS, OAUTH_CLIENTS } from './tables.ts';
@@ -7,7 +7,7 @@ import { wire } from './wire.ts';
 export const CONNECTION_LIMITS = {
   clientsPerTenantMax: 200,
   connectionsPerTenantMax: 1_000,
-  /** Authorizations that people have begun and not ended. */
+  /** Authorizations that were started and not completed. */
   authorizationsPerTenantMax: 200,
   authorizationMs: 10 * 60_000,
 } as const;
@@ -16,7 +16,7 @@ const ProviderId = Type.String({ maxLength: 128, pattern: '^[a-z][a-z0-9-]*$' })
 const Url = Type.String({ minLength: 1, maxLength: 2_048, pattern: '^https?://' });
 const Short = Type.String({ minLength: 1, maxLength: 512 });
 
-/** How the client proves itself at the token endpoint: by a header, or by members of the form. */
+/** How the client authenticates at the token endpoint: by a header, or by form fields. */
 const AuthMethod = Type.Enum(['basic', 'post']);
 
 export const ConfigureOAuthClientRequest = closedObject({
@@ -25,9 +25,9 @@ export const ConfigureOAuthClientRequest = closedObject({
   /** Absent for public clients. */
   clientSecret: optional(Type.String({ minLength: 1, maxLength: 4_096 })),
   authMethod: optional(AuthMethod),
-  /** What the provider calls itself in `iss`. */
+  /** The `iss` value of the provider. */
   issuer: optional(Url),
-  /** Instead of those of the connection pack, for providers that people run themselves. */
+  /** Replace those of the connection pack, for self-hosted providers. */
   authorizeUrl: optional(Url),
   tokenUrl: optional(Url),
 });
@@ -41,7 +41,7 @@ export const OAuthClient = Type.Object({
   issuer: optional(Type.String()),
   authorizeUrl: optional(Type.String()),
   tokenUrl: optional(Type.String()),
-  /** To be registered at the provider. */
+  /** Must be registered at the provider. */
   redirectUri: Type.String(),
   createdAt: Time,
 });
@@ -58,12 +58,12 @@ export const oauthClientsWire = wire(OAUTH_CLIENTS, {
 });
 
 const Access = Type.Enum(['read', 'write']);
-/** Who may use it: the principal that connected, or all of its workspace. */
+/** Who may use it: the principal that connected, or its whole workspace. */
 const ConnectionScope = Type.Enum(['user', 'workspace']);
 
 export const ConnectRequest = closedObject({
   provider: ProviderId,
-  /** `read` without it. Write access is asked for separately, once reading was authorized. */
+  /** Default: `read`. Write access is requested separately, after read access was authorized. */
   access: optional(Access),
   scope: optional(ConnectionScope),
 });
@@ -79,11 +79,11 @@ export const Connection = Type.Object({
   access: Access,
   scopes: Texts,
   state: Type.Enum(['connected', 'expired']),
-  /** Why it has to be authorized again. */
+  /** Why it must be authorized again. */
   reason: optional(Type.String()),
-  /** What to do about it. */
+  /** The advice for `reason`. */
   next: optional(Type.String()),
-  /** Of the token that is used now; it is refreshed before. */
+  /** The expiry of the current token, which is refreshed earlier. */
   tokenExpiresAt: optional(Time),
   refreshable: Type.Boolean(),
   authorizedAt: Time,
@@ -91,11 +91,11 @@ export const Connection = Type.Object({
 });
 export type Connection = Static<typeof Connection>;
 
-/** A connection that is already there, or the page on which a person authorizes it. */
+/** An existing connection, or the page on which a person authorizes it. */
 export const Connecting = Type.Object({
   provider: Type.String(),
   connection: optional(Connection),
-  /** To be opened in a browser before `expiresAt`. */
+  /** Must be opened in a browser before `expiresAt`. */
   authorizeUrl: optional(Type.String()),
   expiresAt: optional(Time),
 });

@@ -1,4 +1,4 @@
-/** Connectors: how messages of runs leave the host. What callers register, and what they see. */
+/** Connectors, which send messages of runs: the requests and responses of their API. */
 import Type, { type Static } from 'typebox';
 import { Count, closedObject, optional, page, Time } from './schema.ts';
 import { CONNECTORS } from './tables.ts';
@@ -22,19 +22,19 @@ const RateLimit = closedObject({
 export type RateLimit = Static<typeof RateLimit>;
 
 export const CreateConnectorRequest = closedObject({
-  /** What workflows name as `connectorInstanceId`. */
+  /** The `connectorInstanceId` in workflows. */
   connectorId: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
   type: Type.Enum([...CONNECTOR_TYPES]),
-  /** `smtps://`, `smtp://` or `https://`; a `slack` connector has it in its credential. */
+  /** `smtps://`, `smtp://` or `https://`. A `slack` connector has it in its credential. */
   url: optional(Url),
   /** The sender of mail. */
   from: optional(Type.String({ minLength: 3, maxLength: 320 })),
-  /** Of every mail; without it the first line of the text. */
+  /** The subject of every mail. Default: the first line of the text. */
   subject: optional(Type.String({ minLength: 1, maxLength: 200 })),
-  /** `none` for a relay without encryption, which the operator has to open. */
+  /** `none` for a relay without encryption, which the operator must allow. */
   tls: optional(Type.Literal('none')),
   credential: optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}(@[1-9][0-9]{0,8})?$' })),
-  /** Which it serves; by default `email` and `slack`, and all for `http`. */
+  /** The channels that it serves. Default: `email` and `slack`; all for `http`. */
   channels: optional(Channels),
   rateLimit: optional(RateLimit),
 });
@@ -50,7 +50,7 @@ export const Connector = Type.Object({
   credential: optional(Type.String()),
   channels: optional(Type.Array(Type.String())),
   rateLimit: optional(RateLimit),
-  /** `disconnected`: its receiver does not accept its credential. It takes no messages until it is reconnected. */
+  /** `disconnected`: its receiver rejects the credential. No messages are accepted until it is reconnected. */
   state: Type.Enum(['active', 'disconnected']),
   problem: optional(Type.String()),
   createdAt: Time,
@@ -60,7 +60,7 @@ export type Connector = Static<typeof Connector>;
 export const MESSAGE_STATES = ['pending', 'delivered', 'dead'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];
 
-/** Holds nothing of the message. */
+/** Contains nothing of the message. */
 export const MessageDelivery = Type.Object({
   deliveryId: Type.String(),
   connectorId: Type.String(),
@@ -81,7 +81,7 @@ export type MessageDelivery = Static<typeof MessageDelivery>;
 /** Whether it could send now. No message is sent. */
 export const ConnectorCheck = Type.Object({
   ok: Type.Boolean(),
-  /** What was found. */
+  /** The result of the check. */
   detail: Type.String(),
   next: optional(Type.String()),
 });

@@ -1,4 +1,4 @@
-/** Credentials: a value goes in and never comes out. What callers send, and what they see. */
+/** Credentials: the requests and responses of their API. A value can be written, but never read. */
 import Type, { type Static } from 'typebox';
 import { closedObject, optional, Positive, Time } from './schema.ts';
 import { CREDENTIALS } from './tables.ts';
@@ -9,10 +9,10 @@ export const CREDENTIAL_LIMITS = {
   perRunMax: 32,
   valueBytesMax: 16_384,
   audiencesMax: 64,
-  /** Values that are in use at once. */
+  /** Values that are valid at once. */
   versionsMax: 10,
   sharesMax: 100,
-  /** Values that a run may give to pack code in a minute. */
+  /** Values that a run may reveal to pack code per minute. */
   revealedPerMinuteMax: 120,
   overlapSecondsMax: 90 * 86_400,
   overlapSecondsDefault: 86_400,
@@ -34,7 +34,7 @@ const { valueBytesMax, audiencesMax, overlapSecondsMax } = CREDENTIAL_LIMITS;
 /** A name without a version: `stripe`. `stripe@2` names its second value. */
 export const CredentialRef = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' });
 
-/** `user`: its principal in its workspace. `run`: one run, with which it ends. */
+/** `user`: its principal in its workspace. `run`: one run; the credential ends with it. */
 export const CREDENTIAL_SCOPES = ['user', 'workspace', 'tenant', 'run'] as const;
 export const CredentialScope = Type.Enum([...CREDENTIAL_SCOPES]);
 export type CredentialScope = (typeof CREDENTIAL_SCOPES)[number];
@@ -46,10 +46,10 @@ const Name = Type.String({ minLength: 1, maxLength: 128 });
 const Header = Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' });
 const Prefix = Type.String({ pattern: '^[\\x20-\\x7e]{0,64}$' });
 
-/** Where the value is kept instead of here; the operator opens such places. */
+/** An external place of the value. The operator allows such places. */
 const Source = closedObject({ store: Type.Enum(['env', 'files']), name: Name });
 
-/** One of the two. */
+/** Exactly one of the two. */
 const Material = {
   /** For `basic`, `user:password`. */
   value: optional(Type.String({ minLength: 1, maxLength: valueBytesMax })),
@@ -59,12 +59,12 @@ const Material = {
 export const CreateCredentialRequest = closedObject({
   ref: optional(CredentialRef),
   kind: optional(CredentialKind),
-  /** Whose credential it is, such as `openai`. */
+  /** The provider of the credential, such as `openai`. */
   provider: optional(Name),
   scope: optional(CredentialScope),
-  /** With the scope `run`. */
+  /** For the scope `run`. */
   runId: optional(Name),
-  /** Hosts that it may be sent to: `api.example.com`, or all below a domain, `*.example.com`. */
+  /** Hosts to which it may be sent: `api.example.com`, or all subdomains with `*.example.com`. */
   audiences: optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: audiencesMax })),
   header: optional(Header),
   prefix: optional(Prefix),
@@ -75,7 +75,7 @@ export type CreateCredentialRequest = Static<typeof CreateCredentialRequest>;
 
 export const RotateCredentialRequest = closedObject({
   ...Material,
-  /** How long the value that is replaced can still be used; without it a day, with 0 it ends at once. */
+  /** How long the replaced value stays valid. Default: a day; with 0 it ends at once. */
   overlapSeconds: optional(Type.Integer({ minimum: 0, maximum: overlapSecondsMax })),
   expiresAt: optional(Time),
 });
@@ -93,16 +93,16 @@ export const Credential = Type.Object({
   runId: optional(Type.String()),
   audiences: Type.Array(Type.String()),
   header: Type.String(),
-  /** `unreadable`: its value is not where it should be. Looked for when the credential is read. */
+  /** `unreadable`: its value is missing at its place. Checked when the credential is read. */
   state: Type.Enum(['active', 'expired', 'revoked', 'unreadable']),
   expiresAt: optional(Time),
   source: optional(Source),
-  /** The newest first; each can be used as `ref@version` until it ends. */
+  /** Newest first. Each can be used as `ref@version` until it ends. */
   versions: Type.Array(Type.Object({ version: Positive, createdAt: Time, until: optional(Time) })),
   sharedWith: Type.Array(CredentialShare),
   /** Pack code has read its value. */
   givenToPackCode: Type.Boolean(),
-  /** What keeps it from being used, or from being used safely. */
+  /** Problems that prevent its use, or its safe use. */
   warnings: Type.Array(Type.String()),
   createdAt: Time,
 });
@@ -124,19 +124,19 @@ export const credentialsWire = wire(CREDENTIALS, {
   },
 });
 
-/** One step of the move to a new root key of the database. */
+/** One step of the rotation to a new root key of the database. */
 export const RekeyStep = Type.Object({
-  /** `waiting`: other processes learn of the new key first. */
+  /** `waiting`: other processes must load the new key first. */
   state: Type.Enum(['waiting', 'resealing', 'done']),
   keyId: Type.String(),
-  /** Records that this step sealed with the new key. */
+  /** Records that this step encrypted with the new key. */
   resealed: Type.Integer(),
-  /** Records that no key of the database opens. */
+  /** Records that no key of the database can decrypt. */
   unreadable: Type.Integer(),
   waitMs: optional(Type.Integer()),
-  /** For the next step, as `after`. */
+  /** The `after` value of the next step. */
   next: optional(Type.String()),
-  /** When the keys before are deleted. */
+  /** When the previous keys are deleted. */
   endsAt: optional(Time),
 });
 export type RekeyStep = Static<typeof RekeyStep>;

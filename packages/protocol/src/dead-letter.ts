@@ -1,11 +1,11 @@
-/** What could not be done, kept for people to look at. */
+/** Failed work, kept for inspection. */
 import Type, { type Static } from 'typebox';
 import { Count, closedObject, optional, Positive, Text, Time } from './schema.ts';
 import { DEAD_LETTERS } from './tables.ts';
 import { wire } from './wire.ts';
 
 export const DEAD_LETTER_EVENT_PAYLOADS = {
-  /** Comes before `run.failed`: the retries of a node are used up. */
+  /** Precedes `run.failed`: all retries of a node have failed. */
   'run.dead_lettered': Type.Object({
     runId: Text,
     reason: Text,
@@ -20,7 +20,10 @@ const shared = {
   attempts: Count,
   workflowId: Type.String(),
   createdAt: Time,
-  /** Until then the run can be forked, the delivery tried again. The letter of a run stays until it is deleted, a year more at most. */
+  /**
+   * Until then, the run can be forked or the delivery retried. The letter of a run is kept until it is
+   * deleted, at most a year longer.
+   */
   expiresAt: Time,
 };
 
@@ -35,15 +38,15 @@ export const DeadLetter = Type.Union([
     ...shared,
     type: Type.Literal('delivery'),
     deliveryId: Type.String(),
-    /** Of an event from outside. */
+    /** For an event from outside. */
     subscriptionId: optional(Type.String()),
-    /** Of a write to a channel. */
+    /** For a write to a channel. */
     triggerId: optional(Type.String()),
   }),
 ]);
 export type DeadLetter = Static<typeof DeadLetter>;
 
-/** What a retry made: a fork of the run, or the delivery on its way again. */
+/** The result of a retry: a fork of the run, or the delivery in progress again. */
 export const DeadLetterRetry = Type.Union([
   Type.Object({ type: Type.Literal('run'), runId: Type.String(), sourceRunId: Type.String() }),
   Type.Object({ type: Type.Literal('delivery'), deliveryId: Type.String() }),

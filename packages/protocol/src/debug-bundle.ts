@@ -5,7 +5,7 @@ import { Count, closedObject, optional, Text, Values } from './schema.ts';
 import { MaskingMode } from './workflow.ts';
 
 export const DEBUG_BUNDLE_VERSION = '1.0';
-/** Past this, the bundle keeps a prefix of the events and says so. */
+/** Above this size, the bundle contains a prefix of the events and says so. */
 export const DEBUG_BUNDLE_BYTES_MAX = 8_000_000;
 export const DEBUG_BUNDLE_TRUNCATED_REASON = 'events_truncated_to_size_cap';
 
@@ -21,7 +21,7 @@ const Span = Type.Object({
   status: optional(Type.Unknown()),
 });
 
-/** What `GET /v1/runs/{runId}/debug-bundle` answers: all that is known of one run, masked. */
+/** The response of `GET /v1/runs/{runId}/debug-bundle`: all data of one run, masked. */
 export const DebugBundle = Type.Object({
   bundleVersion: Type.Literal(DEBUG_BUNDLE_VERSION),
   generatedAt: Type.String(),
@@ -37,7 +37,7 @@ export const DebugBundle = Type.Object({
   metrics: Type.Object({
     openwopCost: Type.Union([OpenwopCost, Type.Null()]),
     nodeCount: Count,
-    /** Always `events.length`, also when truncated. */
+    /** Always `events.length`, even if truncated. */
     eventCount: Count,
   }),
   /** Never true together with `passthrough`. */

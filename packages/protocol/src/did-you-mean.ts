@@ -1,11 +1,14 @@
-/** Longer names from outside are not repeated, and nothing is near them. */
+/** Longer names from outside are not repeated in messages, and get no suggestion. */
 export const NAME_MAX = 64;
-/** More slips than these make another word. */
+/** A word with more typing errors than this counts as another word. */
 const SLIPS_MAX = 4;
-/** A request may hold thousands of wrong names beside thousands of known ones: so many are looked at for each. */
+/**
+ * A request may contain thousands of wrong names next to thousands of known ones, so few candidates are compared
+ * for each.
+ */
 const CANDIDATES_MAX = 20;
 
-/** Edit distance where swapping two neighbours counts once: the usual slips of the hand. More than `limit` is one more. */
+/** Edit distance in which a swap of two neighbours counts once. A distance above `limit` is returned as `limit + 1`. */
 export function distance(from: string, to: string, limit = NAME_MAX): number {
   const far = limit + 1;
   const rowOf = (): number[] => new Array<number>(to.length + 1).fill(far);
@@ -23,12 +26,12 @@ export function distance(from: string, to: string, limit = NAME_MAX): number {
   return row[to.length]!;
 }
 
-/** Cheap, and true of whatever is near but for a slip in both of the first letters. */
+/** A cheap check that holds for all near words, except with an error in both of the first letters. */
 const mayBeNear = (word: string, name: string, limit: number): boolean =>
   Math.abs(word.length - name.length) <= limit &&
   (word[0] === name[0] || word[1] === name[1] || word[0] === name[1] || word[1] === name[0]);
 
-/** The known word that was probably meant, if any is near. */
+/** The known word that was probably meant, if one is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > NAME_MAX) return undefined;
   const limit = Math.min(SLIPS_MAX, Math.max(1, Math.floor(word.length / 3)));
@@ -50,7 +53,7 @@ export function didYouMean(word: string, known: readonly string[], prefix = ''):
   return name === undefined ? '' : ` Did you mean ${prefix}${name}?`;
 }
 
-/** The same inside of a sentence. */
+/** The same within a sentence. */
 export function meant(word: string, known: readonly string[]): string {
   const name = nearest(word, known);
   return name === undefined ? '' : ` (did you mean "${name}"?)`;

@@ -100,7 +100,7 @@ const Testing = Type.Object({
   forceEngineVersionRange: optional(closedObject({ min: Count, max: Count })),
 });
 
-/** How a run may set one key of `configurable`; for a string, `min` and `max` bound its length. */
+/** The rule for one key of `configurable`. For a string, `min` and `max` limit its length. */
 export const ConfigurableRule = Type.Object({
   type: Type.Enum(['integer', 'number', 'string', 'boolean', 'object']),
   min: optional(Type.Number()),
@@ -108,7 +108,7 @@ export const ConfigurableRule = Type.Object({
 });
 export type ConfigurableRule = Static<typeof ConfigurableRule>;
 
-/** `/.well-known/openwop`. The root is open: a family that is absent is not offered. */
+/** `/.well-known/openwop`. The root is open: an absent family is not offered. */
 export const DiscoveryDocument = Type.Object({
   /** `MAJOR.MINOR`, nothing else: "1.0.0" is malformed. */
   protocolVersion: Type.String({ pattern: '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)$' }),

@@ -17,7 +17,7 @@ import { closedObject, optional, Text, Values } from './schema.ts';
 
 export type { ErrorEntry };
 
-/** Every non-2xx body: exactly this, closed. */
+/** The body of every non-2xx response. Closed. */
 export const ErrorEnvelope = closedObject({
   error: Text,
   message: Text,
@@ -25,7 +25,7 @@ export const ErrorEnvelope = closedObject({
 });
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
 
-/** The one catalogue. Where the protocol leaves a choice of status, this is the choice. */
+/** The catalogue of errors. Where the protocol allows several statuses, this is the choice. */
 export const ERRORS = {
   ...ACCESS_ERRORS,
   ...REQUEST_ERRORS,
@@ -48,11 +48,11 @@ export interface OpenwopErrorOptions {
   readonly message?: string;
   readonly details?: JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the operator's log; it never leaves the host. */
+  /** For the operator's log; never sent to clients. */
   readonly cause?: unknown;
 }
 
-/** An expected failure. The API turns it into the envelope; everything else becomes `internal_error`. */
+/** An expected failure. The API sends it as the envelope; any other error becomes `internal_error`. */
 export class OpenwopError extends Error {
   readonly code: ErrorCode;
   readonly details: JsonObject | undefined;
@@ -71,28 +71,28 @@ export class OpenwopError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** Whether trying again can help; `details` may know better than the catalogue. */
+  /** Whether a retry can help. `details` overrides the catalogue. */
   get retriable(): boolean {
     const { retriable } = this.details ?? {};
     return typeof retriable === 'boolean' ? retriable : ERRORS[this.code].retriable;
   }
 
-  /** A run-level code that escapes to HTTP is the host's own fault. */
+  /** A run-level code in an HTTP response is a fault of the host. */
   get status(): number {
     return ERRORS[this.code].status || 500;
   }
 }
 
-/** What was sent is not valid; the message says what would be. */
+/** The request is not valid; the message says what would be. */
 export const invalid = (message: string, details?: JsonObject): OpenwopError =>
   new OpenwopError('validation_error', given({ message, details }));
 
-/** Details that the protocol lays down beside `error` itself; the envelope is closed otherwise. */
+/** Details that the protocol also requires next to `error`; otherwise the envelope is closed. */
 const ALSO_AT_THE_TOP: Partial<Record<ErrorCode, readonly string[]>> = {
   pack_runtime_requirement_unmet: ['unmet', 'manifest', 'advice'],
 };
 
-/** The response body of a failure. `details.retriable` tells machines whether trying again can help. */
+/** The response body of a failure. `details.retriable` says whether a retry can help. */
 export function errorEnvelope({ code, message, details = {} }: OpenwopError): ErrorEnvelope & JsonObject {
   const { retriable } = ERRORS[code];
   const top = (ALSO_AT_THE_TOP[code] ?? []).filter((name) => details[name] !== undefined);
@@ -102,6 +102,6 @@ export function errorEnvelope({ code, message, details = {} }: OpenwopError): Er
 
 const NEVER_KEPT: ReadonlySet<number> = new Set([400, 401, 403]);
 
-/** Whether a repeat of the same request can only be refused the same way, so that the refusal is kept for it. */
+/** Whether the same request would always be refused in the same way, so that the refusal is recorded for repeats. */
 export const isKeptRefusal = ({ code, status }: OpenwopError): boolean =>
   status < 500 && !NEVER_KEPT.has(status) && !ERRORS[code].retriable;

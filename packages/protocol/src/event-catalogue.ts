@@ -5,7 +5,7 @@ const START = ['values', 'debug'] as const;
 const CHUNK = ['messages', 'debug'] as const;
 const DEBUG = ['debug'] as const;
 
-/** Every event type of the protocol with the stream modes that react to it. */
+/** Every event type of the protocol, with the stream modes that react to it. */
 export const EVENT_TYPES = {
   'run.started': UPDATE,
   'run.completed': UPDATE,
@@ -129,5 +129,5 @@ const TERMINAL_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'run.cancelled',
 ]);
 
-/** Exactly one of these ends every log. */
+/** Every log of an ended run ends with exactly one of these. */
 export const isTerminalEvent = (type: string): boolean => TERMINAL_EVENTS.has(type);

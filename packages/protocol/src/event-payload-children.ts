@@ -44,7 +44,7 @@ export const CHILD_EVENT_PAYLOADS = {
   }),
 } as const;
 
-/** RFC 0118, which is active; older public schemas do not list these events. Closed, as it says. */
+/** RFC 0118, which is active; older public schemas do not list these events. Closed, as the RFC requires. */
 export const DISPATCH_EVENT_PAYLOADS = {
   'core.dispatch.fanOut': closedObject({
     fanOutPolicy: Type.Literal('parallel'),
@@ -52,7 +52,7 @@ export const DISPATCH_EVENT_PAYLOADS = {
     maxConcurrency: optional(Positive),
     joinMode: optional(Type.Enum(['wait-all', 'quorum', 'first', 'race'])),
   }),
-  /** `mergeOrder` is the order in which the parent heard of its children's ends; the last one wins. */
+  /** `mergeOrder` is the order in which the parent processed the ends of its children; the last one wins. */
   'core.dispatch.join': closedObject({
     joinOutcome: Type.Enum(['satisfied', 'failed', 'partial']),
     completedCount: Count,

@@ -1,4 +1,4 @@
-/** Payloads of the events around interrupts, conversations and mocked agents. */
+/** Payloads of the events of interrupts, conversations and mocked agents. */
 import Type from 'typebox';
 import { AgentId, INTERRUPT_KINDS, RefineFeedback } from './interrupt-data.ts';
 import { RunError } from './run.ts';

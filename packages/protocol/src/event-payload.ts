@@ -6,7 +6,7 @@ import { INTERRUPT_EVENT_PAYLOADS } from './event-payload-interrupt.ts';
 import { DrainPolicy, RunError, RunOwner } from './run.ts';
 import { Count, closedObject, optional, Positive, Text, Values } from './schema.ts';
 
-/** Like `RunSnapshot.error`, with a hint whether the attempt may be repeated. */
+/** Like `RunSnapshot.error`, with a hint on whether the attempt may be repeated. */
 const FailedWith = Type.Object({ ...RunError.properties, retryable: optional(Type.Boolean()) });
 
 const CAP_KINDS = [
@@ -43,9 +43,9 @@ const ChunkMeta = closedObject({
   providerExtensions: optional(Values),
 });
 
-/** Payloads of the events that the engine writes. Open: readers tolerate what they do not know. */
+/** Payloads of the events that the engine writes. Open: readers ignore unknown members. */
 export const EVENT_PAYLOADS = {
-  /** `value` is what was written, not what the channel then held; with a `ttlMs` it is `{ value, _ts }`. */
+  /** `value` is the written value, not the resulting value of the channel. With a `ttlMs` it is `{ value, _ts }`. */
   'channel.written': Type.Object({
     channel: Type.String({ minLength: 1, maxLength: 256 }),
     value: Type.Unknown(),
@@ -79,7 +79,7 @@ export const EVENT_PAYLOADS = {
     reason: optional(Type.String()),
     cancelledBy: optional(Type.String()),
     durationMs: optional(Count),
-    /** Only when the cancellation came down from the parent run. */
+    /** Only if the parent run was cancelled. */
     parentRunId: optional(Text),
   }),
   'run.paused': Type.Object({ reason: optional(Type.String()), drainPolicy: DrainPolicy }),
@@ -92,7 +92,7 @@ export const EVENT_PAYLOADS = {
     summary: optional(Type.String()),
     registered: optional(Type.Boolean()),
     registrationSource: optional(Type.Enum(['pack', 'host'])),
-    /** Of an artifact that somebody stored: the key that did. */
+    /** The key that stored the artifact, if a caller did. */
     registeredBy: optional(Text),
   }),
   'node.started': Type.Object({ nodeId: Text, typeId: Text, attempt: optional(Count) }),
@@ -153,7 +153,7 @@ export const EVENT_PAYLOADS = {
     atSequence: Count,
     originalEventId: optional(Type.String()),
     divergenceKind: optional(Type.Enum(['output', 'missing', 'extra', 'type-mismatch'])),
-    /** Type of the event that came out differently. */
+    /** The type of the event that differed. */
     divergencePoint: optional(Type.String()),
   }),
 } as const satisfies { [T in EventType]?: unknown };

@@ -3,22 +3,22 @@ import type { JsonObject } from './json.ts';
 import { RunStatus } from './run.ts';
 import { Count, optional, Text, Time, Values } from './schema.ts';
 
-/** What the engine decides and folds. Its position in the log is its sequence; the store adds nothing. */
+/** An event as the engine decides and folds it. Its sequence is its position in the log. */
 export interface RunEvent {
   readonly type: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly nodeId?: string;
   readonly causationId?: string;
-  /** What readers see: sensitive values are already masked. */
+  /** The payload for readers: sensitive values are already masked. */
   readonly payload: JsonObject;
-  /** The clear values behind the mask, for folding only. Never leaves the host. */
+  /** The unmasked values, for folding only. Never sent to clients. */
   readonly sealed?: JsonObject;
-  /** Given when the payload holds what came from outside through a model or a tool. */
+  /** Set if the payload contains content from outside that came through a model or a tool. */
   readonly contentTrust?: 'untrusted';
 }
 
-/** What a node reports while it runs. */
+/** An event that a node emits while it runs. */
 export interface EmittedEvent {
   readonly type:
     | 'log.appended'
@@ -49,7 +49,7 @@ export interface EmittedEvent {
   readonly sealed?: { readonly envelope: string };
 }
 
-/** An event at rest: payloads are JSON text, so that reading a log is concatenation, not parsing. */
+/** A stored event. Payloads are JSON text, so that reading a log needs no parsing. */
 export interface StoredEvent {
   readonly sequence: number;
   readonly type: string;
@@ -90,11 +90,11 @@ export const RunEventDocSchema = Type.Object({
   engineVersion: Type.String(),
 });
 
-/** Answer of `GET /v1/runs/{runId}/events/poll`: both documented shapes in one. */
+/** Response of `GET /v1/runs/{runId}/events/poll`: both documented shapes in one. */
 export const PollEventsResponse = Type.Object({
   runId: Type.String(),
   events: Type.Array(RunEventDocSchema),
-  /** Where to go on from: the last sequence that was returned; -1 while the caller has none. */
+  /** Where to continue: the last returned sequence; -1 if there is none. */
   lastEventSeq: Type.Integer({ minimum: -1 }),
   runStatus: RunStatus,
   isTerminal: Type.Boolean(),
@@ -107,10 +107,10 @@ export const ENGINE_VERSION = 1;
 export const EVENT_LOG_SCHEMA_VERSION = 2;
 export const EVENT_SCHEMA_VERSION = 1;
 
-/** Events of untrusted content are few: the mark is the first member of what is sealed, not a column of every event. */
+/** Events with untrusted content are few, so the mark is the first member of `sealed`, not a column of every event. */
 const UNTRUSTED = '{"contentTrust":"untrusted"';
 
-/** Event ids are derived, so a crash between deciding and committing can never make two. */
+/** Event ids are derived, so a crash between decision and commit never creates two ids. */
 export const eventId = (runId: string, sequence: number): string => `${runId}.${sequence}`;
 
 export function toStored(event: RunEvent, sequence: number): StoredEvent {
@@ -145,7 +145,7 @@ function unsealed(text: string): Pick<RunEvent, 'sealed' | 'contentTrust'> {
   return { contentTrust: 'untrusted', ...(Object.keys(rest).length > 0 && { sealed: rest }) };
 }
 
-/** The wire form as text, made without parsing the payload. */
+/** The wire form as text, built without parsing the payload. */
 export function eventDocJson(runId: string, event: StoredEvent): string {
   const node = event.nodeId === null ? '' : `,"nodeId":${JSON.stringify(event.nodeId)}`;
   const cause = event.causationId === null ? '' : `,"causationId":${JSON.stringify(event.causationId)}`;

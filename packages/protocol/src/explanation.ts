@@ -4,7 +4,7 @@ import { optional } from './schema.ts';
 
 const optionalText = optional(Type.String());
 
-/** Why a run is where it is, in plain words, and what can be done about it. A host extension of ours. */
+/** Why a run is in its current state, in plain words, and what can be done. An extension of this host. */
 export const RunExplanation = Type.Object({
   runId: Type.String(),
   status: RunStatus,

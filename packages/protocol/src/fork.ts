@@ -7,7 +7,7 @@ const { configurable, tags, metadata } = CreateRunRequest.properties;
 export const ForkMode = Type.Enum(['replay', 'branch']);
 export type ForkMode = Static<typeof ForkMode>;
 
-/** What a branch changes of its source's options. Keys of `configurable` and `metadata` replace one by one. */
+/** Changes of a branch to the options of its source. Keys of `configurable` and `metadata` are replaced one by one. */
 export const RunOptionsOverlay = closedObject({ configurable, tags, metadata });
 
 /** Body of `POST /v1/runs/{runId}:fork`. A replay starts at 0 by default; a branch needs `fromSeq`. */

@@ -1,4 +1,4 @@
-/** Predicate-gated polling (host.heartbeat): what callers send, what heartbeats and their events look like. */
+/** Predicate-gated polling (host.heartbeat): requests, responses and events. */
 import Type, { type Static } from 'typebox';
 import { closedObject, optional, Text, Values } from './schema.ts';
 import { HEARTBEATS } from './tables.ts';
@@ -12,7 +12,7 @@ export const HEARTBEAT_LIMITS = {
   maxIntervalSec: 7 * 86_400,
   defaultRuntimeMs: 5_000,
   maxRuntimeMs: 30_000,
-  /** The state only has to tell one observation from another. */
+  /** The state only needs to distinguish observations. */
   stateBytesMax: 4_096,
 } as const;
 
@@ -24,13 +24,13 @@ export const HEARTBEAT_CAPABILITY = {
 } as const;
 
 export const CreateHeartbeatRequest = closedObject({
-  /** The predicate: its outputs `state` and `enqueue` say what was seen and whether to act on it. */
+  /** The predicate. Its outputs: `state`, the observation, and `enqueue`, whether to act on it. */
   workflowId: WorkflowId,
   inputs: optional(Values),
-  /** Shorter intervals than the host honours are raised to its minimum. */
+  /** Intervals below the host's minimum are raised to it. */
   intervalSec: Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxIntervalSec }),
   maxRuntimeMs: optional(Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxRuntimeMs })),
-  /** What runs when the state has changed and the predicate asks for it. */
+  /** The workflow to run if the state has changed and the predicate requests it. */
   enqueue: optional(closedObject({ workflowId: WorkflowId, inputs: optional(Values) })),
 });
 
@@ -47,10 +47,10 @@ export const HeartbeatStateChanged = closedObject({ heartbeatId: Text, from: Val
 /** They belong to a heartbeat, not to a run. */
 export const HEARTBEAT_EVENTS = ['heartbeat.evaluated', 'heartbeat.stateChanged'] as const;
 
-/** One tick: always an evaluation; on a transition also the change and the run it enqueued. */
+/** One tick: always an evaluation; on a transition also the change and the enqueued run. */
 export const HeartbeatTick = Type.Object({
   at: Type.String(),
-  /** Of its first event; that of the change has the next. */
+  /** The sequence of its first event; the change event has the next one. */
   sequence: Type.Integer({ minimum: 0 }),
   runId: optional(Type.String()),
   evaluated: HeartbeatEvaluated,
@@ -70,7 +70,7 @@ export const Heartbeat = Type.Object({
   /** Absent before the first observation. */
   state: optional(Values),
   nextTickAt: optional(Type.String()),
-  /** The run that evaluates the predicate right now. */
+  /** The run that is evaluating the predicate now. */
   evaluatingRunId: optional(Type.String()),
   lastTick: optional(HeartbeatTick),
 });

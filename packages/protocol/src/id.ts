@@ -1,4 +1,4 @@
-/** Longest id of a run or workflow on the wire. */
+/** Maximum length of a run or workflow id on the wire. */
 export const RUN_ID_MAX = 128;
 
 export const isId = (text: string): boolean => text.length >= 1 && text.length <= RUN_ID_MAX;
@@ -16,7 +16,7 @@ const UNDERSCORE = 0x5f;
 export const newRunId = (now: number, random: (bytes: number) => Uint8Array): string =>
   newId('run', now, random);
 
-/** An id of that form with another prefix. Made in one piece: text put together bit by bit costs each use of it again. */
+/** An id of that form with another prefix. Built in one piece: a concatenated string costs extra at each use. */
 export function newId(prefix: string, now: number, random: (bytes: number) => Uint8Array): string {
   const codes: number[] = [];
   for (let i = 0; i < prefix.length; i++) codes.push(prefix.charCodeAt(i));
@@ -26,7 +26,7 @@ export function newId(prefix: string, now: number, random: (bytes: number) => Ui
   return String.fromCharCode(...codes);
 }
 
-/** When an id of that form was made; undefined for any other text. */
+/** The creation time of an id of that form; undefined for any other text. */
 export function timeOfId(id: string): number | undefined {
   const match = /^[a-z]+_([0-9a-hjkmnp-tv-z]{26})$/.exec(id);
   if (!match) return;
@@ -35,7 +35,7 @@ export function timeOfId(id: string): number | undefined {
   return time;
 }
 
-/** 48 bits do not fit the 32-bit operators, so the digits come off by division. */
+/** 48 bits do not fit the 32-bit operators, so the digits are computed by division. */
 function pushTimeDigits(codes: number[], now: number): void {
   const time = Math.floor(now);
   for (let unit = 32 ** (TIME_DIGITS - 1); unit >= 1; unit /= 32)
@@ -46,7 +46,7 @@ function pushRandomDigits(codes: number[], bytes: Uint8Array): void {
   let buffer = 0;
   let bits = 0;
   for (const byte of bytes) {
-    // At most 4 bits wait here, so 12 bits hold them and the new byte.
+    // At most 4 bits are pending, so 12 bits hold them and the new byte.
     buffer = ((buffer << 8) | byte) & 0xfff;
     bits += 8;
     while (bits >= 5) {

@@ -1,4 +1,4 @@
-/** What is asked and answered, for each kind of interrupt; whose identity a node bears. */
+/** Request and response data of each kind of interrupt, and the identity of a node. */
 import Type, { type Static, type TSchema } from 'typebox';
 import { type LazyValidator, lazyValidator } from './lazy-validator.ts';
 import { problemsIn } from './problem.ts';
@@ -30,7 +30,7 @@ export const RefineFeedback = Type.Object({
   text: optional(Type.String()),
 });
 
-/** Open: gates add fields of their own. */
+/** Open: gates add their own fields. */
 export const ApprovalData = Type.Object({
   artifactId: Text,
   artifactType: Text,
@@ -45,7 +45,7 @@ export const ApprovalData = Type.Object({
   requiredApprovals: optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   approversList: optional(Texts),
   rejectionPolicy: optional(Type.Enum(['single-veto', 'majority'])),
-  /** Each credential has one vote, in its own name. */
+  /** Each credential has one vote, under its own name. */
   distinctVoters: optional(Type.Boolean()),
   overrideBypassesQuorum: optional(Type.Boolean()),
   approverGroupRefs: optional(Texts),
@@ -73,7 +73,7 @@ export const LowConfidenceData = closedObject({
   decision: optional(Type.Unknown()),
 });
 
-/** A turn of a conversation as a caller may write it; what is missing the host fills in. */
+/** A turn of a conversation as sent by a caller; the host fills in missing fields. */
 export const TurnRequest = Type.Object({
   content: Type.Unknown(),
   messageId: optional(Id),

@@ -2,14 +2,14 @@ import Type, { type Static } from 'typebox';
 import { RunStatus } from './run.ts';
 import { closedObject, optional, Values } from './schema.ts';
 
-/** Body of an answer. Closed; what `resumeValue` must be is the question's own matter. */
+/** Body of an answer. Closed. The question defines the valid `resumeValue`. */
 export const ResolveInterruptRequest = closedObject({ resumeValue: Type.Unknown() });
 
 export const ResolveInterruptResponse = Type.Object({
   runId: Type.String(),
   nodeId: Type.String(),
   status: RunStatus,
-  /** False when the answer was counted before: the same vote, the same delivery of an event. */
+  /** False if the answer was already counted: the same vote, or the same delivery of an event. */
   changed: optional(Type.Literal(false)),
   /** While a quorum is open. */
   votes: optional(
@@ -18,7 +18,7 @@ export const ResolveInterruptResponse = Type.Object({
 });
 export type ResolveInterruptResponse = Static<typeof ResolveInterruptResponse>;
 
-/** A question that is open: what `GET` of it answers. */
+/** An open question: the response of its `GET`. */
 export const OpenInterrupt = Type.Object({
   runId: Type.String(),
   workflowId: Type.String(),
@@ -29,9 +29,9 @@ export const OpenInterrupt = Type.Object({
   data: Values,
   resumeSchema: optional(Values),
   requestedAt: Type.String(),
-  /** When the question is answered for everyone: rejected. */
+  /** When the question is rejected automatically. */
   deadline: optional(Type.String()),
-  /** When the token that was used for looking stops working. */
+  /** When the token of this request expires. */
   expiresAt: optional(Type.String()),
   votes: optional(Type.Array(Type.Object({ voter: Type.String(), approve: Type.Boolean() }))),
 });
@@ -40,7 +40,7 @@ export type OpenInterrupt = Static<typeof OpenInterrupt>;
 /** `POST /v1/host/gantry/runs/{runId}/interrupts/{nodeId}/links`. */
 export const InterruptLinkRequest = closedObject({ person: Type.String({ minLength: 1, maxLength: 128 }) });
 
-/** Whoever opens it answers as this person, without a key. */
+/** A person who opens it answers as `person`, without a key. */
 export const InterruptLink = Type.Object({
   person: Type.String(),
   url: Type.String(),

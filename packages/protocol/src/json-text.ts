@@ -1,6 +1,6 @@
 /**
- * JSON that says the same to every reader. `JSON.parse` keeps the last of two members with one name, and rounds
- * integers past 2^53; here both are found in the text, with their path.
+ * JSON with one meaning for all readers. `JSON.parse` keeps the last of two members with one name, and rounds
+ * integers above 2^53. Both are detected in the text, with their path.
  */
 import type { Json } from './json.ts';
 
@@ -10,14 +10,14 @@ export interface JsonProblem {
   readonly problem: string;
 }
 
-/** Reads JSON. Throws `SyntaxError` for other text; answers what reading would change. */
+/** Parses JSON. Throws `SyntaxError` for other text. `problem` is what parsing would change. */
 export function readJsonText(text: string): { readonly value: Json; readonly problem?: JsonProblem } {
   const value: Json = JSON.parse(text);
   const problem = new Scan(text).problem();
   return problem ? { value, problem } : { value };
 }
 
-/** One open object or list: the names so far, and where in it the scan is. */
+/** An open object or list: the names so far, and the position of the scan in it. */
 type Level =
   | { readonly kind: 'object'; readonly names: Set<string>; at: string; expectsName: boolean }
   | { readonly kind: 'list'; at: number };
@@ -31,7 +31,7 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 /** Shorter integers are below 2^53. */
 const DIGITS_SAFE = 15;
 
-/** Goes once over a text that `JSON.parse` took. */
+/** Scans a text once that `JSON.parse` accepted. */
 class Scan {
   readonly #text: string;
   readonly #levels: Level[] = [];
@@ -97,7 +97,7 @@ class Scan {
   }
 }
 
-/** Whether the name is new in its object. */
+/** Whether the name is new in the object. */
 function enter(level: Extract<Level, { kind: 'object' }>, name: string): boolean {
   const before = level.names.size;
   level.names.add(name);
@@ -106,5 +106,5 @@ function enter(level: Extract<Level, { kind: 'object' }>, name: string): boolean
   return level.names.size > before;
 }
 
-/** Integers that a double holds as they are written stay: 1e16 and the like. */
+/** Integers that a double represents exactly are fine: 1e16 and the like. */
 const isRounded = (number: string): boolean => /^-?\d+$/.test(number) && String(Number(number)) !== number;

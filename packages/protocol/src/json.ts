@@ -1,4 +1,4 @@
-/** Any JSON value. What arrives from outside is `Json` until a schema says more. */
+/** Any JSON value. Data from outside is `Json` until it is validated by a schema. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };
 
@@ -16,5 +16,5 @@ export function given<T extends object>(members: T): Given<T> {
   return Object.fromEntries(entries) as Given<T>;
 }
 
-/** Times are milliseconds inside and ISO 8601 on the wire. */
+/** Times are milliseconds internally and ISO 8601 on the wire. */
 export const isoTime = (at: number): string => new Date(at).toISOString();

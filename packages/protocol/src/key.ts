@@ -1,4 +1,4 @@
-/** API keys: what callers send, and what they see. */
+/** API keys: requests and responses. */
 import Type, { type Static } from 'typebox';
 import { closedObject, optional, Texts } from './schema.ts';
 import { RoleScope, Scope } from './scope.ts';
@@ -32,6 +32,6 @@ export const KeySummary = Type.Object({
 });
 export type KeySummary = Static<typeof KeySummary>;
 
-/** The one answer that holds the key itself. */
+/** The only response with the key itself. */
 export const NewKey = Type.Object({ ...KeySummary.properties, key: Type.String() });
 export type NewKey = Static<typeof NewKey>;

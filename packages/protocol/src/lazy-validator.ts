@@ -1,4 +1,4 @@
-/** Compiling a schema takes milliseconds, and a start loads many that it does not use. */
+/** Compiling a schema takes milliseconds, and many loaded schemas are not used. */
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/schema';
 
@@ -8,7 +8,7 @@ export interface LazyValidator<T extends TSchema> {
   Errors(value: unknown): ReturnType<Validator['Errors']>;
 }
 
-/** Compiled with its first use. */
+/** Compiled on first use. */
 export function lazyValidator<T extends TSchema>(schema: T): LazyValidator<T> {
   let compiled: Validator<T> | undefined;
   const get = (): Validator<T> => {

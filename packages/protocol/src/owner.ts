@@ -1,14 +1,14 @@
-/** On whose behalf something is kept or done. Where nothing says otherwise, the workspace is `default`. */
+/** The owner of data and work. The default workspace is `default`. */
 export interface Owner {
   readonly tenant: string;
   readonly workspace: string;
-  /** Null for what the host does by itself, such as a run that a trigger began. */
+  /** Null for work of the host itself, such as a run that a trigger started. */
   readonly principal: string | null;
 }
 
 export const DEFAULT_WORKSPACE = 'default';
 
-/** The owner that the wire names in part. */
+/** The owner from its partial form on the wire. */
 export const ownerOf = ({
   tenant,
   workspace,

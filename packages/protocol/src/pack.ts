@@ -1,4 +1,4 @@
-/** Packs as this host keeps them: what is installed, what it may do, and what it was seen to use. */
+/** Packs of this host: installed versions, their permissions, and their observed use. */
 import Type, { type Static } from 'typebox';
 import { Count, closedObject, optional, Positive, Texts, Time } from './schema.ts';
 
@@ -9,7 +9,7 @@ const PackName = Type.String({ minLength: 1, maxLength: 256 });
 export const WorkflowPack = closedObject({
   version: optional(Type.String({ minLength: 1, maxLength: 128 })),
   integrity: optional(Integrity),
-  /** The types that this pack and no other serves here. Without it, every type that it offers. */
+  /** The types that only this pack serves here. Default: every type that it offers. */
   typeIds: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 2_000 })),
 });
 export type WorkflowPack = Static<typeof WorkflowPack>;
@@ -18,15 +18,15 @@ export type WorkflowPack = Static<typeof WorkflowPack>;
 export const WorkflowPacks = Type.Record(PackName, WorkflowPack, { maxProperties: 500 });
 export type WorkflowPacks = Static<typeof WorkflowPacks>;
 
-/** What of the host the code of a pack may call. */
+/** The host capabilities that pack code may call. */
 export const PackSurfaces = Type.Object({
-  /** A pack whose nodes are all pure may only read. */
+  /** A pack with only pure nodes may only read. */
   access: Type.Enum(['read', 'write']),
   /** Names of capabilities, without `host.`. */
   capabilities: Texts,
-  /** False when its manifest names none of them, so that it may call those it was granted. */
+  /** False if its manifest names none of them; it may then call those that were granted. */
   declared: Type.Boolean(),
-  /** What its code calls beyond that cannot be determined, and why. */
+  /** Why other calls of its code cannot be determined. */
   undetermined: optional(Texts),
 });
 export type PackSurfaces = Static<typeof PackSurfaces>;
@@ -37,28 +37,28 @@ export const InstalledPack = Type.Object({
   kind: Type.String(),
   description: optional(Type.String()),
   integrity: Type.String(),
-  /** Where it came from: handed over as an archive, or a folder that the operator named. */
+  /** The source: an uploaded archive, or a folder of the operator. */
   source: Type.Enum(['archive', 'folder']),
-  /** May be replaced by other bytes of the same version. */
+  /** May be replaced by other content of the same version. */
   development: Type.Boolean(),
   /** Every tenant of the host may use it. */
   shared: Type.Boolean(),
   trust: Type.Enum(['unsigned', 'signed', 'sigstore']),
   signedBy: optional(Type.String()),
-  /** Of an unsigned one: it has a signature, by a key that this host does not know. */
+  /** For an unsigned pack: it has a signature by a key that this host does not know. */
   unknownSigner: optional(Type.Boolean()),
-  /** What the signature proves: the manifest alone, every file, or the archive as it is. */
+  /** What the signature covers: the manifest only, every file, or the whole archive. */
   covers: optional(Type.Enum(['manifest', 'files', 'archive'])),
-  /** What it asks of the sandbox, and what of that it was granted. */
+  /** The requested sandbox permissions, and the granted ones. */
   requires: Texts,
   granted: Texts,
-  /** Absent when it has no code that could call them. */
+  /** Absent if it has no code that could call them. */
   surfaces: optional(PackSurfaces),
   typeIds: Texts,
   chainIds: Texts,
-  /** What a pack of another kind brings: its provider, prompts, artifact types, cards or forms, by their ids. */
+  /** The content of a pack of another kind: its provider, prompts, artifact types, cards or forms, by id. */
   contentIds: optional(Texts),
-  /** Other packs that it needs: ranges by name. */
+  /** Required packs: version ranges by name. */
   dependencies: optional(Type.Record(PackName, Type.String())),
   /** Optional capabilities that this host does not offer. */
   degraded: Texts,
@@ -68,54 +68,57 @@ export const InstalledPack = Type.Object({
 });
 export type InstalledPack = Static<typeof InstalledPack>;
 
-/** What to install as one: from the registries of the host, or exactly what a lockfile lists. */
+/** Packs to install together: from the registries of the host, or exactly those of a lockfile. */
 export const PackPlan = closedObject({
   packs: Type.Array(
     closedObject({
       name: PackName,
-      /** Any version without it. */
+      /** Default: any version. */
       range: optional(Type.String({ minLength: 1, maxLength: 256 })),
-      /** What asks for it, for messages. */
+      /** What requires the pack, for messages. */
       requestedBy: optional(Type.String({ maxLength: 512 })),
     }),
     { maxItems: 10_000 },
   ),
-  /** The text of a lockfile: its versions beat ranges, its integrities pin the bytes. */
+  /** The text of a lockfile: its versions have precedence over ranges, its integrities pin the content. */
   lock: optional(Type.String({ maxLength: 16 * 1024 * 1024 })),
-  /** Nothing but what the lockfile lists. */
+  /** Only packs that the lockfile lists. */
   frozen: optional(Type.Boolean()),
-  /** Of what each pack asks for, what it gets. */
+  /** The permissions that each pack gets. */
   grants: optional(
     Type.Record(PackName, Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 }), {
       maxProperties: 1_000,
     }),
   ),
-  /** Only these of the host's registries. */
+  /** Use only these registries of the host. */
   registries: optional(Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 100 })),
-  /** Packs may take the place of newer versions. */
+  /** Packs may replace newer versions. */
   older: optional(Type.Boolean()),
-  /** Judged as if the caller had uploaded them, by the policy for uploads. */
+  /** Packs are checked by the policy for uploads, as if the caller had uploaded them. */
   unverified: optional(Type.Boolean()),
-  /** The digest of the plan that was shown; another plan is refused. */
+  /** The digest of the plan that was shown. A different plan is refused. */
   confirms: optional(Type.String({ maxLength: 128 })),
 });
 export type PackPlan = Static<typeof PackPlan>;
 
 export const PackPlanResult = Type.Object({
   installed: Type.Array(InstalledPack),
-  /** What was there already, with the version that serves new runs. */
+  /** Packs that were already installed, with the version that serves new runs. */
   present: Type.Array(Type.Intersect([InstalledPack, Type.Object({ serving: Type.String() })])),
 });
 export type PackPlanResult = Static<typeof PackPlanResult>;
 
-/** In the details of `pack_runtime_requirement_unmet`: what a pack of the plan asks for beyond its grants. */
+/**
+ * In the details of `pack_runtime_requirement_unmet`: the permissions that a pack of the plan needs beyond its
+ * grants.
+ */
 export type PackAsking = {
   name: string;
   version: string;
   unmet: string[];
-  /** Granted before. */
+  /** Already granted. */
   granted: string[];
-  /** What cannot be determined about the surfaces it calls, in words. */
+  /** What cannot be determined about the surfaces it calls, as text. */
   undetermined: string[];
 };
 
@@ -123,7 +126,7 @@ export const PackPermission = Type.Object({ id: Type.String(), text: Type.String
 
 export const PackGrant = Type.Object({
   requires: Texts,
-  /** The version that was looked at. */
+  /** The version that was checked. */
   version: Type.String(),
   workspace: Type.Union([Type.String(), Type.Null()]),
   grantedBy: Type.String(),
@@ -133,7 +136,7 @@ export type PackGrant = Static<typeof PackGrant>;
 
 export const PackDetail = Type.Object({
   name: Type.String(),
-  /** The last installed comes first, and serves new runs. */
+  /** Last installed first. The first one serves new runs. */
   versions: Type.Array(InstalledPack),
   permissions: Type.Array(PackPermission),
   /** Newest first. */
@@ -145,12 +148,12 @@ export const GrantRequest = closedObject({ requires: Type.Array(Type.String(), {
 
 const Used = Type.Record(Type.String(), Positive);
 
-/** What the host saw a version use since `since`, beside what it was granted. */
+/** The observed use of a version since `since`, next to its grants. */
 export const PackReceipt = Type.Object({
   version: Type.String(),
   since: Type.String({ format: 'date' }),
   steps: Count,
-  /** In how many steps each was used. */
+  /** The number of steps that used each. */
   primitives: Used,
   surfaces: Used,
 });
@@ -160,7 +163,7 @@ export const PackReceipts = Type.Object({
   name: Type.String(),
   granted: Texts,
   used: Texts,
-  /** Granted and never seen in use: a grant without them is smaller. */
+  /** Granted but never used: the grant could be smaller. */
   unused: Texts,
   receipts: Type.Array(PackReceipt),
 });

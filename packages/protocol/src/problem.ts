@@ -1,4 +1,4 @@
-/** What is wrong with a value by its schema, in words for its sender. Values are never repeated. */
+/** Describes schema violations of a value for its sender. Values are never repeated. */
 import type { TSchema } from 'typebox';
 import { meant, mistyped, NAME_MAX } from './did-you-mean.ts';
 import { lazyValidator } from './lazy-validator.ts';
@@ -27,7 +27,7 @@ export function problemsIn(validator: AnyValidator, value: unknown): Problem[] {
     }
     const { instancePath: field, keyword, message } = error;
     const unknown = unknownMember(schema, error);
-    // It comes after its members, and not at all after eight of them
+    // This error comes after those of its members, and is missing after eight of them
     if (keyword === 'additionalProperties') continue;
     const choices = choicesOf(schema, error);
     if (unknown) addTo(reported, unknown.of, 'members', [unknown.member]);
@@ -59,7 +59,7 @@ function addTo(
   reported.set(`${field} ${what}`, { field, problem: { what, all } });
 }
 
-/** A member that its object does not have, and what was probably meant. */
+/** An unknown member of an object, and the name that was probably meant. */
 function unknownMember(
   schema: TSchema,
   { keyword, schemaPath, instancePath }: SchemaError,
@@ -76,7 +76,10 @@ const named = (step: string): string => step.replaceAll('~1', '/').replaceAll('~
 
 const stepsOf = (pointer: string): string[] => pointer.split('/').slice(1).map(named);
 
-/** What was probably meant for a member that is missing; where others are refused, that says it already. */
+/**
+ * The name that was probably meant for a missing member. If unknown members are refused, that error says it
+ * already.
+ */
 function slips(
   schema: TSchema,
   { keyword, schemaPath, instancePath, params }: SchemaError,
@@ -93,14 +96,14 @@ function slips(
     .join('');
 }
 
-/** A union of objects that a constant of theirs tells apart, as `type` does. */
+/** A union of objects that are distinguished by a constant member, such as `type`. */
 interface Variant {
   readonly path: string;
   readonly members: readonly unknown[];
   readonly tag: string;
 }
 
-/** How many names of a schema path are one step into the value. */
+/** How many segments of a schema path are one step into the value. */
 const STEP: Readonly<Record<string, number>> = {
   properties: 2,
   patternProperties: 2,
@@ -108,7 +111,7 @@ const STEP: Readonly<Record<string, number>> = {
   additionalProperties: 1,
 };
 
-/** The outermost one that the error is in: TypeBox reports the errors of all its members. */
+/** The outermost variant that contains the error: TypeBox reports the errors of all its members. */
 function variantAt(schema: TSchema, { schemaPath, instancePath }: SchemaError): Variant | undefined {
   const names = schemaPath.split('/').slice(1);
   const steps = instancePath.split('/');
@@ -160,7 +163,7 @@ function inWords({ what, all }: Several): string {
   return words.length === 1 ? `must be ${words[0]}` : `must be one of ${words.join(', ')}`;
 }
 
-/** Null when the error is not about a choice. */
+/** Null if the error is not about a choice. */
 function choicesOf(schema: TSchema, { keyword, schemaPath, params }: SchemaError): readonly unknown[] | null {
   // TypeBox stops after eight errors, so those of a long union name only some of its members
   const union = unionAt(schema, schemaPath);
@@ -169,7 +172,7 @@ function choicesOf(schema: TSchema, { keyword, schemaPath, params }: SchemaError
   return keyword === 'enum' && 'allowedValues' in params ? [params.allowedValues].flat() : null;
 }
 
-/** The constants of the outermost union of nothing else that is on the way there. */
+/** The constants of the outermost union on the path that consists only of constants. */
 function unionAt(schema: TSchema, schemaPath: string): readonly unknown[] | null {
   let at: unknown = schema;
   for (const name of ['', ...schemaPath.split('/').slice(1)]) {
@@ -180,7 +183,7 @@ function unionAt(schema: TSchema, schemaPath: string): readonly unknown[] | null
   return null;
 }
 
-/** Null where something else than a constant fits too. */
+/** Null if anything but a constant is valid too. */
 function constantsOf(schema: unknown): readonly unknown[] | null {
   const members = memberOf(schema, 'anyOf');
   if (Array.isArray(members)) {

@@ -1,6 +1,6 @@
 /**
- * Profiles are derived from a discovery document, never declared. The document may come from any
- * host, so the predicates take whatever was received and trust nothing in it.
+ * Profiles are derived from a discovery document, never declared. The document may come from any host, so the
+ * predicates accept any value and trust nothing in it.
  */
 import Type from 'typebox';
 import { Check } from 'typebox/schema';
@@ -13,7 +13,7 @@ const DiscoveryCore = Type.Object({
   limits: Type.Object({ clarificationRounds: Count, schemaRounds: Count, envelopesPerTurn: Count }),
 });
 
-/** The value at a path of own keys; undefined as soon as one is missing. */
+/** The value at a path of own keys; undefined if one is missing. */
 function at(doc: unknown, ...path: string[]): unknown {
   let value = doc;
   for (const key of path) {
@@ -49,7 +49,7 @@ const durableSource = (doc: unknown): boolean =>
   has(doc, 'email', 'triggerBridge', 'ingestion', 'externalSources') ||
   has(doc, 'form', 'triggerBridge', 'ingestion', 'externalSources');
 
-/** What each profile asks beyond `openwop-core`, which every profile includes. */
+/** The requirements of each profile beyond `openwop-core`, which every profile includes. */
 const BEYOND_CORE = {
   'openwop-core': () => true,
   'openwop-discovery-core': () => true,
@@ -66,7 +66,7 @@ const BEYOND_CORE = {
     has(doc, 'long-term', 'agents', 'memoryBackends'),
   'openwop-trigger-bridge': (doc) =>
     yes(doc, 'triggerBridge', 'supported') && yes(doc, 'deadLetter', 'supported') && durableSource(doc),
-  // Discovery says nothing about the registry routes: this one is settled by calling them.
+  // Discovery does not describe the registry routes: this profile can only be checked by calling them.
   'openwop-node-packs': () => true,
   'openwop-core-standard': (doc) => interrupts(doc) && rest(doc),
 } as const satisfies Record<string, (doc: unknown) => boolean>;

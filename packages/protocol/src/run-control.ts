@@ -21,7 +21,7 @@ export const BulkCancelRequest = closedObject({
 
 export const BulkCancelResult = Type.Union([
   Type.Object({ runId: RunId, ok: Type.Literal(true), status: RunStatus }),
-  /** The code also stands where the error envelope has it. */
+  /** `error.error` repeats the code, as in the error envelope. */
   Type.Object({
     runId: RunId,
     ok: Type.Literal(false),

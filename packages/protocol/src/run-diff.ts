@@ -15,19 +15,19 @@ export const EventDiff = closedObject({
 });
 export type EventDiff = Static<typeof EventDiff>;
 
-/** One difference of the two states: what stands at a JSON pointer in a and in b, absent where nothing does. */
+/** One difference of the two states: the values at a JSON pointer in a and in b, absent if missing there. */
 export const StateDifference = closedObject({ a: optional(Type.Unknown()), b: optional(Type.Unknown()) });
 
-/** Answer of `GET /v1/runs/{runId}:diff?against=`: a function of both logs and nothing else. */
+/** Response of `GET /v1/runs/{runId}:diff?against=`: a pure function of both logs. */
 export const RunDiffResponse = closedObject({
   a: RunId,
   b: RunId,
-  /** Where the logs part; null when they are the same. */
+  /** Where the logs diverge; null if they are the same. */
   divergedAtSeq: Type.Union([Count, Type.Null()]),
   eventDiffs: Type.Array(EventDiff),
   /** By JSON pointer. */
   stateDiff: Type.Record(Type.String(), StateDifference),
-  /** A run is still under way, or there are more differences than are listed. */
+  /** A run has not ended yet, or there are more differences than listed. */
   truncated: optional(Type.Boolean()),
 });
 export type RunDiffResponse = Static<typeof RunDiffResponse>;

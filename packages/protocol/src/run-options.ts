@@ -9,7 +9,7 @@ import { problemsIn } from './problem.ts';
 import { type CreateRunRequest, RUN_OPTION_LIMITS } from './run.ts';
 import { closedObject, optional } from './schema.ts';
 
-/** Reserved `configurable` keys with a rule of their own; the host advertises those that it serves. */
+/** Reserved `configurable` keys with their own rules. The host advertises those that it supports. */
 export const CONFIGURABLE_RULES = {
   recursionLimit: { type: 'integer', min: 1 },
   runTimeoutMs: { type: 'integer', min: 1 },
@@ -24,7 +24,7 @@ export const CONFIGURABLE_RULES = {
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Dollars = Type.Number({ minimum: 0 });
-/** Which model serves a run; what `scripted` answers, and what that is said to cost for a million tokens. */
+/** The model of a run; for `scripted`, its answers and their stated cost per million tokens. */
 const AiOptions = closedObject({
   provider: optional(Name),
   model: optional(Name),
@@ -33,13 +33,13 @@ const AiOptions = closedObject({
   price: optional(closedObject({ input: optional(Dollars), output: optional(Dollars) })),
 });
 
-/** Reserved keys whose members are all known: a misspelled one would be a limit, or a key, that nobody heeds. */
+/** Reserved keys with closed members: a misspelled one would be a limit or a key without effect. */
 const CONFIGURABLE_OBJECTS = { budget: BudgetPolicy, ai: AiOptions };
 const compiled = new Map<string, ReturnType<typeof Compile>>();
 
 /**
- * The checks on `POST /v1/runs` that its schema cannot express. Answers nothing or throws; error
- * details name the key and its bounds, and repeat no text but a provider id: it might be a secret.
+ * The checks on `POST /v1/runs` that its schema cannot express. Throws if one fails. Error details name the key and
+ * its bounds. They repeat no text except a provider id: it might be a secret.
  */
 export function checkRunOptions(request: CreateRunRequest, mocks: MockProviders = NO_MOCKS): void {
   if (request.mode === 'eval') {
@@ -49,7 +49,7 @@ export function checkRunOptions(request: CreateRunRequest, mocks: MockProviders 
   if (request.metadata !== undefined) checkMetadata(request.metadata);
 }
 
-/** Providers that stand in for a model, and whether this caller may name one. */
+/** Mock providers of models, and whether this caller may use one. */
 export interface MockProviders {
   readonly ids: readonly string[];
   readonly allowed: boolean;
@@ -125,7 +125,7 @@ function checkMetadata(metadata: Record<string, unknown>): void {
   }
 }
 
-/** Objects and arrays are a level each; it stops looking at the first value that is too deep. */
+/** Each object and array is a level. Stops at the first value that is too deep. */
 function deeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => deeperThan(levels - 1, inner));

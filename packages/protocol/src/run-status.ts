@@ -1,4 +1,4 @@
-/** Apart from the schemas, so that a thread which needs only this loads only this. */
+/** Separate from the schemas, so that a thread that needs only this loads only this. */
 export const RUN_STATUSES = [
   'pending',
   'running',

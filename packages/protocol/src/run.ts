@@ -22,7 +22,7 @@ export const RunError = closedObject({
 });
 export type RunError = { code: string; message: string; details?: JsonObject };
 
-/** What a pause does with nodes at work: stop them, or let them finish (the default). */
+/** What a pause does with running nodes: stop them, or let them finish (the default). */
 export const DrainPolicy = Type.Enum(['immediate', 'drain-current-node']);
 
 export const RUN_OPTION_LIMITS = {
@@ -32,7 +32,7 @@ export const RUN_OPTION_LIMITS = {
   metadataDepthMax: 4,
 } as const;
 
-/** Body of `POST /v1/runs`: closed as a whole. */
+/** Body of `POST /v1/runs`. Closed. */
 export const CreateRunRequest = closedObject({
   workflowId: Type.String({ minLength: 1, maxLength: 128 }),
   inputs: optional(Values),
@@ -72,7 +72,7 @@ export type RunSummary = Static<typeof RunSummary>;
 
 const Parent = Type.Object({ runId: Type.String(), hostId: Type.String(), cause: Type.String() });
 
-/** Which run started this one; null for one that was started from outside. */
+/** The run that started this one; null if it was started from outside. */
 export const Ancestry = Type.Object({
   runId: Type.String(),
   hostId: Type.String(),
@@ -80,7 +80,7 @@ export const Ancestry = Type.Object({
 });
 export type Ancestry = Static<typeof Ancestry>;
 
-/** The cost of a run so far; model and provider are those of the last call. */
+/** The cost of a run so far. Model and provider are those of the last call. */
 export const OpenwopCost = closedObject({
   usd: optional(Type.Number({ minimum: 0 })),
   tokens: optional(
@@ -95,7 +95,7 @@ export const OpenwopCost = closedObject({
 });
 export type OpenwopCost = Static<typeof OpenwopCost>;
 
-/** What `GET /v1/runs/{runId}` answers. */
+/** The response of `GET /v1/runs/{runId}`. */
 export const RunSnapshot = Type.Object({
   runId: Type.String({ minLength: 1, maxLength: 128 }),
   workflowId: Text,
@@ -112,7 +112,7 @@ export const RunSnapshot = Type.Object({
   error: optional(RunError),
   parentRunId: optional(Type.String()),
   parentNodeId: optional(Type.String()),
-  /** Of nodes that called other workflows. */
+  /** Runs of nodes that called other workflows. */
   childRuns: optional(Type.Array(Type.Object({ runId: Type.String(), status: RunStatus }))),
   /** The run that this one was forked from. */
   sourceRunId: optional(Type.String()),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { optional } from './schema.ts';
 
-/** What stands between the code of packs and the machine of the host. */
+/** The isolation between pack code and the machine of the host. */
 export const SandboxHealth = Type.Object({
   /** `none`: packs from archives are refused. */
   isolation: Type.Union([
@@ -10,11 +10,11 @@ export const SandboxHealth = Type.Object({
     Type.Literal('permission-only'),
     Type.Literal('none'),
   ]),
-  /** Whether their system calls are filtered. */
+  /** Whether system calls of packs are filtered. */
   filtered: Type.Boolean(),
-  /** The version that Python packs get. */
+  /** The version for Python packs. */
   python: optional(Type.String()),
-  /** What is not available, and what to do about it. */
+  /** Unavailable features, and what to do about them. */
   problems: Type.Array(Type.Object({ problem: Type.String(), next: optional(Type.String()) })),
 });
 export type SandboxHealth = Static<typeof SandboxHealth>;

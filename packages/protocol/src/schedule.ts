@@ -1,4 +1,4 @@
-/** Time-based run initiation (host.scheduling): what callers send, what schedules look like. */
+/** Time-based run initiation (host.scheduling): requests and responses. */
 import Type, { type Static } from 'typebox';
 import { CreateRunRequest } from './run.ts';
 import { closedObject, INSTANT_PATTERN, optional, Values } from './schema.ts';
@@ -10,9 +10,9 @@ export const SCHEDULE_LIMITS = {
   cronLengthMax: 128,
   timezoneLengthMax: 64,
   timesMax: 100,
-  /** Missed ticks that `catch-up` still fires after one outage. */
+  /** Missed ticks that `catch-up` fires after one outage. */
   catchUpMax: 100,
-  /** Five years: a leap day always lies within. */
+  /** Five years, which always include a leap day. */
   futureHorizonDays: 1_830,
 } as const;
 
@@ -27,13 +27,16 @@ export const SCHEDULING_CAPABILITY = {
 
 const MISSED_TICKS = ['skip', 'fire-once', 'catch-up'] as const;
 
-/** What becomes of ticks that passed while no host was there to fire them. */
+/** The policy for ticks that were missed while no host was running. */
 export const MissedTicks = Type.Enum([...MISSED_TICKS]);
 export type MissedTicks = Static<typeof MissedTicks>;
 
 export const MISSED_TICKS_DEFAULT: MissedTicks = 'fire-once';
 
-/** The protocol wants policies for missed ticks advertised, and its `scheduling` is closed: a family of this host. */
+/**
+ * The protocol requires hosts to advertise policies for missed ticks, but its `scheduling` is closed, so this is a
+ * family of this host.
+ */
 export const MISSED_TICKS_CAPABILITY = {
   missedTicks: {
     policies: MISSED_TICKS,
@@ -45,10 +48,10 @@ export const MISSED_TICKS_CAPABILITY = {
 export const Cron = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.cronLengthMax });
 export const Timezone = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.timezoneLengthMax });
 const DelayMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-/** With an offset: a time without one would mean something else on every machine. */
+/** With an offset: without one, the time would depend on the machine. */
 export const Instant = Type.String({ maxLength: 40, pattern: INSTANT_PATTERN });
 
-/** What the runs of a schedule or heartbeat are created with, besides their workflow. */
+/** The options of runs of a schedule or heartbeat, besides their workflow. */
 export const runOptionFields = {
   inputs: optional(Values),
   configurable: optional(Values),
@@ -70,7 +73,7 @@ export const CreateScheduleRequest = closedObject({
 export type CreateScheduleRequest = Static<typeof CreateScheduleRequest>;
 
 /**
- * `config` of a workflow trigger of type `schedule`: `cron`, or `delayMs` for one run that long after each
+ * `config` of a workflow trigger of type `schedule`: `cron`, or `delayMs` for one run with that delay after each
  * registration of a new version.
  */
 export const ScheduleTriggerConfig = closedObject({
@@ -90,7 +93,7 @@ export const Schedule = Type.Object({
   at: optional(Type.String()),
   endAt: optional(Type.String()),
   missedTicks: MissedTicks,
-  /** The trigger of the workflow that it was made from; absent for those made over the API. */
+  /** The workflow trigger that it was created from; absent if created over the API. */
   triggerId: optional(Type.String()),
   inputs: Values,
   configurable: Values,

@@ -1,6 +1,6 @@
 /**
- * What TypeBox finds wrong with a value. It looks at all of a value before it reports eight errors, in quadratic
- * time where items repeat, so a large one is shown to it in parts.
+ * The schema errors of a value. TypeBox examines the whole value before it reports eight errors, in quadratic time
+ * for repeated items, so a large value is checked in parts.
  */
 import { INSTANT_PATTERN } from './schema.ts';
 
@@ -12,7 +12,7 @@ export interface SchemaError {
   readonly message: string;
 }
 
-/** As `Compile` makes them. */
+/** As returned by `Compile`. */
 export interface AnyValidator {
   Schema(): unknown;
   Check(value: unknown): boolean;
@@ -22,10 +22,10 @@ export interface AnyValidator {
 const VALUES_MAX = 2_000;
 const PART_VALUES_MAX = 10_000;
 const MEMBERS_MAX = 100;
-/** Parts that only looked wrong because of what they lack. */
+/** The limit of parts that only failed because members were omitted. */
 const ATTEMPTS_MAX = 3;
 
-/** `validator.Errors(value)`, in bounded time. Empty where what is wrong lies between parts. */
+/** `validator.Errors(value)` in bounded time. Empty if the error is only visible across parts. */
 export function schemaErrors(validator: AnyValidator, value: unknown): readonly SchemaError[] {
   if (!isLarge(value)) return validator.Errors(value)[1].map(inWords);
   let attempts = 0;
@@ -66,13 +66,16 @@ interface Part {
   readonly value: unknown;
   /** The length of the longest list. */
   readonly longest: number;
-  /** Pointers to lists, with how many of their items were passed over. */
+  /** Pointers to lists, with the number of skipped items. */
   readonly skipped: ReadonlyMap<string, number>;
-  /** Pointers to what lacks members. */
+  /** Pointers to objects with omitted members. */
   readonly cut: ReadonlySet<string>;
 }
 
-/** Of a long list the items at `from`, of a large object the first members, and of all together `PART_VALUES_MAX`. */
+/**
+ * The items of long lists starting at `from`, the first members of large objects, and at most `PART_VALUES_MAX` in
+ * total.
+ */
 function partOf(whole: unknown, from: number): Part {
   let left = PART_VALUES_MAX;
   let longest = 0;
@@ -104,11 +107,11 @@ function partOf(whole: unknown, from: number): Part {
 
 const pointerStep = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** A member is missing there only because it was omitted. */
+/** The member is only missing because it was omitted. */
 const isOfCut = ({ keyword, instancePath }: SchemaError, cut: ReadonlySet<string>): boolean =>
   cut.has(instancePath) && keyword !== 'additionalProperties' && keyword !== 'type';
 
-/** The error with the indexes that items have in the whole. */
+/** The error with the item indexes of the whole value. */
 function placed(error: SchemaError, skipped: ReadonlyMap<string, number>): SchemaError {
   if (skipped.size === 0) return error;
   const [, ...steps] = error.instancePath.split('/');

@@ -1,15 +1,15 @@
-/** Schemas that the documents of the protocol are made of. */
+/** Common schemas of the protocol documents. */
 import Type, { type TProperties } from 'typebox';
 
-/** An object without any other members. */
+/** An object that refuses other members. */
 export const closedObject = <T extends TProperties>(members: T) =>
   Type.Object(members, { additionalProperties: false });
 
 export const optional = Type.Optional;
 export const Text = Type.String({ minLength: 1 });
-/** At most as long as the protocol allows identifiers to be. */
+/** With the maximum length of identifiers in the protocol. */
 export const Id = Type.String({ minLength: 1, maxLength: 256 });
-/** Which part of a list is read. */
+/** The part of a list to read. */
 export const page = {
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** What a key may do. No scope implies another. */
+/** The permissions of a key. No scope implies another. */
 export const SCOPES = [
   'manifest:read',
   'workflows:write',
@@ -35,7 +35,10 @@ export const SCOPES = [
 export const Scope = Type.Enum([...SCOPES]);
 export type Scope = (typeof SCOPES)[number];
 
-/** A role or group that gates may ask for, as one of a key's scopes: `role:finance-approver`. It opens no route. */
+/**
+ * A role or group that gates may require, as one of a key's scopes: `role:finance-approver`. It gives access to no
+ * route.
+ */
 const ROLE = /^(role|group):[a-z][a-z0-9._-]{0,63}$/;
 export const RoleScope = Type.String({ pattern: ROLE.source });
 export const isRoleScope = (text: string): boolean => ROLE.test(text);

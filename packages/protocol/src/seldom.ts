@@ -1,4 +1,7 @@
-/** What happens in a loop must not fill the log: each key is reported once in a while, by itself, so that none hides another. */
+/**
+ * Prevents repeated messages from filling the log: each key is reported at most once per interval, independent of
+ * others.
+ */
 const KEYS_MAX = 1_000;
 
 export class Seldom {
@@ -11,7 +14,7 @@ export class Seldom {
     this.#everyMs = options.everyMs;
   }
 
-  /** How many were not reported since the last; null to report nothing. */
+  /** The number of unreported occurrences since the last report; null to report nothing. */
   ask(key: string): number | null {
     const now = this.#now();
     const before = this.#reported.get(key);

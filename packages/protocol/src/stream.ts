@@ -4,7 +4,7 @@ import { EVENT_TYPES, isEventType } from './event-catalogue.ts';
 export const STREAM_MODES = ['updates', 'values', 'messages', 'debug'] as const;
 export type StreamMode = (typeof STREAM_MODES)[number];
 
-/** Frames that exist on a stream only, made from events: `values` sends the first, `messages` the second. */
+/** Frames that exist only on streams and are derived from events: `values` sends the first, `messages` the second. */
 export const STREAM_FRAMES = ['state.snapshot', 'ai.message.chunk'] as const;
 
 const isMode = (text: string): text is StreamMode => STREAM_MODES.some((mode) => mode === text);

@@ -1,4 +1,4 @@
-/** The names of resources. Nothing is imported at run time: it is all that a browser has to load. */
+/** The names of resources. This module imports nothing at run time, so that browsers load little. */
 import type { Table } from './wire.ts';
 
 export const SCHEDULES = {

@@ -1,4 +1,4 @@
-/** Runs that outside events start (trigger bridge): what callers register, what subscriptions look like. */
+/** Runs started by external events (trigger bridge): requests and responses. */
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from './json.ts';
 import { Count, closedObject, optional, page, Time } from './schema.ts';
@@ -7,7 +7,7 @@ import { wire } from './wire.ts';
 
 export const TRIGGER_LIMITS = {
   perTenantMax: 1_000,
-  /** Body of one ingested event. */
+  /** The maximum body of one ingested event. */
   maxBodyBytes: 262_144,
   attemptsMax: 20,
   mappedInputsMax: 64,
@@ -16,9 +16,9 @@ export const TRIGGER_LIMITS = {
   recipientsMax: 100,
   attachmentsMax: 10,
   attachmentBytesMax: 10 * 1_048_576,
-  /** Each is listened to all the time. */
+  /** Each has a permanent listener. */
   queuesPerTenantMax: 100,
-  /** How long a repeat of an event starts nothing. */
+  /** How long a repeated event is ignored. */
   dedupMs: 24 * 3_600_000,
 } as const;
 
@@ -31,14 +31,14 @@ export const TRIGGER_SOURCES = ['webhook', 'form', 'email'] as const;
 export const TriggerSource = Type.Enum([...TRIGGER_SOURCES]);
 export type TriggerSource = Static<typeof TriggerSource>;
 
-/** Sources of subscriptions: nothing is sent to one of a queue, it listens to its topic. */
+/** Sources of subscriptions. A queue subscription receives nothing over HTTP: it listens to its topic. */
 export const BRIDGED_SOURCES = [...TRIGGER_SOURCES, 'queue'] as const;
 export const BridgedSource = Type.Enum([...BRIDGED_SOURCES]);
 export type BridgedSource = Static<typeof BridgedSource>;
 
 export const VERIFICATION_MODES = ['required', 'best-effort', 'none'] as const;
 
-/** `openwop` signs time and body; `github` the body alone, which says nothing about when. */
+/** `openwop` signs time and body; `github` only the body, so it has no time. */
 export const SIGNATURE_SCHEMES = ['openwop', 'github'] as const;
 export const SignatureScheme = Type.Enum([...SIGNATURE_SCHEMES]);
 export type SignatureScheme = Static<typeof SignatureScheme>;
@@ -67,7 +67,7 @@ export const TRIGGER_BRIDGE_CAPABILITY = {
   },
 } as const;
 
-/** Variables of the workflow, each with a dotted path into the trigger event: `webhook.body.issue.id`. */
+/** Variables of the workflow, each with a dotted path in the trigger event: `webhook.body.issue.id`. */
 export const InputMapping = Type.Record(
   Type.String({ minLength: 1, maxLength: 256 }),
   Type.String({ minLength: 1, maxLength: TRIGGER_LIMITS.pathLengthMax }),
@@ -81,7 +81,7 @@ const deliveryFields = {
   verification: optional(
     closedObject({
       mode: optional(Type.Enum([...VERIFICATION_MODES])),
-      /** This host's own addition. */
+      /** An extension of this host. */
       scheme: optional(SignatureScheme),
     }),
   ),
@@ -91,18 +91,18 @@ const deliveryFields = {
 const topic = Type.String({ minLength: 1, maxLength: 200 });
 const consumerGroup = Type.String({ minLength: 1, maxLength: 100 });
 
-/** `POST /v1/trigger-subscriptions`. `queue` with its `topic` is this host's own addition. */
+/** `POST /v1/trigger-subscriptions`. `queue` with its `topic` is an extension of this host. */
 export const TriggerSubscriptionRegistration = closedObject({
   source: BridgedSource,
   workflowId: Type.String({ minLength: 1, maxLength: 128 }),
   topic: optional(topic),
-  /** Without one a subscription is a group of its own. */
+  /** Default: a separate group for the subscription. */
   consumerGroup: optional(consumerGroup),
   ...deliveryFields,
 });
 export type TriggerSubscriptionRegistration = Static<typeof TriggerSubscriptionRegistration>;
 
-/** What a mail gateway sends for a message that it has parsed. An attachment has a `url` or its `content` in base64. */
+/** A parsed message from a mail gateway. An attachment has a `url` or its `content` in base64. */
 export const EmailMessage = closedObject({
   from: Type.String({ minLength: 1, maxLength: 1_024 }),
   to: Type.Array(Type.String({ minLength: 1, maxLength: 1_024 }), { maxItems: TRIGGER_LIMITS.recipientsMax }),
@@ -123,7 +123,7 @@ export const EmailMessage = closedObject({
 });
 export type EmailMessage = Static<typeof EmailMessage>;
 
-/** `config` of a workflow trigger that stands for `core.messaging.consume`. */
+/** `config` of a workflow trigger for `core.messaging.consume`. */
 export const QueueTriggerConfig = closedObject({
   topic,
   consumerGroup: optional(consumerGroup),
@@ -141,23 +141,23 @@ export const TriggerSubscription = closedObject({
   state: TriggerState,
   dedupEnabled: Type.Boolean(),
   retryPolicy: TriggerRetryPolicy,
-  /** None of a queue: nobody sends to it. */
+  /** Absent for a queue, to which nothing is sent. */
   secretFingerprint: optional(Type.String({ maxLength: 32 })),
 });
 export type TriggerSubscription = Static<typeof TriggerSubscription>;
 
-/** What the closed shape of a subscription has no room for: this host's own addition. */
+/** Data that the closed shape of a subscription cannot contain. An extension of this host. */
 export const TriggerPurpose = Type.Object({
   workflowId: Type.String(),
-  /** Of a queue: what it listens to, and as whom. */
+  /** For a queue: its topic and its consumer group. */
   topic: optional(Type.String()),
   consumerGroup: optional(Type.String()),
-  /** Of others: where events are sent to. */
+  /** For others: the URL for events. */
   ingestUrl: optional(Type.String()),
 });
 export type TriggerPurpose = Static<typeof TriggerPurpose>;
 
-/** Where events are sent to, and the secret that signs them: only in the answer that made it. */
+/** The URL for events and their signing secret. Only in the response that created it. */
 export const TriggerBinding = Type.Object({
   ingestUrl: Type.String(),
   secret: Type.String({ pattern: '^[0-9a-f]{64}$' }),
@@ -171,7 +171,7 @@ export const TriggerSubscriptionCreated = Type.Object({
 });
 export type TriggerSubscriptionCreated = Static<typeof TriggerSubscriptionCreated>;
 
-/** What a subscription listens to, and as whom. */
+/** The topic of a subscription and its consumer group. */
 export const QueueBinding = Type.Object({ topic: Type.String(), consumerGroup: Type.String() });
 export const QueueSubscriptionCreated = Type.Object({
   subscription: TriggerSubscription,
@@ -179,7 +179,7 @@ export const QueueSubscriptionCreated = Type.Object({
 });
 export type QueueSubscriptionCreated = Static<typeof QueueSubscriptionCreated>;
 
-/** Why a subscription changed its state, or a delivery ended without a run. */
+/** Why a subscription changed its state, or why a delivery ended without a run. */
 export const TriggerReason = Type.Enum([
   'retry-exhausted',
   'operator-paused',
@@ -197,7 +197,7 @@ export const TriggerStateChange = Type.Object({
   reason: optional(TriggerReason),
 });
 
-/** What became of one event. Holds nothing of its content. */
+/** The outcome of one event. Contains nothing of its content. */
 export const TriggerDelivery = Type.Object({
   deliveryId: Type.String(),
   subscriptionId: Type.String(),
@@ -213,7 +213,7 @@ export const TriggerDelivery = Type.Object({
   receivedAt: Time,
   nextAttemptAt: optional(Time),
   finishedAt: optional(Time),
-  /** Attachments that the run goes without, by their place in the message. */
+  /** Attachments that the run does not get, by their position in the message. */
   droppedAttachments: optional(Type.Array(Type.Object({ attachment: Count, reason: Type.String() }))),
 });
 export type TriggerDelivery = Static<typeof TriggerDelivery>;
@@ -221,13 +221,13 @@ export type TriggerDelivery = Static<typeof TriggerDelivery>;
 /** `POST /v1/ingest/{subscriptionId}`. */
 export const IngestAnswer = Type.Object({
   deliveryId: Type.String(),
-  /** The event was taken before; nothing starts again. */
+  /** The event was accepted before, so no run is started. */
   duplicate: optional(Type.Boolean()),
   runId: optional(Type.String()),
 });
 export type IngestAnswer = Static<typeof IngestAnswer>;
 
-/** What a run gets as trigger data. It is content from outside: nothing in it is to be trusted. */
+/** The trigger data of a run. It is content from outside, so it is untrusted. */
 export interface IngestedEvent extends JsonObject {
   source: BridgedSource;
   subscriptionId: string;
@@ -238,15 +238,15 @@ export interface IngestedEvent extends JsonObject {
   [block: string]: Json;
 }
 
-/** What a run gets for a message: what `core.messaging.consume` may put out, and no more. Nothing to be trusted. */
+/** The trigger data of a run for a message: only the outputs that `core.messaging.consume` allows. Untrusted. */
 export interface QueueTriggerEvent extends JsonObject {
   payload: Json;
   headers: Record<string, string>;
-  /** Good for `ctx.queueBus.ack`: the message is acknowledged already. */
+  /** Accepted by `ctx.queueBus.ack`; the message is already acknowledged. */
   messageId: string;
 }
 
-/** What a delivery carries to its run. */
+/** The event of a delivery. */
 export type TriggerEvent = IngestedEvent | QueueTriggerEvent;
 
 export const triggerSubscriptionsWire = wire(TRIGGER_SUBSCRIPTIONS, {
@@ -274,10 +274,10 @@ export const triggerSubscriptionsWire = wire(TRIGGER_SUBSCRIPTIONS, {
       out: Type.Object({
         ...TriggerPurpose.properties,
         deliveries: Type.Array(TriggerDelivery),
-        /** The latest ones, newest first. */
+        /** The latest changes, newest first. */
         stateChanges: Type.Array(TriggerStateChange),
         nextCursor: optional(Type.String()),
-        /** Of a queue: why no messages arrive for now. */
+        /** For a queue: why no messages arrive at the moment. */
         problem: optional(Type.String()),
       }),
     },

@@ -8,7 +8,7 @@ const Amounts = {
   costUsd: Type.Number({ minimum: 0 }),
 };
 
-/** What models were used for, by workflow, from one day to another. */
+/** Use of models by workflow, in a range of days. */
 export const ModelUsage = Type.Object({
   from: Text,
   to: Text,
@@ -17,14 +17,14 @@ export const ModelUsage = Type.Object({
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 
-/** What a run and its children used, and which of their calls nobody knows the end of. */
+/** The usage of a run and its children, and their calls with an unknown outcome. */
 export const RunUsage = Type.Object({
   runId: Text,
-  /** Of the family, with what is reserved now. */
+  /** Of the whole family, including current reservations. */
   tokens: Count,
   costUsd: Type.Number({ minimum: 0 }),
   callCount: Count,
-  /** At most the last 1,000. */
+  /** The last 1,000 at most. */
   calls: Type.Array(
     Type.Object({
       nodeId: optional(Text),

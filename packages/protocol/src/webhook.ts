@@ -15,9 +15,9 @@ export const EventPattern = Type.String({
 export const RegisterWebhookRequest = closedObject({
   url: Type.String({ minLength: 1, maxLength: 2048 }),
   events: Type.Array(EventPattern, { minItems: 1, maxItems: 64, uniqueItems: true }),
-  /** The caller's own tenant, which is also the default. */
+  /** The caller's own tenant (the default). */
   tenantId: optional(Type.String({ minLength: 1, maxLength: 128 })),
-  /** Only runs that carry one of these. */
+  /** Only runs with one of these tags. */
   tags: optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
       minItems: 1,
@@ -30,7 +30,7 @@ export const RegisterWebhookRequest = closedObject({
 });
 export type RegisterWebhookRequest = Static<typeof RegisterWebhookRequest>;
 
-/** What other clients read instead of `webhookId` and `events`. */
+/** Aliases of `webhookId` and `events` for other clients. */
 const OTHER_NAMES = { subscriptionId: Type.String(), eventTypes: Type.Array(Type.String()) };
 
 const NewSecret = {
@@ -40,7 +40,7 @@ const NewSecret = {
   secretFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
 };
 
-/** The one answer that holds the secret. */
+/** The only response with the secret. */
 export const RegisterWebhookResponse = Type.Object({
   ...NewSecret,
   ...OTHER_NAMES,
@@ -51,19 +51,19 @@ export type RegisterWebhookResponse = Static<typeof RegisterWebhookResponse>;
 
 /** `POST /v1/host/gantry/webhooks/{webhookId}:rotate-secret`. */
 export const RotateWebhookSecretRequest = closedObject({
-  /** How long the secret that is replaced signs too; without it a day, with 0 it ends at once. */
+  /** How long the replaced secret also signs. Default: a day; with 0 it ends at once. */
   overlapSeconds: optional(Type.Integer({ minimum: 0, maximum: 7 * 86_400 })),
 });
 
 export const RotatedWebhookSecret = Type.Object({
   ...NewSecret,
-  /** Until then the secret that was replaced signs too. */
+  /** Until then, the replaced secret also signs. */
   previousSecretUntil: optional(Time),
 });
 
 export const WebhookState = Type.Enum(['active', 'failed']);
 
-/** `half-open`: the next delivery is the probe that closes the circuit or opens it again. */
+/** `half-open`: the next delivery is a probe that closes the circuit or opens it again. */
 export const CircuitState = Type.Enum(['closed', 'open', 'half-open']);
 export type CircuitState = Static<typeof CircuitState>;
 
@@ -74,10 +74,10 @@ export const WebhookSubscription = Type.Object({
   events: Type.Array(Type.String()),
   tags: optional(Type.Array(Type.String())),
   durable: Type.Boolean(),
-  /** Its `interrupt.requested` come with a link for each person whom they name. */
+  /** Its `interrupt.requested` events contain a link for each named person. */
   interruptLinks: optional(Type.Literal(true)),
   secretFingerprint: Type.String(),
-  /** Until then the secret before this one signs too. */
+  /** Until then, the previous secret also signs. */
   previousSecretUntil: optional(Time),
   state: WebhookState,
   circuit: CircuitState,
@@ -88,14 +88,14 @@ export const WebhookSubscription = Type.Object({
 });
 export type WebhookSubscription = Static<typeof WebhookSubscription>;
 
-/** `failed` is the end of a plain delivery, `dead` that of a durable one. */
+/** `failed` is the end of a normal delivery, `dead` that of a durable one. */
 export const DeliveryState = Type.Enum(['pending', 'delivered', 'failed', 'dead']);
 export type DeliveryState = Static<typeof DeliveryState>;
 
 export const WebhookDelivery = Type.Object({
   deliveryId: Type.String(),
   webhookId: Type.String(),
-  /** Whose event it is: one of the two. */
+  /** The source of the event: one of the two. */
   runId: optional(Type.String()),
   heartbeatId: optional(Type.String()),
   sequence: Count,

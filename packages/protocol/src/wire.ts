@@ -1,18 +1,18 @@
-/** What a resource looks like from outside: enough for routes, clients, commands and documentation. */
+/** The API of a resource: enough for routes, clients, commands and documentation. */
 import type { Static, TSchema } from 'typebox';
 import type { Scope } from './scope.ts';
 
-/** The names alone, with what each may do. All that a browser or a command line has to load. */
+/** The names of a resource and its methods. Browsers and command lines load only this. */
 export interface Table {
-  /** Of its routes: `schedules`. */
+  /** The path of its routes: `schedules`. */
   readonly path: string;
-  /** Where the protocol lays down the path of items; methods stay below the path of this host. */
+  /** Set if the protocol defines the path of items; methods stay below the path of this host. */
   readonly url?: string;
-  /** The member of an answer that holds a list, when it is not `path`. */
+  /** The member of a response that contains the list, if it is not `path`. */
   readonly list?: string;
-  /** The same list again, under the name that other clients read. */
+  /** An alias of the list for other clients. */
   readonly alsoListed?: string;
-  /** Of one item, in its path and its view: `scheduleId`. `id` when absent. */
+  /** The name of the id of an item, in its path and its view: `scheduleId`. Default: `id`. */
   readonly id?: string;
   /** Methods of one item: `pause`. */
   readonly item?: Readonly<Record<string, 'read' | 'write'>>;
@@ -24,11 +24,11 @@ export interface MethodWire {
   /** One line of help: `Skip its ticks until resumed`. */
   readonly about: string;
   readonly in: TSchema;
-  /** Without it the view of the item. */
+  /** Default: the view of the item. */
   readonly out?: TSchema;
-  /** Answers 202: what it asks for happens later. */
+  /** Responds with 202: the action happens later. */
   readonly accepted?: true;
-  /** Where it needs others than those of `scopes`. */
+  /** If it needs other scopes than `scopes`. */
   readonly scopes?: readonly Scope[];
 }
 
@@ -36,19 +36,19 @@ type MethodName<T extends Table> = (keyof NonNullable<T['item']> | keyof NonNull
 
 export interface Wire<T extends Table = Table> {
   readonly table: T;
-  /** What it is for, one line of help. */
+  /** One line of help. */
   readonly about: string;
   readonly scopes: { readonly read: readonly Scope[]; readonly write: readonly Scope[] };
-  /** How many a list answers when no limit is given; 50 when absent. */
+  /** The number of items of a list without a limit. Default: 50. */
   readonly listed?: number;
-  /** What creates an item. */
+  /** The body that creates an item. */
   readonly input: TSchema;
-  /** What creating answers, when it is not the view. */
+  /** The response of a create, if it is not the view. */
   readonly created?: TSchema;
   readonly view: TSchema;
-  /** Deleting answers nothing instead of the view. */
+  /** A delete returns nothing instead of the view. */
   readonly gone?: true;
-  /** What has routes of its own: `create`, `get`, `remove` or a method. */
+  /** Operations with their own routes: `create`, `get`, `remove` or a method. */
   readonly own?: readonly string[];
   readonly methods: { readonly [name in MethodName<T>]: MethodWire };
 }

@@ -1,4 +1,4 @@
-/** Registered workflows as a list shows them, what registering and checking answer, and workflows made from chains. */
+/** Registered workflows in lists, responses of registration and checks, and workflows created from chains. */
 import Type, { type Static } from 'typebox';
 import { closedObject, optional, Texts, Values } from './schema.ts';
 
@@ -6,7 +6,7 @@ const CHAINS_MAX = 50;
 
 export const WorkflowSummary = Type.Object({
   workflowId: Type.String(),
-  /** Of the content; runs are pinned to it. */
+  /** The hash of the content; runs are pinned to it. */
   hash: Type.String(),
   version: Type.String(),
   name: Type.String(),
@@ -16,7 +16,7 @@ export const WorkflowSummary = Type.Object({
 });
 export type WorkflowSummary = Static<typeof WorkflowSummary>;
 
-/** Not current when a higher version stays so. */
+/** Not current if a higher version is. */
 export const RegisteredWorkflow = Type.Object({ ...WorkflowSummary.properties, current: Type.Boolean() });
 export type RegisteredWorkflow = Static<typeof RegisteredWorkflow>;
 
@@ -31,7 +31,7 @@ export const FromChainRequest = closedObject({
   chains: optional(Type.Array(Values, { minItems: 1, maxItems: CHAINS_MAX })),
   parameters: optional(Values),
   workflowId: optional(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 128 })),
-  /** Parameters stay variables of the workflow that each run may set anew. */
+  /** Parameters become variables of the workflow that each run may set. */
   deferred: optional(Type.Boolean()),
 });
 export type FromChainRequest = Static<typeof FromChainRequest>;

@@ -183,9 +183,9 @@ export const WorkflowDefinition = closedObject({
   variables: Type.Array(WorkflowVariable),
   groups: optional(Type.Array(NodeGroup)),
   channels: optional(Type.Record(Type.String(), ChannelDeclaration)),
-  /** Which packs serve its node types, where the host is not to choose. */
+  /** The packs that serve its node types, if the host must not choose. */
   packs: optional(WorkflowPacks),
-  /** Which versions of the protocol it is made for: a range. */
+  /** A range of protocol versions that the workflow is made for. */
   engines: optional(closedObject({ openwop: Type.String({ minLength: 1, maxLength: 128 }) })),
   configurableSchema: optional(Values),
   defaults: optional(WorkflowDefaults),

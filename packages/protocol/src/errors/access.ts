@@ -1,6 +1,6 @@
 import { refused } from './entry.ts';
 
-/** What a key, role or policy does not allow. */
+/** Refusals by keys, roles and policies. */
 export const ACCESS_ERRORS = {
   ...refused(400, {
     credential_required: [

@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** Why a model was not asked, or did not answer. */
+/** Failures of calls to models. */
 export const AI_ERRORS = {
   ...refused(0, {
     provider_not_supported: [

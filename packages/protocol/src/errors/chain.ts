@@ -1,6 +1,6 @@
 import { refused } from './entry.ts';
 
-/** What workflow chains are refused for: their own shape, their parameters, and what they compose. */
+/** Refusals of workflow chains: their structure, their parameters and their composition. */
 export const CHAIN_ERRORS = {
   ...refused(400, {
     chain_unresolvable_typeid: [

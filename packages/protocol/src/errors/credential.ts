@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** What credentials and secrets refuse. No text says whether a credential exists for somebody else. */
+/** Refusals for credentials and secrets. No text reveals whether a credential of another owner exists. */
 export const CREDENTIAL_ERRORS = {
   ...refused(404, {
     credential_not_found: [

@@ -1,11 +1,11 @@
 export interface ErrorEntry {
-  /** HTTP status; 0 for codes that only a run carries. */
+  /** HTTP status; 0 for codes that only occur in runs. */
   readonly status: number;
   /** Whether sending the same request again can succeed. */
   readonly retriable: boolean;
-  /** What happened, in one sentence that can stand in a response. */
+  /** One sentence that can be sent in a response. */
   readonly message: string;
-  /** What the reader should do next. */
+  /** What the reader should do. */
   readonly next: string;
 }
 

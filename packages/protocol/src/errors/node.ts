@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** Why a single node failed: pack code, a model or a replay. Only runs carry these. */
+/** Why a single node failed: pack code, a model or a replay. These only occur in runs. */
 export const NODE_ERRORS = {
   ...refused(0, {
     sandbox_memory_exceeded: [

@@ -1,6 +1,6 @@
 import { refused } from './entry.ts';
 
-/** What goes wrong with providers, artifact types and prompts that packs bring. */
+/** Errors of providers, artifact types and prompts from packs. */
 export const PACK_CONTENT_ERRORS = {
   ...refused(400, {
     connection_provider_unresolved: [

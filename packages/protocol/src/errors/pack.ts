@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** What packs are refused for: their manifest, their archive, their proof, and what they need of the host. */
+/** Refusals of packs: their manifest, archive, signature and requirements. */
 export const PACK_ERRORS = {
   ...refused(400, {
     invalid_manifest: [

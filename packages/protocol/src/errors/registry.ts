@@ -1,6 +1,6 @@
 import { refused } from './entry.ts';
 
-/** What a pack registry refuses, beside what is wrong with the pack itself. */
+/** Refusals by a pack registry, apart from errors of the pack itself. */
 export const REGISTRY_ERRORS = {
   ...refused(400, {
     invalid_body: [

@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** A request that cannot be served, whoever sends it. */
+/** Requests that cannot be served for any caller. */
 export const REQUEST_ERRORS = {
   ...refused(400, {
     validation_error: [

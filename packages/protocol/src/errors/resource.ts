@@ -1,6 +1,6 @@
 import { refused } from './entry.ts';
 
-/** What workflows, channels, interrupts, webhooks and workspaces refuse. */
+/** Refusals for workflows, channels, interrupts, webhooks and workspaces. */
 export const RESOURCE_ERRORS = {
   ...refused(400, {
     webhook_url_rejected: [

@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** Why a run failed. HTTP responses carry only those with a status. */
+/** Why a run failed. HTTP responses only contain codes with a status. */
 export const RUN_ERRORS = {
   ...refused(0, {
     artifact_invalid: [

@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** What host capabilities answer to pack code. Only nodes carry these. */
+/** Errors of host capabilities for pack code. These only occur in nodes. */
 export const SURFACE_ERRORS = {
   ...refused(0, {
     host_capability_missing: [

@@ -1,11 +1,11 @@
 /**
  * Finds every occurrence of many forms in one pass (Aho-Corasick).
  *
- * I1  A state is the longest end of the text so far that begins a form.
- * I2  Time is linear in the text, whatever the forms: a character lengthens that end by one at most, and each
+ * I1  A state is the longest suffix of the text so far that is a prefix of a form.
+ * I2  Time is linear in the text, whatever the forms: a character lengthens that suffix by at most one, and each
  *     mismatch shortens it.
- * I3  Room is linear in the forms. Only states where forms part have a row of successors for all of ASCII,
- *     complete with those of their shorter ends; the others have one successor, the next number.
+ * I3  Space is linear in the forms. Only states where forms branch have a row of successors for all of ASCII, which
+ *     includes those of their shorter suffixes. Other states have one successor, the next number.
  */
 import { type Form, NONE, ROOT, Trie } from './trie.ts';
 
@@ -14,17 +14,17 @@ const CODE_UNITS = 0x1_0000;
 
 export class Automaton {
   readonly #along: Int32Array;
-  /** The longest shorter end of the same text that also begins a form. */
+  /** The longest shorter suffix of the same text that is also a prefix of a form. */
   readonly #shorter: Int32Array;
-  /** Where the state's row begins in `#rows`, or `NONE`. */
+  /** The start of the state's row in `#rows`, or `NONE`. */
   readonly #rowAt: Int32Array;
   readonly #rows: Int32Array;
-  /** Successors beyond ASCII where forms part, by state and character. */
+  /** Successors beyond ASCII of states where forms branch, by state and character. */
   readonly #beyond = new Map<number, number>();
-  /** The longest form that ends in a state, and for speed whether there is one. */
+  /** The longest form that ends in a state. `#isEnd` is a faster check for one. */
   readonly #ends: Map<number, Form>;
   readonly #isEnd: Uint8Array;
-  /** How many of the last characters may still become a form, or a longer one. */
+  /** The number of last characters that may still become a form, or a longer one. */
   readonly #pending: Int32Array;
 
   constructor(forms: Iterable<Form>) {
@@ -47,7 +47,10 @@ export class Automaton {
     return this.#pending[state]!;
   }
 
-  /** The state after the text. `found` gets each place where a form ends, with the longest that ends there. */
+  /**
+   * Returns the state after the text. `found` is called at each end of a form, with the longest form that ends
+   * there.
+   */
   scan(text: string, from: number, before: number, found: (end: number, form: Form) => void): number {
     const rowAt = this.#rowAt;
     const rows = this.#rows;
@@ -74,10 +77,10 @@ export class Automaton {
     }
   }
 
-  /** In the order of depth: what is known of shorter ends is needed for the longer ones. */
+  /** By depth: longer suffixes need the results of shorter ones. */
   #complete(trie: Trie): void {
     const queue = [ROOT];
-    // The array grows while it is read: successors come after all that is less deep.
+    // The array grows during the loop: successors follow all states of lower depth.
     for (const state of queue) {
       const others = this.#rowAt[state] === NONE ? undefined : trie.branches.get(state);
       if (this.#along[state] !== NONE) queue.push(this.#enter(state, this.#along[state]!, state + 1));
@@ -109,7 +112,7 @@ export class Automaton {
   }
 }
 
-/** Where forms part, and the first characters of all forms, where most texts have their mismatches. */
+/** States where forms branch, and the first characters of all forms, where most mismatches occur. */
 function statesWithRow(trie: Trie): number[] {
   const first = [...trie.successors(ROOT)].map(([, state]) => state);
   return [...new Set([...trie.branches.keys(), ...first])];

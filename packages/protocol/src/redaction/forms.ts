@@ -1,13 +1,13 @@
-/** The spellings in which a secret value can turn up in text: as it is, and as the usual encoders write it. */
+/** The forms in which a secret value can occur in text: unchanged, and as common encoders write it. */
 
-/** A shorter value would be found where it is not meant. */
+/** A shorter value would have false matches. */
 const LENGTH_MIN = 8;
 
 export const isRedactable = (value: string): boolean => value.trim().length >= LENGTH_MIN;
 
-/** Every form under which the value is looked for; none when the value is too short to be looked for. */
+/** All forms of the value to search for; none if the value is too short. */
 export function formsOf(value: string): readonly string[] {
-  // What surrounds a value in a file is no part of the secret, and is lost on the way.
+  // White space around a value in a file is not part of the secret, and may get lost.
   const text = value.trim();
   if (!isRedactable(text)) return [];
   const bytes = utf8(text);
@@ -16,14 +16,17 @@ export function formsOf(value: string): readonly string[] {
   return [...new Set([...forms, ...urlForms(text)])];
 }
 
-/** One character per byte: what a reader of bytes sees, and what the encoders take. */
+/** One character per byte, as a reader of bytes sees it and the encoders expect it. */
 const utf8 = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 
-/** Characters of base64 that also hold bits of what precedes the value, by its offset in a group of three bytes. */
+/**
+ * The number of base64 characters that also contain bits of the text before the value, by its offset in a group of
+ * three bytes.
+ */
 const SHARED_CHARACTERS = [0, 2, 3] as const;
 
-/** The characters that depend on the value alone, whatever precedes and follows it. */
+/** The characters that depend only on the value, whatever precedes and follows it. */
 function base64At(bytes: string, offset: number): string {
   const whole = Math.floor(((offset + bytes.length) * 8) / 6);
   return btoa('\0'.repeat(offset) + bytes).slice(SHARED_CHARACTERS[offset], whole);
@@ -36,7 +39,7 @@ function hex(bytes: string): string[] {
   return [lower, lower.toUpperCase()];
 }
 
-/** Also with the escapes that other languages add, JSON as a string within JSON, and names in JSON pointers. */
+/** Includes the escapes of other languages, JSON as a string within JSON, and names in JSON pointers. */
 function jsonForms(text: string): string[] {
   const once = inJson(text);
   const ascii = once.replace(
@@ -50,7 +53,7 @@ function jsonForms(text: string): string[] {
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Components, forms, and what a URL makes of a value in its path, query and fragment. */
+/** URL components, forms, and the URL encoding of a value in path, query and fragment. */
 function urlForms(text: string): string[] {
   const wellFormed = text.toWellFormed();
   const url = new URL('http://h');
@@ -61,6 +64,6 @@ function urlForms(text: string): string[] {
   const forms = [encodeURIComponent(wellFormed), encodeURI(wellFormed), form, url.search.slice(1)];
   forms.push(url.pathname.slice(1), url.hash.slice(1));
   const lower = forms.map((escaped) => escaped.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
-  // Escapes only lengthen a text: a shorter one is a path whose `..` was resolved, and says less than the value.
+  // Escapes only lengthen a text: a shorter one is a path whose `..` was resolved, and reveals less than the value.
   return [...forms, ...lower].filter(({ length }) => length >= wellFormed.length);
 }

@@ -1,4 +1,4 @@
-/** Several sets of values as one: each takes what the one before it leaves. */
+/** Combines several redactors: each processes the output of the previous one. */
 import { EMPTY_REDACTOR, type RedactedStream, type Redactor } from './redactor.ts';
 
 export function joinRedactors(redactors: readonly Redactor[]): Redactor {

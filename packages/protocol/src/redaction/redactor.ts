@@ -1,4 +1,4 @@
-/** Replaces every form of a set of secret values by `[REDACTED:<label>]`. */
+/** Replaces every form of a set of secret values with `[REDACTED:<label>]`. */
 import type { Json } from '../json.ts';
 import { Automaton } from './automaton.ts';
 import { formsOf } from './forms.ts';
@@ -6,30 +6,30 @@ import { FormStream } from './stream.ts';
 import { type Form, ROOT } from './trie.ts';
 
 export interface Redactor {
-  /** True while there is nothing to look for. */
+  /** True if there is nothing to search for. */
   readonly isEmpty: boolean;
-  /** The same string when it has no form. */
+  /** Returns the same string if it contains no form. */
   redact(text: string): string;
-  /** Keys and numbers too. The same value when it has no form. */
+  /** Includes keys and numbers. Returns the same value if it contains no form. */
   redactJson<T extends Json>(value: T): T;
   contains(value: Json): boolean;
-  /** For text that arrives in pieces: holds back only what may become a form. */
+  /** For text that arrives in chunks: holds back only characters that may become a form. */
   stream(): RedactedStream;
 }
 
 export interface RedactedStream {
   push(chunk: string): string;
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string;
 }
 
 export interface SecretValue {
   readonly value: string;
-  /** Stands in the text instead of the value. */
+  /** Replaces the value in the text. */
   readonly label: string;
 }
 
-/** A long text that ends within a form was probably cut there: what is left of the form goes too. */
+/** A long text that ends within a form was probably cut there, so the rest of the form is removed too. */
 const CUT_TEXT_MIN = 256;
 const CUT_FORM_MIN = 8;
 
@@ -79,7 +79,7 @@ class FormRedactor implements Redactor {
     return Object.entries(value).some(([key, member]) => this.contains(key) || this.contains(member));
   }
 
-  /** Whether a form is in the text, and how many of its last characters begin one. */
+  /** Whether the text contains a form, and how many of its last characters start one. */
   #look(text: string): { readonly isFound: boolean; readonly begun: number } {
     let isFound = false;
     const state = this.#automaton.scan(text, 0, ROOT, () => {
@@ -103,5 +103,5 @@ class FormRedactor implements Redactor {
   }
 }
 
-/** A number of fewer digits is no form of any value. */
+/** A number with fewer digits is not a form of any value. */
 const isLong = (value: number): boolean => Math.abs(value) >= 10_000_000 || !Number.isInteger(value);

@@ -1,13 +1,13 @@
-/** Text in pieces, without the forms of secrets. What was found overlapping is replaced as one. */
+/** Redacts text that arrives in chunks. Overlapping matches are replaced as one. */
 import type { Automaton } from './automaton.ts';
 import { type Form, ROOT } from './trie.ts';
 
-/** Places count from the beginning of the text that is held. */
+/** Positions are relative to the start of the held text. */
 interface Span {
   readonly start: number;
   readonly end: number;
   readonly label: string;
-  /** Its mark is already out: the rest of it is dropped. */
+  /** Its mark is already emitted: the rest of it is dropped. */
   readonly isMarked: boolean;
 }
 
@@ -15,7 +15,7 @@ export class FormStream {
   readonly #automaton: Automaton;
   #state = ROOT;
   #held = '';
-  /** How much of `#held` is already out, or replaced. */
+  /** How much of `#held` is already emitted or replaced. */
   #done = 0;
   #spans: Span[] = [];
 
@@ -35,13 +35,13 @@ export class FormStream {
     return this.#release(this.#held, this.#held.length);
   }
 
-  /** The text was cut within a form: its beginning is replaced as well. */
+  /** The text was cut within a form: its beginning is replaced too. */
   endWithin(): string {
     this.#add(this.#held.length, { text: this.#held, label: 'part' });
     return this.end();
   }
 
-  /** The mark names the one that begins first, and the longest of those. */
+  /** The mark names the form that starts first; of several, the longest. */
   #add(end: number, { text, label }: Form): void {
     let span: Span = { start: end - text.length, end, label, isMarked: false };
     for (let last = this.#spans.at(-1); last && last.end > span.start; last = this.#spans.at(-1)) {
@@ -51,7 +51,7 @@ export class FormStream {
     this.#spans.push(span);
   }
 
-  /** Nothing that is found from now on begins before `decided`. */
+  /** Later matches never start before `decided`. */
   #release(text: string, decided: number): string {
     let out = '';
     const open: Span[] = [];

@@ -1,7 +1,7 @@
-/** The beginnings of a set of forms. Each is a state with a number; 0 is the empty one. */
+/** The prefixes of a set of forms. Each is a numbered state; 0 is the empty prefix. */
 export interface Form {
   readonly text: string;
-  /** Names the secret in what replaces it. */
+  /** Names the secret in the replacement. */
   readonly label: string;
 }
 
@@ -12,7 +12,7 @@ export class Trie {
   readonly depth: number[] = [0];
   /** The character that leads to the state with the next number, or `NONE`. */
   readonly along: number[] = [NONE];
-  /** All other successors by character: only where forms part. */
+  /** All other successors by character, only for states where forms branch. */
   readonly branches = new Map<number, Map<number, number>>([[ROOT, new Map()]]);
   /** The form that ends here. */
   readonly ends = new Map<number, Form>();
@@ -30,7 +30,7 @@ export class Trie {
     return this.along[state] === NONE && !this.branches.has(state);
   }
 
-  /** Of forms that two secrets have in common, the first one stays. */
+  /** If two secrets have a form in common, the first one is kept. */
   #add(form: Form): void {
     let state = ROOT;
     for (let at = 0; at < form.text.length; at++) {
