@@ -10,7 +10,7 @@ const packRules = (catalogue: CatalogueName): AccessRules => ({
   [`GET /v1/${catalogue}/{name}/-/{version}.tgz`]: 'optional',
   [`GET /v1/${catalogue}/{name}/-/{version}.json`]: 'optional',
   [`GET /v1/${catalogue}/{name}/-/{version}.sig`]: 'optional',
-  // Any key: the route checks the scope itself, after the address, in the order the protocol gives.
+  // Any key: the route checks the scope itself, after the address, in the order that the protocol defines.
   [`PUT /v1/${catalogue}/{name}/-/{version}.tgz`]: [],
   [`PUT /v1/${catalogue}/{name}/-/{version}`]: [],
   [`DELETE /v1/${catalogue}/{name}/-/{version}`]: ['packs:publish'],

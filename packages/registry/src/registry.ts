@@ -29,10 +29,10 @@ const SWEEP_EVERY_MS = 24 * 3_600_000;
 /** Settings of a registry, standalone or mounted. */
 interface RegistryPolicy {
   readonly name: string;
-  /** Where clients reach it, without a slash at the end. Called once it serves. */
+  /** The address for clients, without a trailing slash. Called once the registry serves. */
   readonly publicUrl: () => string;
   readonly acceptsUnsigned: boolean;
-  /** Accepts `private.` names too, which are read with a key. */
+  /** Also accepts `private.` names, which can only be read with a key. */
   readonly acceptsPrivate: boolean;
   /** Trusted Sigstore root and signers; without them no bundle is verified. */
   readonly sigstore?: SigstoreTrust;
@@ -55,7 +55,7 @@ export interface Registry {
   readonly testCatalogue: Catalogue | undefined;
   /** The API. */
   routes(app: Api): void;
-  /** What a standalone registry serves at its root: web pages, and schemas at their `$id`. */
+  /** The root of a standalone registry: web pages, and schemas at their `$id`. */
   site(app: Api): void;
   /** Loads the catalogue and follows changes of other processes. Routes can be served from then on. */
   start(): Promise<void>;
@@ -96,7 +96,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     keyName: async ({ tenant, keyId }) =>
       (await store.records.keys(tenant)).find((key) => key.keyId === keyId)?.name ?? '',
   });
-  // Where none are accepted, none are shown: also not those of a time when they were.
+  // If private packs are not accepted, none are shown, including those published earlier.
   const readerOf = (name: CatalogueName): ReaderOf =>
     policy.acceptsPrivate ? createReaderOf(name, claims) : () => ANYONE;
   const guarded = (app: Api, add: (scope: Api) => void): void =>
@@ -143,7 +143,10 @@ export function createRegistry(options: RegistryOptions): Registry {
   };
 }
 
-/** Whatever the routes of `app` answer: what a key shows stays out of shared caches and of pages from elsewhere. */
+/**
+ * For all routes of `app`: responses that depend on a key are kept out of shared caches and of pages of other
+ * origins.
+ */
 function guardPrivateReplies(app: Api): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const varies = reply.getHeader('vary');

@@ -23,7 +23,7 @@ import { createRegistry, REGISTRY_ACCESS, type Registry } from './registry.ts';
 import { type Settings, SettingsError } from './settings.ts';
 import { openStorage } from './storage/open-storage.ts';
 
-/** For all bodies but archives, which have their own limit. */
+/** For all bodies except archives, which have their own limit. */
 const BODY_BYTES_MAX = 1_048_576;
 
 const ACCESS: AccessRules = {
@@ -54,7 +54,7 @@ export interface RegistryServer {
   prepare(): Promise<void>;
   /** Listens, and returns the address. */
   start(): Promise<string>;
-  /** A new admin key was shown. */
+  /** Called after a new admin key was shown. */
   greeted(): Promise<void>;
   /** Stops accepting requests, waits for those in progress, and closes the store. */
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Settings of a standalone registry, from flags and environment. Flags win. */
+/** Settings of a standalone registry, from flags and environment. Flags have precedence. */
 import path from 'node:path';
 import {
   adminKeyOf,

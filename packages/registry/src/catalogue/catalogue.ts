@@ -1,4 +1,4 @@
-/** What is published. The packs and the test namespace are separate catalogues. */
+/** The published packs. The packs and the test namespace are separate catalogues. */
 import type { PackKind, SignatureCovers } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 
@@ -20,7 +20,7 @@ export interface Yank {
   readonly yankedBy: string;
 }
 
-/** Kept for audits, also when the version is yanked. */
+/** Kept for audits, even if the version is yanked. */
 export interface Provenance {
   readonly publishedAt: string;
   /** The key's id and name; never its secret. */
@@ -58,16 +58,16 @@ export interface PublishedVersion {
   readonly provenance: Provenance;
 }
 
-/** What a pack that declares itself a connector integrates with. */
+/** The service that a connector pack integrates with. */
 export interface ConnectorFacet {
   readonly id: string;
   readonly displayName: string;
-  /** Absent when its actions need no sign-in. */
+  /** Absent if its actions need no sign-in. */
   readonly authType?: string;
   readonly actions: readonly { readonly typeId: string; readonly displayName: string }[];
 }
 
-/** What lists and searches show of a pack, kept in memory. Describes the version that `latestOf` selects. */
+/** The summary of a pack for lists and searches, kept in memory. Describes the version that `latestOf` selects. */
 export interface PackSummary {
   readonly name: string;
   readonly kind: PackKind;
@@ -76,7 +76,7 @@ export interface PackSummary {
   readonly license: string;
   readonly author: string;
   readonly tags: readonly string[];
-  /** As the index counts them: node types and agents, chains, templates, cards, artifact types, or the provider. */
+  /** As counted in the index: node types and agents, chains, templates, cards, artifact types, or the provider. */
   readonly typeIds: readonly string[];
   readonly nodeCount: number;
   readonly agentCount: number;
@@ -89,7 +89,7 @@ export interface PackSummary {
 
 export interface Catalogue {
   readonly name: CatalogueName;
-  /** Grows with every change; derived documents are cached by it. */
+  /** Grows with every change; the cache key of derived documents. */
   readonly revision: number;
   /** By name. */
   summaries(): readonly PackSummary[];

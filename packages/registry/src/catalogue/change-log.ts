@@ -1,8 +1,9 @@
 /**
  * The log of a catalogue: each change appends one line, in the same commit.
  *
- * I1  Lines are dense from 1, and each commit takes the next one: of two concurrent commits one loses, and decides again.
- * I2  A process that knows line n has applied every line before it.
+ * I1  Lines are dense from 1, and each commit takes the next one: of two concurrent commits one loses and is
+ *     retried.
+ * I2  A process at revision n has applied every line up to n.
  */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { CatalogueName } from './catalogue.ts';
@@ -10,7 +11,7 @@ import { putEntry } from './entries.ts';
 
 const KIND = 'registry-change';
 const PAGE = 200;
-/** A commit is lost only to another process, which then has made progress. */
+/** A commit is only lost to another process, which has then made progress. */
 const ATTEMPTS_MAX = 50;
 
 type ChangeType =
@@ -30,7 +31,7 @@ export interface Change {
   /** The pack or the namespace that changed; `*` is all packs. */
   readonly name: string;
   readonly version?: string;
-  /** To whom a claim belongs since. */
+  /** The new owner of a claim. */
   readonly owner?: string;
   /** Id of the API key that made the change. */
   readonly by: string;

@@ -1,4 +1,4 @@
-/** Entries of the store, as the registry keeps them. */
+/** Entries of the registry in the store. */
 import { given } from '@gantry/protocol';
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 

@@ -1,6 +1,6 @@
 /**
- * What a reader sees of a catalogue: the one place that decides it. Private packs are for the tenants that may publish
- * them and for operators. For everyone else they do not exist.
+ * Decides which packs a reader of a catalogue sees. Private packs are visible to the tenants that may publish them
+ * and to operators. For all others they do not exist.
  */
 import { type Caller, HOST_ADMIN, knownCaller, liveTenant } from '@gantry/http';
 import type { FastifyRequest } from 'fastify';
@@ -10,13 +10,13 @@ import { isPublicName } from '../publish/address.ts';
 import type { Catalogue, CatalogueName } from './catalogue.ts';
 
 export interface Reader {
-  /** Equal for readers that see the same at one revision: derived documents are cached by it. */
+  /** Equal for readers that see the same packs at one revision; the cache key of derived documents. */
   readonly id: string;
-  /** Of a pack or a namespace. */
+  /** For a pack or a namespace. */
   sees(name: string): boolean;
 }
 
-/** Without a key, or with one that shows nothing more. */
+/** A reader without a key, or with one that shows nothing more. */
 export const ANYONE: Reader = { id: 'anyone', sees: isPublicName };
 const OPERATOR: Reader = { id: 'operator', sees: () => true };
 

@@ -61,7 +61,7 @@ export class RevisionCache<T> {
   }
 }
 
-/** Readers without a key share one view, and so do operators; the others are a view per tenant. */
+/** Readers without a key share one view, as do operators. Other readers have a view per tenant. */
 const VIEWS_MAX = 16;
 
 /** Derives a value once per view and revision of the catalogue; concurrent callers share it. */

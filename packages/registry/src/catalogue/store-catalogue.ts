@@ -27,7 +27,7 @@ const VERSIONS_MAX = 5_000;
 
 interface KnownPack {
   readonly summary: PackSummary;
-  /** Of the last change to the pack. */
+  /** The revision of the last change to the pack. */
   readonly revision: number;
   readonly entryVersion: number;
 }
@@ -52,7 +52,7 @@ export interface VersionAddress {
   readonly version: string;
 }
 
-/** What to do with a version, given its stored state. */
+/** The decision about a version, given its stored state. */
 export type VersionDecision<T> =
   | { readonly kind: 'keep'; readonly result: T }
   | {

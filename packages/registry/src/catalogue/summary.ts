@@ -33,7 +33,7 @@ const typeIdsOf = ({ kind, manifest }: Pick<PublishedVersion, 'kind' | 'manifest
 export const nodeTypeIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'nodes', 'typeId');
 export const agentIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'agents', 'agentId');
 
-/** Undefined for packs that are no connector. */
+/** Undefined for packs that are not connectors. */
 export function connectorOf(manifest: JsonObject): ConnectorFacet | undefined {
   const connector = member(manifest, 'connector');
   const id = textAt(connector, 'id');

@@ -1,4 +1,4 @@
-/** A stored version. An unpublished one stays on record, so that it can never get other bytes. */
+/** A stored version. An unpublished one stays on record, so that its content can never be replaced. */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { CatalogueName, PublishedVersion } from './catalogue.ts';
 import { putEntry, readEntries } from './entries.ts';
@@ -20,7 +20,7 @@ export interface VersionRecord {
   readonly state: VersionState;
   /** Version of the entry, for the next write. */
   readonly entryVersion: number;
-  /** Characters of the entry: what caching it costs. */
+  /** Characters of the entry: its cost in the cache. */
   readonly size: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The feed of security advisories.
  *
- * I1  An advisory is accepted only when every affected version is yanked; the refusal names those that are not.
+ * I1  An advisory is accepted only if every affected version is yanked; the refusal names those that are not.
  * I2  The day of first publication never changes; everything else may be corrected.
  * I3  An advisory about a private pack names no other pack, so it is shown as a whole or not at all.
  */

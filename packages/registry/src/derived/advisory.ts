@@ -1,4 +1,4 @@
-/** An advisory that this registry publishes: stricter than what readers accept. */
+/** An advisory that this registry publishes. Its schema is stricter than that of readers. */
 import { exposures, SecurityAdvisory } from '@gantry/packs';
 import { closedObject, invalid, type OpenwopError } from '@gantry/protocol';
 import semver from 'semver';

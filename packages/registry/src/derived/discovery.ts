@@ -1,4 +1,4 @@
-/** The discovery document: what the registry supports, and its addresses. */
+/** The discovery document: supported features and addresses. */
 import type { Reader } from '../catalogue/reader.ts';
 
 export const REGISTRY_VERSION = '1.0.0';
@@ -6,7 +6,7 @@ export const REGISTRY_VERSION = '1.0.0';
 export interface RegistryProfile {
   readonly name: string;
   readonly operator: string;
-  /** Where clients reach it, without a slash at the end. */
+  /** The address for clients, without a trailing slash. */
   readonly publicUrl: string;
   /** Scopes that may be published here, such as `core` and `vendor`. */
   readonly namespaces: readonly string[];
@@ -26,7 +26,7 @@ export interface SigningKeyEntry {
   readonly validUntil?: string;
 }
 
-/** Which keys may sign which names, of those that a reader sees. */
+/** The keys that may sign the names that a reader sees. */
 export interface KeyDirectory {
   signingKeys(reader: Reader): readonly SigningKeyEntry[];
   namespaceAssignments(reader: Reader): readonly object[];

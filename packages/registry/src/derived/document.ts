@@ -34,7 +34,7 @@ export async function sendDocument(
   return readPayload(request, reply, document.text);
 }
 
-/** A route without parameters that answers a document. */
+/** A route without parameters that returns a document. */
 export function documentRoute(
   app: Api,
   url: string,

@@ -109,7 +109,7 @@ const SPDX_IDS = new Set(
   MPL-2.0 Python-2.0 Unlicense Zlib`.split(/\s+/),
 );
 
-/** A licence as CycloneDX wants it: an SPDX identifier, an expression of such, or a plain name. */
+/** A licence in the form of CycloneDX: an SPDX identifier, an expression of these, or a plain name. */
 export function licensesOf(license: string): JsonObject[] {
   const parts = license.split(/ (?:OR|AND) /);
   if (!parts.every((part) => SPDX_IDS.has(part))) return [{ license: { name: license } }];

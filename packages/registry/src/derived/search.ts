@@ -126,7 +126,7 @@ const QUERY_TERMS_MAX = 10;
 /** Per pack. The name comes first; words at the end of a long description are dropped. */
 const WORDS_MAX = 1_000;
 const WORD_CHARS_MAX = 64;
-/** How many words that begin with a term are compared. */
+/** The maximum number of words compared for a prefix. */
 const COMPLETIONS_MAX = 50;
 
 const WEIGHTS = { name: 8, tag: 6, connector: 6, typeId: 4, action: 4, description: 2 } as const;

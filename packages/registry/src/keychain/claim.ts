@@ -1,4 +1,4 @@
-/** A claim: which tenants publish under a namespace, and with which keys. Pure. */
+/** A claim: the tenants that publish under a namespace, and their keys. Pure. */
 import {
   isRotationProved,
   isValidAt,
@@ -12,9 +12,9 @@ import { invalid, OpenwopError } from '@gantry/protocol';
 import { checkScope } from '../publish/address.ts';
 
 export interface Claim {
-  /** `a.b.*` is every name that begins with `a.b.`; without the star it is one name. */
+  /** `a.b.*` is every name that starts with `a.b.`; without the star it is one name. */
   readonly namespace: string;
-  /** The tenant that claimed it, or that the operator named. */
+  /** The tenant that claimed it, or that the operator assigned. */
   readonly owner: string;
   /** Other tenants that may publish under it. */
   readonly publishers: readonly string[];
@@ -46,10 +46,13 @@ export function overlap(left: string, right: string): boolean {
   );
 }
 
-/** `vendor.acme` of its names: the first account that claims or publishes there has all of it. Undefined elsewhere. */
+/**
+ * The `vendor.acme` prefix of a name. It belongs to the first account that claims or publishes under it. Undefined
+ * for other names.
+ */
 export const vendorOf = (name: string): string | undefined => /^vendor\.[^.]+(?=\.)/.exec(name)?.[0];
 
-/** Whether two accounts cannot both have them. */
+/** Whether the two cannot belong to different accounts. */
 export function excludes(left: string, right: string): boolean {
   const vendor = vendorOf(left);
   return overlap(left, right) || (vendor !== undefined && vendor === vendorOf(right));
@@ -84,19 +87,19 @@ export function checkKey(key: KeychainKey): void {
   if (problem !== undefined) throw invalid(`${problem}.`);
 }
 
-/** The key, valid until then at the latest. Earlier signatures stay valid. */
+/** Limits the validity of a key to this time. Earlier signatures stay valid. */
 function ended(key: KeychainKey, at: number): KeychainKey {
   const until = Math.min(at, key.validUntil === undefined ? at : Date.parse(key.validUntil));
   return { ...key, validUntil: new Date(until).toISOString() };
 }
 
-/** The keychain with a new key that only the operator vouches for. */
+/** The keychain with a new key that only the operator has confirmed. */
 export function restarted(keys: readonly KeychainKey[], key: KeychainKey, now: number): KeychainKey[] {
   const last = keys.at(-1);
   return last === undefined ? [key] : [...keys.slice(0, -1), ended(last, now), key];
 }
 
-/** The claim after a rotation: the old key ends when the new one begins, and not before now. */
+/** The claim after a rotation: the old key ends when the new one starts, but not before now. */
 export function rotated(claim: Claim, next: KeychainKey, now: number): Claim {
   const old = claim.keys.at(-1);
   if (old === undefined)

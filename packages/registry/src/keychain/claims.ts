@@ -1,4 +1,4 @@
-/** All claims, in memory and in the store. Changes go through the log, so that no two overlap. */
+/** All claims, in memory and in the store. Changes use the log, so that no two claims overlap. */
 import type { Keychain, KeychainKey, TrustedKey } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
@@ -115,7 +115,7 @@ export class Claims {
     if (claim !== undefined && mayPublish(claim, tenant)) return;
     throw new OpenwopError('forbidden', {
       message:
-        // Whether a private name exists is not for others to know
+        // The existence of a private name must not be revealed to others
         !isPublicName(name)
           ? `${name} is in no namespace of your tenant. Claim one for it, or ask its owner.`
           : claim === undefined
@@ -131,7 +131,7 @@ export class Claims {
     return !isKnown && vendorOf(name) !== undefined;
   }
 
-  /** Claims the whole of `vendor.<org>`, or the name alone where its account has claimed other parts of it. */
+  /** Claims all of `vendor.<org>`, or only the name if its account has claimed other parts of it. */
   async reserve(name: string, owner: string, keyId: string): Promise<void> {
     const vendor = vendorOf(name);
     if (vendor === undefined || this.claimOf(name) !== undefined) return;
@@ -144,7 +144,7 @@ export class Claims {
     return this.all().find((claim) => claim.owner !== tenant && excludes(claim.namespace, name));
   }
 
-  /** Creates or changes a claim. The same claim again changes nothing. */
+  /** Creates or changes a claim. Repeating the same claim changes nothing. */
   claim(request: ClaimRequest, by: Claimant): Promise<ClaimOutcome> {
     checkNamespace(request.namespace, this.#options.scopes);
     if (request.key !== undefined) checkKey(request.key);
@@ -162,7 +162,7 @@ export class Claims {
     });
   }
 
-  /** Frees a namespace. `isUsed` says whether something is published there. */
+  /** Releases a namespace. `isUsed` returns whether anything is published there. */
   drop(namespace: string, by: string, isUsed: (claim: Claim) => boolean): Promise<Claim> {
     return this.#options.changes.write(async () => {
       const known = this.#claims.get(namespace);
@@ -191,7 +191,7 @@ export class Claims {
     });
   }
 
-  /** The claims that this one replaces: an operator may widen a claim, and give it to another owner. */
+  /** The claims that this one replaces: an operator may widen a claim, and assign it to another owner. */
   #refuseTaken({ namespace, owner }: ClaimRequest, { isOperator }: Claimant): KnownClaim[] {
     const others = [...this.#claims.values()].filter(
       ({ claim }) =>
@@ -261,7 +261,7 @@ export class Claims {
 const isPartOf = (claim: Claim, namespace: string, owner: string): boolean =>
   claim.owner === owner && namespace.endsWith('.*') && claim.namespace.startsWith(namespace.slice(0, -1));
 
-/** One claim with the keys of all, oldest first: they go on verifying what they signed. */
+/** One claim with the keys of all, oldest first: they still verify earlier signatures. */
 function mergedClaim(
   { key: _, ...request }: ClaimRequest,
   parts: readonly (KnownClaim | undefined)[],
@@ -272,7 +272,7 @@ function mergedClaim(
   return { ...request, keys: keys.sort((a, b) => (a.validFrom < b.validFrom ? -1 : 1)), claimedAt };
 }
 
-/** The first key starts the keychain. Only the operator can restart it, when the last key is lost. */
+/** The first key starts the keychain. Only the operator can restart it, if the last key is lost. */
 function claimAfter(
   { key, ...request }: ClaimRequest,
   before: Claim | undefined,

@@ -4,7 +4,7 @@ import type { Deprecation, PublishedVersion, Yank } from '../catalogue/catalogue
 import type { VersionDecision } from '../catalogue/store-catalogue.ts';
 import type { VersionState } from '../catalogue/version-entry.ts';
 
-/** Short enough that few can depend on the version yet. */
+/** Short enough that few users can depend on the version yet. */
 const UNPUBLISH_WINDOW_MS = 72 * 3_600_000;
 
 export interface Act {
@@ -67,7 +67,7 @@ export const yank =
   (state) => {
     const published = publishedOf(state);
     const before = published.yank;
-    // The first reason stays; an advisory may follow
+    // The first reason is kept; an advisory may be added
     if (before && (advisoryUrl === undefined || before.advisoryUrl === advisoryUrl)) return keep(published);
     const mark: Yank = {
       ...(before ?? { reason, yankedAt: isoTime(now), yankedBy: by }),
@@ -76,7 +76,7 @@ export const yank =
     return write('yanked', { ...published, yank: mark });
   };
 
-/** The yank stays on record, with the time of its end. */
+/** The yank stays on record, with its end time. */
 export const revertYank =
   ({ by, now }: Act): Decide<PublishedVersion> =>
   (state) => {

@@ -1,4 +1,4 @@
-/** Kinds of packs with data and no code. */
+/** Packs that contain data and no code. */
 import { given, type JsonObject } from '@gantry/protocol';
 import { entriesAt, isTrueAt, member, objectsAt, shorten, textAt, textsAt, wordFor } from '../json-values.ts';
 import { schemaAt } from './content-node.ts';
@@ -14,7 +14,7 @@ const folded = (title: string, text: string | undefined): Html =>
     ? html``
     : html`<details><summary>${title}</summary><pre tabindex="0" class="prose"><code>${shorten(text, TEXT_CHARS_MAX)}</code></pre></details>`;
 
-/** Fields of forms and cards, variables of prompts: the same table as for schemas. */
+/** Fields of forms and cards and variables of prompts use the same table as schemas. */
 function fieldTable(title: string, fields: readonly JsonObject[], id: string): Html {
   if (fields.length === 0) return html``;
   const properties = Object.fromEntries(

@@ -87,7 +87,7 @@ const SIGN_IN: Readonly<Record<string, string>> = {
   credential: 'a stored credential',
 };
 
-/** What the pack integrates with, how people sign in, and what it does there. */
+/** The service of a connector, its sign-in, and its actions. */
 export function connectorSection(view: PackView): Html {
   const connector = connectorOf(manifestOf(view));
   if (!connector) return html``;

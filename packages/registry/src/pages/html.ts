@@ -1,4 +1,4 @@
-/** What the pages of the registry are written with. */
+/** Helpers for the pages of the registry. */
 import { type Html, html } from '@gantry/http';
 
 export { Html, html } from '@gantry/http';

@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts';
 import { codeSpans } from './markdown.ts';
 import { manifestOf, type PackView } from './view.ts';
 
-/** The manifest has the rest. */
+/** The manifest contains the rest. */
 const ITEMS_MAX = 60;
 
 interface ItemsOptions {

@@ -1,4 +1,4 @@
-/** What all pages share: system fonts, one column of text, light and dark. */
+/** The common layout of all pages: system fonts, one column of text, light and dark. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RegistryProfile } from '../derived/discovery.ts';

@@ -1,4 +1,4 @@
-/** Short marks for kind, signature and state. Never by colour alone. */
+/** Short marks for kind, signature and state. Colour is never the only difference. */
 import type { PackKind } from '@gantry/packs';
 import type { ConnectorFacet, PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
 import { shorten } from '../json-values.ts';
@@ -19,7 +19,7 @@ type Tone = 'good' | 'plain' | 'warn' | 'bad';
 
 const mark = (tone: Tone, text: string): Html => html`<span class="mark ${tone}">${text}</span>`;
 
-/** A node pack is called after its contents. */
+/** A node pack is named after its contents. */
 export function kindMark({ kind, nodeCount, agentCount }: Contents): Html {
   const name =
     kind !== 'node' || nodeCount * agentCount > 0 ? KIND_NAMES[kind] : agentCount > 0 ? 'Agents' : 'Nodes';
@@ -28,7 +28,7 @@ export function kindMark({ kind, nodeCount, agentCount }: Contents): Html {
 
 type Contents = Pick<PackSummary, 'kind' | 'nodeCount' | 'agentCount'>;
 
-/** A connector is found by what it connects to. */
+/** Names the service that a connector connects to. */
 export const connectorMark = (connector: ConnectorFacet | undefined): Html =>
   connector ? html`<span class="kind">Connector: ${shorten(connector.displayName, 60)}</span>` : html``;
 

@@ -13,7 +13,7 @@ export interface PackFiles {
   readonly readme: string | undefined;
   /** Undefined if the archive has no such JSON file. */
   json(path: string): Json | undefined;
-  /** The grants that a host asks for when a pack names no surface. */
+  /** The grants that a host requests if a pack names no surface. */
   readonly surfaces: SurfaceAsks;
   /** The archive exceeds the limits of a page. */
   readonly isTooLarge: boolean;

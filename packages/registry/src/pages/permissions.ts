@@ -1,4 +1,4 @@
-/** What a pack asks for, and what that permits. */
+/** The permissions that a pack requests, and their meaning. */
 import { describePermission } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import { entriesAt, isTrueAt, member, objectsAt, textAt, textsAt } from '../json-values.ts';

@@ -1,4 +1,4 @@
-/** What to know before a version is used: warnings, signature and provenance. */
+/** Facts to check before a version is used: warnings, signature and provenance. */
 import type { SignatureCovers } from '@gantry/packs';
 import { shorten } from '../json-values.ts';
 import { type Html, html, link, packPath } from './html.ts';

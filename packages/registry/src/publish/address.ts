@@ -8,10 +8,10 @@ const NAME_LENGTH_MAX = 256;
 const VERSION_LENGTH_MAX = 128;
 
 export const PUBLIC_SCOPES = ['core', 'vendor', 'community'] as const;
-/** Accepted where the settings say so. Names of the scope `local` never leave a machine, so no registry accepts them. */
+/** Accepted if the settings allow it. Names of the scope `local` stay on one machine, so no registry accepts them. */
 export const PRIVATE_SCOPE = 'private';
 
-/** Of names and namespaces. Every other one is shown only to those that may publish it. */
+/** For names and namespaces. All others are only shown to those that may publish them. */
 export const isPublicName = (name: string): boolean =>
   PUBLIC_SCOPES.some((scope) => name.startsWith(`${scope}.`));
 
@@ -35,7 +35,7 @@ export function checkAddress({ name, version }: VersionAddress, scopes: readonly
   checkVersion(version);
 }
 
-/** Of a name or namespace. */
+/** For a name or namespace. */
 export function checkScope(name: string, scopes: readonly string[]): void {
   const scope = name.slice(0, name.indexOf('.'));
   if (scopes.includes(scope)) return;

@@ -1,16 +1,16 @@
-/** How fast the body of an upload has to arrive: one that stands still would hold its slot for as long as it likes. */
+/** The minimum speed of uploads: a stalled body would hold its slot without limit. */
 import { OpenwopError } from '@gantry/protocol';
 
 export interface ArrivalTerms {
-  /** After the first bytes were due, and between two chunks. */
+  /** The time until the first bytes, and between two chunks. */
   readonly graceMs: number;
-  /** From then on, on average. */
+  /** The average after that time. */
   readonly bytesPerSecond: number;
 }
 
 export const ARRIVAL: ArrivalTerms = { graceMs: 10_000, bytesPerSecond: 1_024 };
 
-/** The same chunks; rejects when they come too slowly. */
+/** Yields the same chunks; rejects if they arrive too slowly. */
 export async function* arriving(
   body: AsyncIterable<Uint8Array>,
   { graceMs, bytesPerSecond }: ArrivalTerms,
@@ -28,7 +28,7 @@ export async function* arriving(
       yield value;
     }
   } finally {
-    // Not awaited: a chunk that never comes would keep it waiting
+    // Not awaited: it would wait for a chunk that never arrives
     void chunks.return?.().catch(() => {});
   }
 }
@@ -48,6 +48,6 @@ async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
 const tooSlow = (): OpenwopError =>
   new OpenwopError('invalid_body', {
     message: 'The body arrived too slowly. Send it again over a faster connection.',
-    // What is still to come is not waited for
+    // Do not wait for the rest of the body
     headers: { connection: 'close' },
   });

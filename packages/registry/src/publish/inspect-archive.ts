@@ -15,7 +15,7 @@ export interface Inspection {
   /** Every file by path, reduced to a placeholder of the same kind: see `traceOf`. */
   readonly traces: ReadonlyMap<string, Uint8Array>;
   readonly digests: ReadonlyMap<string, FileDigest>;
-  /** The list of files and its signature, where the archive has them. */
+  /** The list of files and its signature, if the archive has them. */
   readonly listing: ReadonlyMap<string, Buffer>;
 }
 

@@ -27,7 +27,7 @@ interface SigningQuestion {
   /** `X-Pack-Signature`, for signatures over the whole archive. */
   readonly detached: Buffer | undefined;
   readonly keys: readonly TrustedKey[];
-  /** Without it no bundle is verified. */
+  /** If absent, no bundle is verified. */
   readonly sigstore: SigstoreTrust | undefined;
   readonly acceptsUnsigned: boolean;
   readonly limits: ArchiveLimits;

@@ -73,7 +73,7 @@ export class Publisher {
     checkAddress(request, this.#options.scopes);
     refuseMissingScope(request.caller, 'packs:publish');
     refuseTestKey(catalogue.name, request.caller);
-    // In the test namespace the protocol wants what is wrong with the archive reported first
+    // In the test namespace, the protocol requires errors of the archive to be reported first
     if (catalogue.name === 'packs') this.#refuseOutside(catalogue, request);
     if (request.body === undefined) throw new OpenwopError('invalid_body');
     const release = this.#slots.tryAcquire(request.caller.tenant);
@@ -130,21 +130,21 @@ export class Publisher {
     return { inspection, ...judged };
   }
 
-  /** Names of vendors that nobody has yet are for the first who publishes there. */
+  /** Vendor names without an owner are available to the first publisher. */
   #refuseOutside(catalogue: StoreCatalogue, { name, caller: { scopes, tenant } }: PublishRequest): void {
     const { claims } = this.#options;
     const mayReserve = catalogue.name === 'packs' && claims.isFree(name, liveTenant(tenant));
-    // A private pack needs an owner that may read it: otherwise the next who claims the name could.
+    // A private pack needs an owner that may read it; otherwise the next account that claims the name could.
     const mayAlways = scopes.has(HOST_ADMIN) && (isPublicName(name) || claims.claimOf(name) !== undefined);
     if (!mayAlways && !mayReserve) claims.refuseOutside(name, liveTenant(tenant));
   }
 
-  /** An operator publishes for others too, and takes no name from them. */
+  /** An operator also publishes for others, so its publishes reserve no names. */
   async #reserve({ name, caller: { scopes, tenant, keyId } }: PublishRequest): Promise<void> {
     const { claims } = this.#options;
     if (scopes.has(HOST_ADMIN)) return;
     await claims.reserve(name, liveTenant(tenant), keyId).catch(() => {
-      // Another was first
+      // Another account was first
       claims.refuseOutside(name, liveTenant(tenant));
     });
   }

@@ -30,7 +30,7 @@ const Rotation = closedObject({
 });
 const ClaimBody = closedObject({
   namespace: Type.String({ minLength: 1, maxLength: 256 }),
-  /** Tenants; the caller's own unless an operator names another. */
+  /** A tenant: the caller's own, unless an operator names another. */
   owner: Type.Optional(Tenant),
   publishers: Type.Optional(Type.Array(Tenant, { maxItems: 100, uniqueItems: true })),
   contact: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
@@ -50,7 +50,7 @@ interface KeychainDeps {
   readonly claims: Claims;
   readonly now: () => number;
   readonly readerOf: ReaderOf;
-  /** Whether something is published under it. */
+  /** Whether anything is published under it. */
   readonly isUsed: (claim: Claim) => boolean;
 }
 

@@ -99,7 +99,7 @@ export const lifecycleAnswer = (published: PublishedVersion): object => ({
   revertedYanks: published.revertedYanks,
 });
 
-/** Unrestricted: a wrong name or version has an error code of its own. */
+/** Not validated here: a wrong name or version has its own error code. */
 export const VersionParams = Type.Object({ name: Type.String(), version: Type.String() });
 export const NameParams = Type.Object({ name: Type.String() });
 

@@ -1,4 +1,4 @@
-/** Published packs: metadata, manifests, archives, signatures. A private pack is read with a key. */
+/** Published packs: metadata, manifests, archives, signatures. A private pack needs a key. */
 import { type Api, notModified } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -21,12 +21,12 @@ import { QUERY_CHARS_MAX, type ReadDeps } from './read-routes.ts';
 const RESULTS = 20;
 const PAGE_SECONDS = 60;
 const CACHE_CHARS_MAX = 32 * 1024 * 1024;
-/** Making a page unpacks an archive. */
+/** Rendering a page unpacks an archive. */
 const MADE_AT_ONCE_MAX = 2;
 
 const SEARCH = {
   summary: 'Search packs, as a page',
-  // Addresses are edited by hand, and the form sends an empty kind: invalid values are ignored.
+  // Users edit addresses by hand, and the form sends an empty kind, so invalid values are ignored.
   querystring: Type.Object({
     q: Type.Optional(Type.String()),
     kind: Type.Optional(Type.String()),

@@ -23,7 +23,7 @@ export function publishRoute(app: Api, catalogue: StoreCatalogue, publisher: Pub
   app.register(async (scope: Api) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-    // The protocol's examples send it to the address of the version
+    // The examples of the protocol send it to the address of the version
     for (const address of [':version.tgz', ':version'])
       scope.put(`/v1/${catalogue.name}/:name/-/${address}`, { schema: PUBLISH }, async (request, reply) => {
         try {

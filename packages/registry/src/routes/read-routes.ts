@@ -56,7 +56,7 @@ interface ReadOptions extends Described {
   readonly store: Pick<Store, 'entries' | 'commit'>;
 }
 
-/** Dependencies of the read routes. They get no catalogue but the sender's view of it. */
+/** Dependencies of the read routes. They only get the caller's view of a catalogue. */
 export interface ReadDeps extends Described {
   readonly view: (request: FastifyRequest) => CatalogueView;
   readonly search: Search;
@@ -82,7 +82,7 @@ export function readRoutes(app: Api, deps: ReadDeps): void {
   advisoryRoutes(app, deps);
 }
 
-/** What a standalone registry serves at its root: web pages, and schemas at their `$id`. */
+/** The root of a standalone registry: web pages, and schemas at their `$id`. */
 export function siteRoutes(app: Api, deps: ReadDeps): void {
   pageRoutes(app, deps);
   schemaRoute(app, deps);

@@ -1,7 +1,7 @@
 /**
  * Storage of archives by their hash.
  *
- * I1  `get` never reads a partial archive: it appears under its hash only once all of it is on disk.
+ * I1  `get` never reads a partial archive: it gets its final name only once it is completely on disk.
  * I2  A spooled archive is temporary until `keep`. Those of dead processes are removed at the next start.
  */
 import type { Readable } from 'node:stream';
@@ -25,7 +25,7 @@ export interface StoredArchive {
 }
 
 export interface ArchiveStorage {
-  /** Reads a stream to its end, onto disk. Throws `payload_too_large` once it is longer than `bytesMax`. */
+  /** Writes a stream to disk. Throws `payload_too_large` once it is longer than `bytesMax`. */
   spool(source: AsyncIterable<Uint8Array>, bytesMax: number): Promise<SpooledArchive>;
   /** Rejects with a `StoreError` if it is absent or cannot be read. */
   get(integrity: string): Promise<Readable>;
