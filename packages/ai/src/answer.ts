@@ -1,4 +1,4 @@
-/** An answer from its parts, as the next turn wants it back. */
+/** Assembles an answer from its parts, in the form that the next turn needs. */
 import type { JsonObject } from '@gantry/protocol';
 import { estimateInput, estimateTokens } from './call/estimate.ts';
 import {
@@ -19,12 +19,12 @@ export interface Answer {
   readonly text: string;
   readonly reasoning: readonly ReasoningPart[];
   readonly toolCalls: readonly ToolCallPart[];
-  /** Missing where there was no search. */
+  /** Absent if there was no search. */
   readonly sources?: readonly Source[];
   readonly end: EndPart | undefined;
 }
 
-/** Gathers parts while they arrive. A reasoning part with metadata ends its block. */
+/** Collects parts as they arrive. A reasoning part with metadata ends its block. */
 export class AnswerParts {
   #text = '';
   #thought = '';
@@ -47,7 +47,7 @@ export class AnswerParts {
         break;
       case 'sources':
         this.#sources ??= new Map();
-        // What a page was first said to be holds
+        // The first facts about a page are kept
         for (const source of part.sources)
           this.#sources.set(source.url, { ...source, ...this.#sources.get(source.url) });
         break;
@@ -57,7 +57,7 @@ export class AnswerParts {
     }
   }
 
-  /** What has arrived so far; whole once there is an `end`. */
+  /** The parts so far; complete once there is an `end`. */
   answer(): Answer {
     if (this.#thought !== '') this.#endThought();
     const sources = this.#sources && { sources: [...this.#sources.values()] };
@@ -83,18 +83,21 @@ export async function answerOf(stream: AsyncIterable<StreamPart>): Promise<Answe
   return parts.answer();
 }
 
-/** As it is kept on record. */
+/** The recorded form. */
 export interface ModelAnswer {
   readonly text: string;
   readonly finish: Finish;
   readonly usage: Usage;
-  /** That answered, by its own word. */
+  /** The model that answered, as reported by the provider. */
   readonly model: string;
   readonly toolCalls?: readonly ToolCallPart[];
   readonly reasoning?: readonly ReasoningPart[];
 }
 
-/** One attempt, read to its end; `heard` gets text while it arrives. Throws `ModelFailure`, or the reason of the signal. */
+/**
+ * Reads one attempt to its end; `heard` gets text as it arrives. Throws `ModelFailure`, or the reason of the
+ * signal.
+ */
 export async function readAnswer(
   model: ChatModel,
   request: ModelRequest,
@@ -120,7 +123,7 @@ export async function readAnswer(
   };
 }
 
-/** Of a provider that tells no usage, or an attempt that was cut off. */
+/** For a provider that reports no usage, or an attempt that was cut off. */
 export const estimatedUsage = (request: Omit<ModelRequest, 'model'>, said: string): Usage => ({
   inputTokens: estimateInput(request),
   outputTokens: estimateTokens(said),

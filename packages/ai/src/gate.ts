@@ -1,4 +1,4 @@
-/** Whether a model can do what a node needs of it, and which one is used instead. */
+/** Checks whether a model has the capabilities that a node needs, and chooses a fallback if not. */
 import type { EmittedEvent } from '@gantry/protocol';
 
 export interface ModelName {
@@ -16,7 +16,7 @@ export interface GateFacts {
   readonly active: ModelName;
   readonly substitutionSupported: boolean;
   capabilitiesOf(model: ModelName): readonly string[];
-  /** Whether the host serves the provider and has a credential for it. */
+  /** Whether the host supports the provider and has a credential for it. */
   canUse(provider: string): boolean;
 }
 
@@ -30,7 +30,7 @@ export type GateOutcome =
       readonly event: EmittedEvent;
     };
 
-/** One substitution at most: a fallback that lacks something is refused, not followed by another. */
+/** At most one substitution: if the fallback lacks something too, the call is refused. */
 export function modelGate(needs: Requirements, facts: GateFacts): GateOutcome {
   const { requiredModelCapabilities: required = [], fallbackModel } = needs;
   const { nodeId, active, substitutionSupported } = facts;

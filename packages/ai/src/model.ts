@@ -1,16 +1,16 @@
 /**
- * The port to models: what one attempt asks of a provider, and what it may answer.
+ * The port to models: the request of one attempt to a provider, and its possible answers.
  *
- * I1  A stream that is read to its end has exactly one `end` part, as its last. Everything else (cut, silent,
- *     interrupted, an error part) is a `ModelFailure`.
- * I2  Every failure of an attempt is a `ModelFailure` or the abort of its signal. No error object of a library
- *     goes further: those carry requests, addresses and headers.
+ * I1  A stream that is read to its end has exactly one `end` part, the last. Any other end (cut off, timeout,
+ *     interruption, an error part) is a `ModelFailure`.
+ * I2  Every failure of an attempt is a `ModelFailure` or the abort of its signal. No error object of a library is
+ *     passed on: these contain requests, addresses and headers.
  */
 import type { Json, JsonObject } from '@gantry/protocol';
 
 export type Modality = 'text' | 'image' | 'audio' | 'document';
 
-/** Media are bytes: a library that is given an address fetches it by itself, past egress. */
+/** Media are bytes: a library that gets an address would fetch it itself, bypassing egress. */
 export interface MediaPart {
   readonly type: Exclude<Modality, 'text'>;
   readonly mimeType: string;
@@ -19,12 +19,12 @@ export interface MediaPart {
 }
 export type ContentPart = { readonly type: 'text'; readonly text: string } | MediaPart;
 
-/** `metadata` is what the provider wants back unchanged in the next turn (signatures, item ids). */
+/** `metadata` is data that the provider needs back unchanged in the next turn (signatures, item ids). */
 export interface ToolCallPart {
   readonly id: string;
   readonly name: string;
   readonly arguments: Json;
-  /** The text that the model sent as arguments, where it is no JSON; `arguments` is then null. */
+  /** The arguments that the model sent, if they are not JSON; `arguments` is then null. */
   readonly broken?: string;
   readonly metadata?: JsonObject;
 }
@@ -62,7 +62,7 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ModelTool[];
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
-  /** Structured output: the text is JSON that fits it. */
+  /** Structured output: the text is JSON that matches it. */
   readonly schema?: { readonly name?: string; readonly schema: JsonObject };
   readonly maxOutputTokens: number;
   readonly temperature?: number;
@@ -70,9 +70,9 @@ export interface ModelRequest {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly reasoning?: 'off' | 'low' | 'medium' | 'high';
-  /** The provider searches the web once, in these sites alone where there are any; the answer has `sources`. */
+  /** The provider searches the web once, only on these sites if any are given; the answer has `sources`. */
   readonly search?: { readonly sites: readonly string[] };
-  /** The provider may keep the system messages for requests with the same key, and for no others; the usage says so. */
+  /** The provider may cache the system messages for requests with the same key only; the usage reports it. */
   readonly cacheKey?: string;
 }
 
@@ -83,7 +83,7 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
-  /** The provider reported none: counted from the bytes. */
+  /** The provider reported none: estimated from the bytes. */
   readonly estimated?: true;
 }
 
@@ -91,7 +91,7 @@ export type StreamPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: JsonObject }
   | { readonly type: 'toolCall'; readonly call: ToolCallPart }
-  /** Of a search; a page may come again with more about it. */
+  /** From a search; a page may occur again with more facts. */
   | { readonly type: 'sources'; readonly sources: readonly Source[] }
   | EndPart;
 
@@ -104,19 +104,19 @@ export interface Source {
 export interface EndPart {
   readonly type: 'end';
   readonly finish: Finish;
-  /** Missing where the provider reported none. */
+  /** Absent if the provider reported none. */
   readonly usage?: Usage;
-  /** The model that answered, where it says so. */
+  /** The model that answered, if reported. */
   readonly model?: string;
 }
 
-/** How to reach a provider for one call. `fetch` is egress's: it judges the destination and sets the real key. */
+/** How to reach a provider for one call. `fetch` is that of egress: it checks the destination and sets the real key. */
 export interface Reach {
   readonly baseUrl: string;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
-  /** After so long without a byte an answer counts as broken. Default: 60 s. */
+  /** An answer without a byte for this long counts as broken. Default: 60 s. */
   readonly silenceMs?: number;
 }
 
@@ -125,18 +125,18 @@ export interface ChatModel {
 }
 
 export type ModelFailureKind =
-  /** Nothing left this machine: the same attempt may be made again. */
+  /** Nothing was sent: the same attempt may be repeated. */
   | 'not-sent'
-  /** 429, 503, 529: the provider asks to wait. */
+  /** 429, 503, 529: the provider requests a delay. */
   | 'limited'
-  /** 408, 5xx, a stream that was cut, fell silent, ended early or reported an error. */
+  /** 408, 5xx, or a stream that was cut off, timed out, ended early or reported an error. */
   | 'broken'
-  /** The account has nothing left to spend: waiting does not help. */
+  /** The account has no credit left: waiting does not help. */
   | 'quota'
   | 'key-rejected'
   | 'too-long'
   | 'unknown-model'
-  /** Any other refusal of the request as it is: asking again changes nothing. */
+  /** Any other refusal of the request: repeating it does not help. */
   | 'rejected';
 
 export class ModelFailure extends Error {
@@ -144,7 +144,7 @@ export class ModelFailure extends Error {
   readonly kind: ModelFailureKind;
   readonly retryAfterMs?: number;
   readonly status?: number;
-  /** The provider's own word for it, such as `moderation_blocked`. */
+  /** The provider's own code, such as `moderation_blocked`. */
   readonly code?: string;
 
   constructor(kind: ModelFailureKind, message: string, facts: ModelFailureFacts = {}) {
@@ -176,11 +176,11 @@ export interface RerankRequest {
   readonly model: string;
   readonly query: string;
   readonly documents: readonly string[];
-  /** How many of them are wanted. */
+  /** The number of results to return. */
   readonly topN: number;
 }
 export interface RerankAnswer {
-  /** The best first; `index` is the place among the documents. */
+  /** Best first; `index` is the position in the documents. */
   readonly results: readonly { readonly index: number; readonly score: number }[];
   readonly inputTokens?: number;
 }
@@ -192,20 +192,20 @@ export interface ImageRequest {
   readonly width?: number;
   readonly height?: number;
   readonly seed?: number;
-  /** With images it is an edit of them; a mask says where. */
+  /** With images, the request edits them; a mask limits the area. */
   readonly images?: readonly MediaPart[];
   readonly mask?: MediaPart;
 }
 export interface ImageAnswer {
   readonly images: readonly Media[];
-  /** How many the provider withheld for safety. */
+  /** The number of images that the provider withheld for safety. */
   readonly filtered: number;
   readonly usage?: Usage;
 }
 export interface Media {
   readonly data: Uint8Array;
   readonly mimeType: string;
-  /** Of images and videos, where it is known. */
+  /** For images and videos, if known. */
   readonly width?: number;
   readonly height?: number;
   readonly durationSeconds?: number;
@@ -243,7 +243,7 @@ export interface VideoRequest {
   readonly includeAudio?: boolean;
   readonly negativePrompt?: string;
   readonly seed?: number;
-  /** The first picture. */
+  /** The first frame. */
   readonly image?: MediaPart;
 }
 export type VideoStatus =
@@ -253,13 +253,13 @@ export type VideoStatus =
   | { readonly state: 'cancelled' }
   | { readonly state: 'failed'; readonly message: string };
 
-/** Two steps, so that a restart goes on asking: `operation` is all that `status` needs. */
+/** Two steps, so that polling can continue after a restart: `operation` is all that `status` needs. */
 export interface VideoModel {
   start(request: VideoRequest, reach: Reach): Promise<{ readonly operation: JsonObject }>;
   status(operation: JsonObject, reach: Reach): Promise<VideoStatus>;
 }
 
-/** What one family of providers can do; a member that is missing is a thing that it cannot. */
+/** The operations of one family of providers; an absent member is not supported. */
 export interface ProviderFamily {
   readonly chat: ChatModel;
   embed?(request: EmbedRequest, reach: Reach): Promise<EmbedAnswer>;

@@ -1,17 +1,17 @@
 /**
- * What a request may cost at most, before it is sent. There is no tokenizer: of the texts that models are sent, none
- * has fewer than three bytes a token but unbroken runs such as base64, which have one and a half.
+ * An upper bound for the cost of a request, before it is sent. There is no tokenizer: texts for models have at
+ * least three bytes per token, except unbroken runs such as base64, which have one and a half.
  */
 import type { ContentPart, Message, ModelRequest, Usage } from '../model.ts';
 
 const BYTES_PER_TOKEN = 3;
 const BYTES_PER_TOKEN_UNBROKEN = 1.5;
 const UNBROKEN = /[^\s]{65,}/g;
-/** What providers add around a message, and around a definition. */
+/** Tokens that providers add around a message, and around a definition. */
 const TOKENS_AROUND = 16;
-/** No provider counts more for a picture at its highest resolution, that it reads or makes. */
+/** No provider counts more for a picture at its highest resolution, as input or output. */
 export const TOKENS_PER_IMAGE = 6_500;
-/** Sound is counted by its length, 32 tokens a second or fewer, at no less than a kilobyte a second. */
+/** Sound is counted by duration: at most 32 tokens a second, at no less than a kilobyte a second. */
 export const SOUND_BYTES_PER_TOKEN = 32;
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
@@ -50,17 +50,17 @@ export function estimateInput({ messages, tools = [], schema }: Omit<ModelReques
   return defined.reduce((sum, each) => sum + TOKENS_AROUND + estimateTokens(JSON.stringify(each)), said);
 }
 
-/** Whole billionths of a US dollar for one token. */
+/** Whole billionths of a US dollar per token. */
 export interface Price {
   readonly input: number;
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** For one image, ranking, web search, second of video, minute of sound heard, or 1,000 characters spoken. */
+  /** Per image, ranking, web search, second of video, minute of transcribed sound, or 1,000 spoken characters. */
   readonly each?: number;
 }
 
-/** In billionths of a US dollar. Tokens of the cache are part of those of the input. */
+/** In billionths of a US dollar. Cache tokens are included in the input tokens. */
 export function costOf(price: Price, usage: Usage, units = 0): number {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
@@ -74,13 +74,13 @@ export function costOf(price: Price, usage: Usage, units = 0): number {
   );
 }
 
-/** The most that a request can cost: reading the whole input as what is dearest. */
+/** The highest possible cost of a request: the whole input at the highest input price. */
 export function costAtMost(price: Price, inputTokens: number, outputTokens: number, units = 0): number {
   const input = Math.max(price.input, price.cacheWrite ?? 0);
   return Math.ceil(inputTokens * input + outputTokens * price.output + units * (price.each ?? 0));
 }
 
-/** An answer shorter than this is rarely of use. */
+/** A shorter answer is rarely useful. */
 export const OUTPUT_TOKENS_MIN = 256;
 
 export interface Left {
@@ -88,7 +88,7 @@ export interface Left {
   readonly cost?: number;
 }
 
-/** The output bound that fits into what is left; null when not even the smallest does. */
+/** The output limit that fits into the rest of the budget; null if not even the minimum does. */
 export function outputThatFits(
   call: {
     readonly inputTokens: number;

@@ -1,4 +1,4 @@
-/** What follows from a failed attempt of a call. */
+/** Decides what happens after a failed attempt of a call. */
 import type { ErrorCode } from '@gantry/protocol';
 import type { ModelFailure } from '../model.ts';
 
@@ -8,24 +8,24 @@ const WAITS_MAX = 20;
 const BACKOFF_MS = 500;
 
 export type AfterFailure =
-  /** Nothing was served: the same attempt again. */
+  /** Nothing was served: repeat the same attempt. */
   | { readonly kind: 'same'; readonly waitMs: number }
-  /** What was served is lost: another attempt, which pays for itself. */
+  /** The served output is lost: make another attempt, which is charged separately. */
   | { readonly kind: 'another'; readonly waitMs: number }
   | {
       readonly kind: 'failed';
       readonly code: ErrorCode;
-      /** A later attempt of the node may succeed; nothing is put on record. */
+      /** A later attempt of the node may succeed; nothing is recorded. */
       readonly retriable: boolean;
       readonly retryAfterMs?: number;
     };
 
 export interface Tried {
-  /** Attempts that broke, this one included. */
+  /** Broken attempts, including this one. */
   readonly broken: number;
-  /** How often it was asked again because of a limit, or because nothing was sent. */
+  /** The number of repeats because of a limit, or because nothing was sent. */
   readonly waits: number;
-  /** How long it has waited in all. */
+  /** The total waiting time. */
   readonly waitedMs: number;
 }
 

@@ -1,15 +1,15 @@
-/** When text that arrives is emitted: the first piece at once, later ones together. */
+/** When arriving text is emitted: the first piece at once, later ones together. */
 const MERGE_MS = 50;
 const MERGE_MS_BUSY = 250;
 const BUSY_STREAMS = 50;
 
-/** How long pieces are gathered while so many streams arrive. */
+/** How long pieces are collected with this number of active streams. */
 export const mergeMs = (streams: number): number => (streams > BUSY_STREAMS ? MERGE_MS_BUSY : MERGE_MS);
 
-/** An event of the log is at most 64 KiB; a character takes at most six bytes of JSON. */
+/** A log event is at most 64 KiB; a character takes at most six bytes of JSON. */
 const CHUNK_LENGTH_MAX = 8_192;
 
-/** Never between the halves of a character. */
+/** Never splits a surrogate pair. */
 export function cutText(text: string): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {

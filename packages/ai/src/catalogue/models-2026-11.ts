@@ -1,8 +1,8 @@
 /**
- * Models and list prices as their providers published them in November 2026, in US dollars for a million tokens of plain
- * requests; those of images, speech and video are older, of 2025. `each` is for one piece of what is made, of chat models
- * for one search of the web. Surcharges for very long prompts are not in it. The setting `GANTRY_AI` names a file with
- * newer prices.
+ * Models and list prices as published by their providers in November 2026, in US dollars per million tokens of
+ * plain requests. Those of images, speech and video are older, from 2025. `each` is the price of one output unit,
+ * for chat models of one web search. Surcharges for very long prompts are not included. The setting `GANTRY_AI`
+ * names a file with newer prices.
  */
 import { given } from '@gantry/protocol';
 import type { Modality } from '../model.ts';
@@ -16,7 +16,7 @@ const HEARS: readonly Modality[] = ['text', 'image', 'audio', 'document'];
 type Figures = readonly [input: number, output: number, cacheRead: number, cacheWrite?: number];
 type Facts = Required<Pick<KnownModel, 'contextTokens' | 'outputTokens' | 'modalities' | 'capabilities'>>;
 
-/** Models that talk, with what most of their provider have in common. `search` is the price of one. */
+/** Chat models, with the common facts of their provider. `search` is the price of one web search. */
 const chats =
   (provider: string, search: number, common: Facts) =>
   (id: string, figures: Figures, own: Partial<Facts> = {}): KnownModel => {
@@ -79,7 +79,7 @@ export const MODELS: readonly KnownModel[] = [
   claude('claude-sonnet-5', [2, 10, 0.2, 2.5]),
   claude('claude-sonnet-4-6', [3, 15, 0.3, 3.75], CLAUDE_4),
   claude('claude-sonnet-4-5', [3, 15, 0.3, 3.75], CLAUDE_4),
-  // Half a dollar and 2.50 are asked for prompts over 100,000 tokens; a limit of cost must hold for those too.
+  // The prices for prompts over 100,000 tokens, 0.50 and 2.50: a cost limit must hold for these too.
   claude('claude-haiku-5-5', [0.5, 2.5, 0.05, 0.625]),
   claude('claude-haiku-4-5', [1, 5, 0.1, 1.25], CLAUDE_4),
   gpt('gpt-6-astra', [10, 50, 1, 12.5]),
@@ -103,11 +103,11 @@ export const MODELS: readonly KnownModel[] = [
   embedding('openai', 'text-embedding-3-small', 0.02, 8_191),
   embedding('openai', 'text-embedding-3-large', 0.13, 8_191),
   media('openai', 'gpt-image-1', { input: 10, output: 40 }),
-  // Sound is charged by its length, which is not known before: about a minute for 1,000 characters.
+  // Sound is charged by duration, which is not known in advance: about a minute per 1,000 characters.
   media('openai', 'gpt-4o-mini-tts', { input: 0.6, output: 0, each: 0.02 }),
   media('openai', 'gpt-4o-transcribe', { input: 6, output: 10 }),
   media('openai', 'gpt-4o-mini-transcribe', { input: 3, output: 5 }),
-  // The price from December on; until then it is half.
+  // The price from December on; until then it is half of this.
   gemini('gemini-4-argon', [4, 20, 0.4]),
   gemini('gemini-4-carbon', [4, 20, 0.4]),
   gemini('gemini-2.5-pro', [2.5, 15, 0.25]),

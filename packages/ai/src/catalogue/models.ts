@@ -1,10 +1,10 @@
-/** What is known about a model by its id. */
+/** Known facts about models, by id. */
 import { given } from '@gantry/protocol';
 import type { Price } from '../call/estimate.ts';
 import type { Modality } from '../model.ts';
 import { MODELS } from './models-2026-11.ts';
 
-/** The same in US dollars, for a million tokens; `each` is for one. */
+/** The same in US dollars per million tokens; `each` is per unit. */
 export type ListPrice = Price;
 
 export interface KnownModel {
@@ -13,12 +13,12 @@ export interface KnownModel {
   readonly contextTokens?: number;
   readonly outputTokens?: number;
   readonly modalities: readonly Modality[];
-  /** As `requiredModelCapabilities` names them. */
+  /** With the names of `requiredModelCapabilities`. */
   readonly capabilities: readonly string[];
   readonly price?: ListPrice;
 }
 
-/** Versions of a model are named by a date. */
+/** Model versions have a date as suffix. */
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
 /** @example knownModel('anthropic', 'claude-opus-4-5-20251101')?.id // 'claude-opus-4-5' */

@@ -1,8 +1,8 @@
-/** Providers that are known by name: where they are, how they take a key, and which models are meant where none is named. */
+/** The known providers: their addresses, how they accept a key, and their default models. */
 import type { Modality } from '../model.ts';
 import type { FamilyName } from '../providers/families.ts';
 
-/** What a model is asked for. */
+/** Tasks for models. */
 export const TASKS = [
   'chat',
   'search',
@@ -21,14 +21,14 @@ export interface KnownProvider {
   readonly aliases?: readonly string[];
   readonly family: FamilyName;
   readonly baseUrl: string;
-  /** Environment variables that usually hold a key for it. */
+  /** Environment variables that usually contain a key for it. */
   readonly variables: readonly string[];
-  /** Of models that the catalogue does not list. */
+  /** For models that the catalogue does not list. */
   readonly modalities: readonly Modality[];
   readonly defaults: Partial<Record<Task, string>>;
 }
 
-/** How each family takes a key. */
+/** How each family accepts a key. */
 export const KEY_PLACES: Readonly<Record<FamilyName, { readonly header: string; readonly prefix: string }>> =
   {
     anthropic: { header: 'x-api-key', prefix: '' },
@@ -46,7 +46,7 @@ const compatible = (id: string, baseUrl: string, variable: string, chat?: string
   defaults: chat === undefined ? {} : { chat },
 });
 
-/** In the order in which a call that names none is served. */
+/** In the order of preference for a call that names none. */
 export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   {
     id: 'anthropic',

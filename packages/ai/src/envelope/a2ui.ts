@@ -1,4 +1,4 @@
-/** Surfaces that a model describes and a reader draws with its own widgets: data of a closed catalogue, never code. */
+/** Surfaces that a model describes and a client draws with its own widgets: data of a closed catalogue, never code. */
 import { closedObject, type Json, type JsonObject, optional } from '@gantry/protocol';
 import Type, { type Static, type TProperties } from 'typebox';
 
@@ -39,7 +39,7 @@ export type PatchStep =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string };
 
-/** What a reader who has `before` needs for `after` (RFC 6902). Empty when both are the same. */
+/** The patch from `before` to `after` (RFC 6902). Empty if both are the same. */
 export function patchBetween(before: Json, after: Json, path = ''): PatchStep[] {
   if (isArray(before) && isArray(after)) return arrayPatch(before, after, path);
   if (isObject(before) && isObject(after)) return objectPatch(before, after, path);
@@ -57,7 +57,7 @@ function objectPatch(before: JsonObject, after: JsonObject, path: string): Patch
   return steps;
 }
 
-/** What is in the middle changes; the rest keeps its place, so a line added at the top is one step. */
+/** Only the middle changes; equal items at both ends are kept, so a line added at the top is one step. */
 function arrayPatch(before: readonly Json[], after: readonly Json[], path: string): PatchStep[] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;

@@ -1,9 +1,9 @@
 /**
- * Whether an envelope may enter a run. Pure, in the order that the protocol lays down: capability, shape, kind,
- * version and payload, contract, limits, redaction, trust, repetition.
+ * Decides whether an envelope may enter a run. Pure. The order of the checks is that of the protocol: capability,
+ * shape, kind, version and payload, contract, limits, redaction, trust, repetition.
  *
- * I1  No fault and no reason repeats a value of the envelope: it may hold a secret.
- * I2  An envelope that was judged before gets the outcome it had, whatever that was.
+ * I1  No fault and no reason repeats a value of the envelope: it may contain a secret.
+ * I2  An envelope that was checked before gets the same outcome again.
  */
 import type { Json } from '@gantry/protocol';
 import type { Redactor } from '@gantry/protocol/redaction';
@@ -42,27 +42,27 @@ export interface Prior {
 }
 
 export interface Receiver {
-  /** Whether the host serves envelopes at all. */
+  /** Whether the host supports envelopes. */
   readonly isSupported: boolean;
-  /** Kinds beside the universal ones; absent: any. */
+  /** Kinds besides the universal ones; absent: any. */
   readonly supported?: readonly string[];
-  /** What the node accepts beside the universal kinds; absent: any. */
+  /** Kinds that the node accepts besides the universal ones; absent: any. */
   readonly accepts?: readonly string[];
-  /** By kind, where the host knows one. */
+  /** By kind, if the host knows one. */
   readonly versions: Readonly<Record<string, number>>;
   readonly strictness: 'warn' | 'strict';
-  /** Of a kind that is not one of the protocol's. */
+  /** For kinds that the protocol does not define. */
   checkOf?(type: string): Check | undefined;
   readonly counters: Readonly<Partial<Record<CounterName, Counter>>>;
   readonly redactor: Redactor;
-  /** The trust of the run, for an envelope that does not say its own. */
+  /** The trust of the run, for an envelope that states none. */
   readonly trust: ContentTrust;
-  /** It is to answer a gate that only trusted content may answer. */
+  /** The envelope answers a gate that only accepts trusted content. */
   readonly isApproval: boolean;
   priorOf(correlationId: string): Prior | undefined;
 }
 
-/** How the reason begins when nothing in an envelope can be relied on. */
+/** The prefix of the reason if nothing in an envelope can be relied on. */
 export const BAD_SHAPE = 'invalid_envelope_shape';
 
 export function accept(envelope: unknown, receiver: Receiver): Outcome {

@@ -1,15 +1,15 @@
-/** What a model that was asked for an envelope sent instead of it, or around it. Pure. */
+/** Finds the requested envelope in an answer of a model, or other values in its place. Pure. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Fault } from './document.ts';
 import { A2UI_KIND, isUniversal, kindOf } from './kinds.ts';
 
 export interface AskedEnvelope {
   readonly envelopeType: string;
-  /** Of the payload, or of an answer without an envelope around it. */
+  /** The faults of the payload, or of an answer without an envelope. */
   faultsOf(payload: Json): readonly Fault[];
-  /** Whether the payload enters the run as an envelope, or is the answer of the node alone. */
+  /** Whether the payload enters the run as an envelope, or is only the answer of the node. */
   readonly isReceived: boolean;
-  /** Of the payload, where the kind has none of its own. */
+  /** The schema of the payload, if the kind has none. */
   readonly schema?: JsonObject;
 }
 
@@ -26,14 +26,14 @@ const isEnvelope = (value: Json): value is SentEnvelope =>
   typeof value.type === 'string' &&
   typeof value.payload === 'object';
 
-/** Null: the answer itself. What fits the schema of an answer without envelopes is that, whatever it looks like. */
+/** Null: the value is the answer itself. A value that fits the schema of an answer without envelopes always is. */
 export function envelopeIn(value: Json, { isReceived, faultsOf }: AskedEnvelope): SentEnvelope | null {
   if (!isEnvelope(value)) return null;
   if (isReceived) return value;
   return isUniversal(value.type) && faultsOf(value).length > 0 ? value : null;
 }
 
-/** Surfaces are kept for readers that can show them, asked for or not. */
+/** Surfaces are kept for clients that can show them, even if they were not requested. */
 export const isAside = (type: string): boolean => isUniversal(type) || type === A2UI_KIND;
 
 export function faultsOfSent(value: Json, asked: AskedEnvelope): readonly Fault[] {
@@ -46,7 +46,7 @@ export function faultsOfSent(value: Json, asked: AskedEnvelope): readonly Fault[
   return faults.map(({ instancePath, message }) => ({ instancePath: `/payload${instancePath}`, message }));
 }
 
-/** Of a payload of which nothing else is known. */
+/** For a payload without a known schema. */
 export const objectFaults = (payload: Json): readonly Fault[] =>
   typeof payload === 'object' && payload !== null && !Array.isArray(payload)
     ? []
@@ -55,7 +55,7 @@ export const objectFaults = (payload: Json): readonly Fault[] =>
 const schemaOf = (type: string, { envelopeType, schema }: AskedEnvelope): object | undefined =>
   kindOf(type)?.schema ?? (type === envelopeType ? schema : undefined);
 
-/** What a model gets beside the prompt. */
+/** Instructions for the model besides the prompt. */
 export function envelopeDirective(asked: AskedEnvelope): string {
   const schema = schemaOf(asked.envelopeType, asked);
   const shape = schema ? ` The payload matches this JSON Schema: ${JSON.stringify(schema)}.` : '';
@@ -67,7 +67,7 @@ export function envelopeDirective(asked: AskedEnvelope): string {
   );
 }
 
-/** What a model gets after an envelope that nobody has to answer. */
+/** The reply to the model after an envelope that no person has to answer. */
 export function afterAside({ type, payload }: SentEnvelope, asked: AskedEnvelope): string {
   if (type !== 'schema.request')
     return `The envelope of the kind ${type} was received. Go on with ${asked.envelopeType}.`;

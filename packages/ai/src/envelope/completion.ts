@@ -1,9 +1,9 @@
 /**
- * What follows from one answer to a request for structured output: done, asked again with a reason, or given up.
+ * Decides after each answer to a request for structured output: done, repeat with a reason, or give up.
  *
- * I1  A cut-off answer is asked for again with more room and the same words; a wrong one with the same room and a
- *     correction in the words of the host. A refusal is never repeated.
- * I2  At most `attemptsMax` requests, and one more when all answers were prose.
+ * I1  After a cut-off answer, the same request is sent with a higher output limit. After a wrong answer, it is sent
+ *     with the same limit and a correction worded by the host. A refusal is never repeated.
+ * I2  At most `attemptsMax` requests, and one more if all answers were prose.
  */
 import { type EmittedEvent, given, type Json, type JsonObject } from '@gantry/protocol';
 import type { Fault } from './document.ts';
@@ -12,16 +12,16 @@ import type { Recovered } from './recover.ts';
 export interface CompletionLimits {
   readonly attemptsMax: number;
   readonly truncationMultiplier: number;
-  /** The most that the model can write; a cut there is final. */
+  /** The output limit of the model; a cut there is final. */
   readonly outputMax: number;
 }
 
 export interface Asked {
   readonly attempt: number;
   readonly maxOutputTokens: number;
-  /** Said to the model beside what was asked first. */
+  /** Sent to the model in addition to the original request. */
   readonly correction?: string;
-  /** The last request, after nothing but prose. */
+  /** The last request, after answers of prose only. */
   readonly isCoercion?: true;
   /** Whether every answer so far was prose. */
   readonly onlyProse: boolean;
@@ -36,7 +36,7 @@ export interface Answered {
   readonly provider: string;
   readonly model: string;
   readonly recovered: Recovered;
-  /** Of the recovered value against the schema. */
+  /** Faults of the recovered value against the schema. */
   readonly faults: readonly Fault[];
 }
 
@@ -156,7 +156,7 @@ function exhausted(
 const COERCION =
   'Answer with one JSON value that matches the schema, and with nothing else: no explanation, no fence.';
 
-/** Words of the host alone: what the model wrote is not said back to it. */
+/** Worded by the host: the model's own output is not sent back to it. */
 function correctionOf(faults: readonly Fault[]): string {
   const where = faults
     .slice(0, 5)

@@ -1,4 +1,4 @@
-/** An envelope: a typed document that a model produced, on its way into a run. */
+/** An envelope: a typed document that a model produced for a run. */
 import { closedObject, optional, schemaErrors } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
@@ -7,7 +7,7 @@ const Id = Type.String({ minLength: 1, maxLength: 128 });
 export const ContentTrust = Type.Enum(['trusted', 'untrusted']);
 export type ContentTrust = Static<typeof ContentTrust>;
 
-/** How a reader may show the payload. It never changes what is valid. */
+/** How a client may show the payload. It has no effect on validity. */
 const Rendering = closedObject({
   display: optional(Type.Enum(['markdown', 'code', 'card', 'image', 'audio', 'file'])),
   mimeType: optional(Type.String()),
@@ -43,7 +43,7 @@ export const Envelope = closedObject({
 });
 export type Envelope = Static<typeof Envelope>;
 
-/** Where a fault is, without the value that is at fault: it may be a secret. */
+/** The place of a fault, without the faulty value: it may be a secret. */
 export interface Fault {
   readonly instancePath: string;
   readonly message: string;
@@ -53,7 +53,7 @@ const FAULTS_MAX = 20;
 
 export type Check = (value: unknown) => readonly Fault[];
 
-/** Compiled at first use: most hosts never see an envelope. */
+/** Compiled on first use: most hosts never receive an envelope. */
 export function checkOf(schema: Type.TSchema): Check {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (value) => {
@@ -67,7 +67,7 @@ export function checkOf(schema: Type.TSchema): Check {
 
 export const faultsOfEnvelope = checkOf(Envelope);
 
-/** What the receiver knows of an envelope that does not say it itself. */
+/** Facts that the receiver adds if the envelope omits them. */
 export interface Origin {
   readonly runId: string;
   readonly nodeId: string;
@@ -75,7 +75,10 @@ export interface Origin {
   readonly at: number;
 }
 
-/** A model may leave out what its host knows better. Anything that is no object is left for the check to refuse. */
+/**
+ * A model may omit fields that its host knows better. A value that is not an object is returned for the check to
+ * refuse.
+ */
 export function completed(received: unknown, { runId, nodeId, envelopeId: id, at }: Origin): unknown {
   if (!isObject(received)) return received;
   const { envelopeId = id, meta = {} } = received;

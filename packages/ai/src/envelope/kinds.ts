@@ -1,4 +1,4 @@
-/** The kinds of envelopes that every host knows, and those of media and surfaces. */
+/** The kinds of envelopes that every host supports, and those of media and surfaces. */
 import { closedObject, optional } from '@gantry/protocol';
 import Type, { type TSchema } from 'typebox';
 import { A2uiPayload } from './a2ui.ts';
@@ -17,7 +17,7 @@ export interface EnvelopeKind {
   readonly schema: TSchema;
   readonly version: number;
   readonly check: Check;
-  /** What an accepted one counts against, beside `envelopesPerTurn`. */
+  /** The counter of accepted envelopes, besides `envelopesPerTurn`. */
   readonly counter?: CounterName;
 }
 
@@ -44,7 +44,7 @@ const media = (more: Record<string, TSchema>) =>
     }),
   );
 
-/** No contract of a node refuses these. */
+/** No contract of a node can refuse these. */
 export const UNIVERSAL_KINDS: Readonly<Record<string, EnvelopeKind>> = {
   'clarification.request': kind(
     closedObject({

@@ -1,4 +1,4 @@
-/** What an envelope does to the run that it enters: events, and how its node goes on. */
+/** The effects of an envelope on its run: events, and how its node continues. */
 import type { EmittedEvent, Json, JsonObject } from '@gantry/protocol';
 import type { Outcome } from './accept.ts';
 import type { Envelope } from './document.ts';
@@ -10,7 +10,7 @@ export interface Projection {
   readonly events: readonly EmittedEvent[];
   readonly ending:
     | { readonly kind: 'go-on' }
-    /** People are asked; the node goes on with their answers. */
+    /** People are asked; the node continues with their answers. */
     | { readonly kind: 'ask'; readonly questions: Json }
     | {
         readonly kind: 'fail';
@@ -18,7 +18,7 @@ export interface Projection {
         readonly message: string;
         readonly details: JsonObject;
       };
-  /** Of everything that follows. */
+  /** For all resulting events. */
   readonly cause: { readonly causationId: string; readonly contentTrust?: 'untrusted' };
 }
 
@@ -76,7 +76,7 @@ function accepted(type: string, outcome: Extract<Outcome, { status: 'accepted' }
   return received(level, `An envelope of the kind ${type} was accepted.`, data);
 }
 
-/** Larger events are in no log. The record of the envelope has its payload in full. */
+/** Larger payloads are omitted from the log. The record of the envelope has the full payload. */
 const SHOWN_MAX = 60_000;
 
 function shown(payload: Json): Json {

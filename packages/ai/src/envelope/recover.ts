@@ -1,11 +1,11 @@
-/** The JSON in what a model wrote: as it is, out of a fence, out of the prose around it, or repaired. */
+/** Finds the JSON in the output of a model: as it is, in a code fence, within prose, or repaired. */
 import type { Json } from '@gantry/protocol';
 
 export type RecoveryPath = 'direct' | 'markdown-fence' | 'brace-walker' | 'jsonrepair';
 
 export type Recovered =
   | { readonly ok: true; readonly value: Json; readonly path: RecoveryPath; readonly byteOffset: number }
-  /** `isProse`: it does not even begin as JSON. */
+  /** `isProse`: it does not even start as JSON. */
   | { readonly ok: false; readonly isProse: boolean };
 
 const FENCE = /```(?:json|jsonc)?[ \t]*\r?\n([\s\S]*?)```/i;
@@ -33,7 +33,7 @@ const found = (text: string, value: Json, path: RecoveryPath, at: number): Recov
   byteOffset: Buffer.byteLength(text.slice(0, at)),
 });
 
-/** Objects and arrays alone: a bare word or number is no answer to a schema. */
+/** Objects and arrays only: a bare word or number is not an answer to a schema. */
 function parsed(text: string): Json | undefined {
   try {
     const value: Json = JSON.parse(text);
@@ -43,7 +43,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** From the first brace or bracket to the one that closes it, or to the end where none does. */
+/** From the first brace or bracket to its closing one, or to the end if there is none. */
 function outermost(text: string): { from: number; to: number } | null {
   const from = text.search(/[[{]/);
   if (from < 0) return null;
@@ -61,7 +61,7 @@ function outermost(text: string): { from: number; to: number } | null {
   return { from, to: text.length };
 }
 
-/** Longer texts would be repaired for seconds on the main thread. */
+/** Repairing longer texts would take seconds on the main thread. */
 const REPAIR_LENGTH_MAX = 256 * 1024;
 
 async function repairedJson(text: string): Promise<Json | undefined> {

@@ -1,4 +1,4 @@
-/** Which prompt a node uses: the first layer that names one, and what every layer had to say. */
+/** Selects the prompt of a node: the first layer that names one. Records the result of every layer. */
 
 export const PROMPT_LAYERS = [
   'run-configurable',
@@ -11,7 +11,7 @@ export const PROMPT_LAYERS = [
 ] as const;
 export type PromptLayer = (typeof PROMPT_LAYERS)[number];
 
-/** `source` is absent where the layer names no prompt; `reason` then says why. */
+/** `source` is absent if the layer names no prompt; `reason` then says why. */
 export interface Candidate<Ref> {
   readonly layer: PromptLayer;
   readonly ref?: Ref;
@@ -31,7 +31,7 @@ export interface Resolution<Ref> {
   readonly layer: PromptLayer | null;
 }
 
-/** Candidates are given in the order of their precedence. */
+/** Candidates are in order of precedence. */
 export function resolvePrompt<Ref>(
   candidates: readonly Candidate<Ref>[],
   textOf: (ref: Ref) => string,

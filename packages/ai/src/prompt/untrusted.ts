@@ -1,19 +1,19 @@
-/** Content from outside, marked for a model so that it is not taken for instructions. */
+/** Marks external content for a model, so that it is not read as instructions. */
 
-/** The content cannot close its own mark. Linear in its length, spaces too. */
+/** The content cannot close its own mark. Takes linear time, also for runs of spaces. */
 export const markUntrusted = (content: string, attributes = ''): string =>
   `<UNTRUSTED${attributes}>${content.replace(/<((?:\s*\/)?\s*UNTRUSTED)/gi, '&lt;$1')}</UNTRUSTED>`;
 
 export interface Quoted {
   readonly contentTrust?: 'trusted' | 'untrusted' | undefined;
-  /** The type of the event or envelope that the content comes from. */
+  /** The type of the source event or envelope. */
   readonly type: string;
   readonly source?: string | undefined;
-  /** What else the mark says, such as the tool. */
+  /** Other attributes of the mark, such as the tool. */
   readonly attributes?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An event as text of a prompt. Trusted content is left as it is: marks everywhere would mean nothing. */
+/** An event as text of a prompt. Trusted content is not marked: marks everywhere would be meaningless. */
 export function quoted(
   content: string,
   { contentTrust = 'trusted', type, source = 'run-event', attributes = {} }: Quoted,

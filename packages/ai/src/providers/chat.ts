@@ -1,4 +1,4 @@
-/** A chat over a library's model: its stream becomes ours, and whatever is no answer becomes a failure. */
+/** A chat over a model of a library: converts its stream, and turns everything that is not an answer into a failure. */
 import type {
   LanguageModelV4,
   LanguageModelV4FinishReason,
@@ -27,7 +27,7 @@ import { asked, type Transport, transportOf } from './transport.ts';
 export interface ChatFamily {
   model(id: string, reach: Reach, fetch: typeof globalThis.fetch): LanguageModelV4;
   options?(request: ModelRequest): SharedV4ProviderOptions;
-  /** How its own search of the web is asked for. */
+  /** How the provider's own web search is requested. */
   search?(sites: readonly string[]): Pick<LanguageModelV4ProviderTool, 'id' | 'args'>;
 }
 
@@ -66,12 +66,12 @@ async function* partsOf(
       }
     }
   } finally {
-    // Ends the connection where the reader stops early; after the end it does nothing
+    // Closes the connection if the reader stops early; after the end it has no effect
     void reader.cancel().catch(() => {});
   }
 }
 
-/** What broke on the wire says more than what the library made of it. */
+/** A failure on the wire is more precise than the library's error for it. */
 function read(
   reading: Reading,
   part: LanguageModelV4StreamPart,
@@ -86,7 +86,7 @@ function read(
 
 const early = () => new ModelFailure('broken', 'The answer of the provider ended early.');
 
-/** One answer while it is read. */
+/** The state of one answer while it is read. */
 class Reading {
   readonly #names: ToolNames;
   readonly #thoughts = new Map<string, JsonObject>();
@@ -132,7 +132,7 @@ class Reading {
     }
   }
 
-  /** What must come back with a thought arrives in any of its parts, and is reported with its end. */
+  /** Metadata that must be returned with a thought can be in any of its parts; it is reported with its end. */
   #thought(part: LanguageModelV4StreamPart & { type: `reasoning-${string}` }): readonly StreamPart[] {
     const { id, providerMetadata } = part as { id: string; providerMetadata?: JsonObject };
     const before = this.#thoughts.get(id) ?? {};
@@ -159,7 +159,7 @@ class Reading {
   #finish({ unified, raw }: LanguageModelV4FinishReason): Finish {
     switch (unified) {
       case 'stop':
-        // Some servers call a turn with tool calls a plain stop
+        // Some servers report a turn with tool calls as a plain stop
         return this.#calls > 0 ? 'tool-calls' : 'stop';
       case 'length':
       case 'tool-calls':
@@ -187,7 +187,7 @@ function argumentsOf(input: string): Pick<ToolCallPart, 'arguments' | 'broken'> 
 
 function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
   if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined;
-  // Servers that do not count send zeros where their dialect demands figures
+  // Servers that do not count tokens send zeros where their dialect requires numbers
   if (inputTokens.total === 0 && outputTokens.total === 0) return undefined;
   return {
     inputTokens: inputTokens.total,
@@ -197,7 +197,7 @@ function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | u
   };
 }
 
-/** Of two levels: provider, then member. */
+/** Merges two levels: provider, then member. */
 function merged(before: JsonObject, more: JsonObject): JsonObject {
   const all = { ...before };
   for (const [provider, members] of Object.entries(more))

@@ -1,4 +1,4 @@
-/** What providers answer when they fail, in each of their dialects, as one of our failures. */
+/** Maps the failure responses of providers, in each of their dialects, to our failures. */
 import { ModelFailure, type ModelFailureFacts, type ModelFailureKind } from '../model.ts';
 
 const TEXT_MAX = 300;
@@ -11,7 +11,7 @@ const BAD_KEY =
   /api[ _-]?key[ _](not valid|invalid|expired)|API_KEY_INVALID|invalid_api_key|authentication_error/i;
 const NO_MODEL = /model_not_found|model .{1,100} (not found|does not exist|is not found)/i;
 
-/** What a body says of itself, wherever its dialect puts it. Never more than a line of it. */
+/** The facts in a body, wherever its dialect has them. Never more than a line of it. */
 interface Told {
   readonly code?: string;
   /** Codes, types and reasons, for matching. */
@@ -27,7 +27,7 @@ const textIn = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** @example told({ error: { code: 'context_length_exceeded', message: '...' } }).code */
 function told(body: unknown): Told {
-  // Gemini sends a list of one where a stream was asked for
+  // Gemini sends a list of one if a stream was requested
   const outer = membersOf(Array.isArray(body) ? body[0] : body);
   const named = outer.error ?? membersOf(outer.response).error ?? outer;
   const error = membersOf(named);
@@ -64,7 +64,7 @@ const SAYS: Record<ModelFailureKind, string> = {
   'unknown-model': 'The provider has no such model.',
   rejected: 'The provider rejected the request.',
 };
-/** Of a rejected key some providers repeat a part. */
+/** Some providers repeat a part of a rejected key. */
 const SILENT: ReadonlySet<ModelFailureKind> = new Set(['key-rejected']);
 
 function failure(kind: ModelFailureKind, message: string, facts: ModelFailureFacts): ModelFailure {
@@ -75,7 +75,7 @@ function failure(kind: ModelFailureKind, message: string, facts: ModelFailureFac
 
 const BODY_MAX = 64 * 1024;
 
-/** The failure that an answer other than 2xx is. */
+/** The failure for a response other than 2xx. */
 export async function failureOfResponse(response: Response): Promise<ModelFailure> {
   const { status, headers } = response;
   const body = told(jsonOf(await startOf(response)));
@@ -83,7 +83,10 @@ export async function failureOfResponse(response: Response): Promise<ModelFailur
   return failure(kindOf(status, body), body.message, { status, retryAfterMs, code: body.code });
 }
 
-/** The failure that a stream reports within a good answer. What asks to wait there has cost already: it is broken. */
+/**
+ * The failure that a stream reports within a successful response. A request to wait is `broken` here, since the
+ * attempt has already cost something.
+ */
 export function failureOfPart(error: unknown): ModelFailure {
   if (error instanceof ModelFailure) return error;
   const data = membersOf(error).data ?? membersOf(error).responseBody ?? error;
@@ -92,14 +95,14 @@ export function failureOfPart(error: unknown): ModelFailure {
     undefined,
     error instanceof Error && body.words === '' ? { ...body, message: '' } : body,
   );
-  // An error of a library may quote what was sent
+  // An error of a library may quote the request
   return failure(kind, error instanceof Error ? '' : body.message, { code: body.code });
 }
 
-/** The failure that the transport itself reported; `sent` and `reason` are egress's words for it. */
+/** The failure that the transport reported; `sent` and `reason` are those of egress. */
 export function failureOfTransport(error: unknown): ModelFailure {
   if (error instanceof ModelFailure) return error;
-  // Messages name hosts, and the address of an operator's endpoint is confidential
+  // Messages contain host names, and the address of an operator's endpoint is confidential
   const { sent, reason } = membersOf(error);
   return failure(sent === false ? 'not-sent' : 'broken', '', { code: textIn(reason) || undefined });
 }
@@ -114,7 +117,7 @@ async function startOf(response: Response): Promise<string> {
       if (size > BODY_MAX) break;
     }
   } catch {
-    // What arrived says enough, and the status says the rest
+    // The part that arrived and the status are enough
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,9 +1,9 @@
-/** The families of providers. Their libraries take 100 ms and 20 MB, so each is loaded when it is first used. */
+/** The families of providers. Their libraries take 100 ms and 20 MB, so each is loaded on first use. */
 import type { ProviderFamily } from '../model.ts';
 
 export type FamilyName = 'anthropic' | 'openai' | 'google' | 'openai-compatible';
 
-/** Those that keep the beginning of a prompt when they are asked to, and count what they read of it. */
+/** Families that cache the prefix of a prompt on request, and report the tokens read from it. */
 export const PREFIX_FAMILIES: readonly FamilyName[] = ['anthropic', 'openai'];
 
 const LOAD: Record<FamilyName, () => Promise<ProviderFamily>> = {

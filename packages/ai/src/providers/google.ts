@@ -10,7 +10,7 @@ const provider = ({ baseUrl }: Reach, fetch: typeof globalThis.fetch) =>
 
 const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'] as const;
 
-/** The ratio that is nearest to what was asked for. */
+/** The supported ratio nearest to the requested one. */
 function aspectRatio({ width = 1, height = 1 }: ImageRequest): (typeof RATIOS)[number] {
   const wanted = Math.log(width / height);
   const far = (ratio: string) => {
@@ -21,7 +21,7 @@ function aspectRatio({ width = 1, height = 1 }: ImageRequest): (typeof RATIOS)[n
 }
 
 export const google: ProviderFamily = {
-  // It has no list of sites: a query names them
+  // It has no parameter for sites: the query names them
   chat: chatModel({
     model: (id, reach, fetch) => provider(reach, fetch).chat(id),
     search: () => ({ id: 'google.google_search', args: {} }),

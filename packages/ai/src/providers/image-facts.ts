@@ -1,4 +1,4 @@
-/** What the first bytes of an image say: providers tell neither its type nor its size. */
+/** Reads type and size from the first bytes of an image: providers report neither. */
 import type { Media } from '../model.ts';
 
 interface Size {
@@ -16,7 +16,7 @@ export function imageOf(bytes: Uint8Array): Media {
   return { data, mimeType: 'image/png', ...size };
 }
 
-/** The first frame header among the segments. */
+/** The first frame header in the segments. */
 function jpegSize(data: Buffer): Size | undefined {
   for (let at = 2; at + 9 < data.length && data[at] === 0xff; at += 2 + data.readUInt16BE(at + 2)) {
     const marker = data[at + 1]!;

@@ -1,4 +1,4 @@
-/** Embeddings, images and speech over the models of the libraries. What they are given and give is bytes. */
+/** Embeddings, images and speech over the models of the libraries. Media are passed as bytes. */
 import type {
   EmbeddingModelV4,
   ImageModelV4,
@@ -19,7 +19,7 @@ import {
 import { imageOf } from './image-facts.ts';
 import { asked, transportOf } from './transport.ts';
 
-/** Makes a model whose requests go out by this fetch. */
+/** Creates a model that sends its requests with this fetch. */
 export type Make<M> = (id: string, reach: Reach, fetch: typeof globalThis.fetch) => M;
 
 const bytesOf = (data: string | Uint8Array): Uint8Array =>
@@ -46,12 +46,12 @@ export function embedding(make: Make<EmbeddingModelV4>): NonNullable<ProviderFam
   };
 }
 
-/** How the family says width and height. */
+/** How the family expresses width and height. */
 type Shape = (
   request: ImageRequest,
 ) => Pick<Parameters<ImageModelV4['doGenerate']>[0], 'size' | 'aspectRatio'>;
 
-/** Codes by which a provider says that it withheld all images. */
+/** Codes with which a provider reports that it withheld all images. */
 const WITHHELD: ReadonlySet<string> = new Set([
   'moderation_blocked',
   'content_policy_violation',
@@ -79,7 +79,7 @@ export function images(make: Make<ImageModelV4>, shape: Shape): NonNullable<Prov
   };
 }
 
-/** Some models make one image a call, others ten. */
+/** Some models create one image per call, others ten. */
 async function oneCall(
   make: Make<ImageModelV4>,
   shape: Shape,

@@ -16,7 +16,7 @@ const provider = ({ baseUrl }: Reach, fetch: typeof globalThis.fetch) =>
     supportsStructuredOutputs: true,
   });
 
-/** Servers that speak OpenAI's chat completions: Ollama, vLLM, OpenRouter, Mistral and others. */
+/** Servers with OpenAI's chat completions API: Ollama, vLLM, OpenRouter, Mistral and others. */
 export const openaiCompatible: ProviderFamily = {
   chat: chatModel({
     model: (id, reach, fetch) => provider(reach, fetch).chatModel(id),

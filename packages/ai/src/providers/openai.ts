@@ -8,14 +8,14 @@ import { KEY_PLACEHOLDER } from './transport.ts';
 const provider = ({ baseUrl }: Reach, fetch: typeof globalThis.fetch) =>
   createOpenAI({ baseURL: baseUrl, apiKey: KEY_PLACEHOLDER, fetch });
 
-/** The models take a few sizes: the one of the same shape. */
+/** The models support a few sizes: selects the one with the same orientation. */
 function size({ model, width = 1024, height = 1024 }: ImageRequest): `${number}x${number}` {
   const long = model.startsWith('dall-e-3') ? 1792 : 1536;
   if (width === height || model.startsWith('dall-e-2')) return '1024x1024';
   return width > height ? `${long}x1024` : `1024x${long}`;
 }
 
-/** The Responses API keeps what it is sent unless asked not to; thoughts then come back encrypted. */
+/** The Responses API stores requests unless told otherwise; thoughts are then returned encrypted. */
 export const openai: ProviderFamily = {
   chat: chatModel({
     model: (id, reach, fetch) => provider(reach, fetch).responses(id),

@@ -1,4 +1,4 @@
-/** A request as the model interface of the libraries takes it. */
+/** Converts a request to the model interface of the libraries. */
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FilePart,
@@ -46,8 +46,9 @@ export function callOptions(
 }
 
 /**
- * Where a prefix ends that may be kept: Anthropic wants it marked, others find it by themselves. Providers look for a
- * prefix by its text, for whoever pays with the same account, so it begins with the key: others never find it.
+ * Marks the end of a cacheable prefix: Anthropic requires a mark, others detect it automatically. Providers find a
+ * prefix by its text for all requests of an account, so it starts with the key: requests with other keys never
+ * match it.
  */
 function marked(prompt: LanguageModelV4Message[], cacheKey: string | undefined): LanguageModelV4Message[] {
   const last = prompt.findLastIndex(({ role }) => role === 'system');
@@ -59,7 +60,7 @@ function marked(prompt: LanguageModelV4Message[], cacheKey: string | undefined):
   ];
 }
 
-/** Every name that a request mentions: a model may repeat those of earlier turns. */
+/** All names in a request: a model may repeat those of earlier turns. */
 export function* namesIn({ messages, tools = [] }: ModelRequest): Generator<string> {
   for (const { name } of tools) yield name;
   for (const message of messages) {
@@ -91,7 +92,7 @@ function promptOf(message: Message, names: ToolNames): LanguageModelV4Message {
                 type: 'tool-call',
                 toolCallId: call.id,
                 toolName: names.toWire(call.name),
-                // Some families refuse arguments that are no object
+                // Some families refuse arguments that are not an object
                 input: call.broken === undefined ? (call.arguments ?? {}) : {},
                 ...returned(call),
               }) as const,
@@ -107,7 +108,7 @@ function promptOf(message: Message, names: ToolNames): LanguageModelV4Message {
   }
 }
 
-/** What a provider wants back unchanged; other families do not look at it. */
+/** Data that a provider needs back unchanged; other families ignore it. */
 const returned = ({ metadata }: { readonly metadata?: JsonObject }) =>
   metadata && { providerOptions: metadata as SharedV4ProviderOptions };
 

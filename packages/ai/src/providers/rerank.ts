@@ -1,4 +1,4 @@
-/** Documents by how well they answer a query, at `/rerank` as Cohere, Jina, vLLM and llama.cpp serve it. */
+/** Ranks documents by relevance to a query, at `/rerank` as implemented by Cohere, Jina, vLLM and llama.cpp. */
 import { ModelFailure, type ProviderFamily, type RerankAnswer } from '../model.ts';
 import { asked, transportOf } from './transport.ts';
 
@@ -7,7 +7,7 @@ interface Wire {
   readonly usage?: { readonly total_tokens?: unknown };
 }
 
-/** The libraries that are here have no model for it. */
+/** The installed libraries have no model for it. */
 export const rerank: NonNullable<ProviderFamily['rerank']> = async (request, reach) => {
   const { model, query, documents, topN } = request;
   const transport = transportOf(reach);

@@ -1,8 +1,8 @@
-/** What a provider found on the web, in the parts of its library's stream. */
+/** Extracts the web search results of a provider from the stream of its library. */
 import type { LanguageModelV4Source, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { ModelFailure, type Source } from '../model.ts';
 
-/** Undefined where the part says nothing of a search; an empty list says that there was one. */
+/** Undefined if the part is not about a search; an empty list means that there was one. */
 export function sourcesIn(part: LanguageModelV4StreamPart): readonly Source[] | undefined {
   switch (part.type) {
     case 'source':
@@ -10,7 +10,7 @@ export function sourcesIn(part: LanguageModelV4StreamPart): readonly Source[] | 
     case 'text-end':
       return part.citations?.flatMap(({ source, citedText }) => sourceOf(source, citedText));
     case 'tool-result':
-      // A model that tries to search more often than it may gets an error; what it found before counts
+      // A model that exceeds its number of searches gets an error; earlier results are still valid
       if (part.isError && Object(part.result).errorCode !== 'max_uses_exceeded')
         throw new ModelFailure('broken', 'The search of the provider failed.');
       return [];
@@ -37,7 +37,7 @@ interface Grounding {
     | null;
 }
 
-/** Gemini says at the end which sentences of its answer rest on which page. */
+/** Gemini reports at the end which sentences of its answer are based on which page. */
 function grounded({ webSearchQueries, groundingChunks, groundingSupports }: Grounding): Source[] | undefined {
   if (!webSearchQueries?.length) return undefined;
   return (groundingSupports ?? []).flatMap(({ segment, groundingChunkIndices }) =>

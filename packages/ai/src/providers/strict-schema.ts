@@ -3,7 +3,7 @@ import type { Json } from '@gantry/protocol';
 const REFUSED = ['oneOf', 'allOf', 'not', 'if', 'prefixItems', 'patternProperties', 'propertyNames'];
 const DEPTH_MAX = 10;
 
-/** Whether a schema may be asked for strictly: servers refuse others, where they would have followed them loosely. */
+/** Whether a schema may be requested as strict. Servers refuse other schemas if strict, but accept them otherwise. */
 export function isStrictSchema(schema: Json | undefined, depth = 0): boolean {
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema) || depth > DEPTH_MAX)
     return false;

@@ -1,4 +1,4 @@
-/** Names of tools as every family takes them, and back. */
+/** Converts tool names to a form that every family accepts, and back. */
 import { createHash } from 'node:crypto';
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -8,7 +8,7 @@ const HASH_LENGTH = 8;
 export interface ToolNames {
   /** The name to send for a tool. */
   toWire(name: string): string;
-  /** The tool that a sent name means; a name that was never sent stays as it is. */
+  /** The tool for a sent name; a name that was never sent is returned unchanged. */
   fromWire(name: string): string;
 }
 
@@ -27,7 +27,7 @@ export function toolNames(names: Iterable<string>): ToolNames {
   };
 }
 
-/** The hash keeps two apart that differ only in what is replaced or cut. */
+/** The hash distinguishes names that differ only in replaced or cut characters. */
 function plain(name: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH);
   const readable = name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z_])/, '_');

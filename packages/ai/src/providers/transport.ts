@@ -1,17 +1,17 @@
 /**
- * The fetch that a library of a family is given: it maps failures before the library sees them, so that none of its
- * error objects ever holds one, and breaks answers that fall silent.
+ * The fetch for the library of a family. It maps failures before the library sees them, so that none of its error
+ * objects contains one, and fails answers that time out.
  */
 import { ModelFailure, type Reach } from '../model.ts';
 import { failureOfResponse, failureOfTransport } from './failure.ts';
 
-/** Stands where libraries insist on a key; egress puts the real one in its place. */
+/** For libraries that require a key; egress replaces it with the real one. */
 export const KEY_PLACEHOLDER = 'set-by-egress';
 const SILENCE_MS = 60_000;
 
 export interface Transport {
   readonly fetch: typeof fetch;
-  /** What failed on the wire, whatever the library made of it. */
+  /** The failure on the wire, whatever the library made of it. */
   readonly failed: () => ModelFailure | undefined;
   readonly isSent: () => boolean;
 }
@@ -47,7 +47,7 @@ export function transportOf({ fetch, signal, silenceMs = SILENCE_MS, idempotency
   };
 }
 
-/** The same bytes; an error once nothing has come for so long. */
+/** Passes the bytes on; fails after this long without any. */
 function heard(
   body: ReadableStream<Uint8Array>,
   silenceMs: number,
@@ -76,7 +76,7 @@ function heard(
   });
 }
 
-/** Runs one request of a library: what it throws is a `ModelFailure` or the abort. */
+/** Runs one request of a library. It throws a `ModelFailure` or the abort reason. */
 export async function asked<T>(reach: Reach, transport: Transport, act: () => PromiseLike<T>): Promise<T> {
   try {
     return await act();
@@ -84,7 +84,7 @@ export async function asked<T>(reach: Reach, transport: Transport, act: () => Pr
     reach.signal.throwIfAborted();
     const failure = transport.failed();
     if (failure || error instanceof ModelFailure) throw failure ?? error;
-    // What a library says before it sends is about the request, after that about an answer that is not valid
+    // A library error before sending is about the request, and later about an invalid answer
     throw transport.isSent()
       ? new ModelFailure('broken', 'The provider sent an answer that cannot be read.')
       : new ModelFailure('rejected', `This provider cannot be asked that. ${saidBy(error)}`);
@@ -92,6 +92,6 @@ export async function asked<T>(reach: Reach, transport: Transport, act: () => Pr
 }
 
 const SAID_MAX = 300;
-/** Of a library about the request: names of features and of models, no content. */
+/** The text of a library about the request: names of features and models, no content. */
 const saidBy = (error: unknown): string =>
   error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, SAID_MAX) : '';

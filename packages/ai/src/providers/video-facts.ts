@@ -1,4 +1,4 @@
-/** What the boxes of an MP4 file say of it. */
+/** Reads the facts of an MP4 file from its boxes. */
 import type { Media } from '../model.ts';
 
 const FIXED_POINT = 65_536;
@@ -8,7 +8,7 @@ export function videoOf(bytes: Uint8Array, mimeType = 'video/mp4'): Media {
   return { data, mimeType, ...durationIn(data), ...sizeIn(data) };
 }
 
-/** Where the fields of a box begin, if so many bytes of them are there. */
+/** The start of the fields of a box, if at least this many bytes of them are present. */
 function boxIn(data: Buffer, type: string, length: number, from = 0): number | undefined {
   const at = data.indexOf(type, from, 'latin1');
   return at >= 4 && at + 4 + length <= data.length ? at + 4 : undefined;
@@ -23,7 +23,7 @@ function durationIn(data: Buffer): Pick<Media, 'durationSeconds'> | undefined {
   return scale > 0 ? { durationSeconds: duration / scale } : undefined;
 }
 
-/** Tracks of sound have no size. */
+/** Audio tracks have no size. */
 function sizeIn(data: Buffer): Pick<Media, 'width' | 'height'> | undefined {
   for (let at = boxIn(data, 'tkhd', 84); at !== undefined; at = boxIn(data, 'tkhd', 84, at)) {
     const end = at + (data[at] === 1 ? 88 : 76);

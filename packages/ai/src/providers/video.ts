@@ -1,6 +1,6 @@
 /**
- * Videos of Gemini's API. The request is the library's; asking how it stands is ours, since the library tells an answer
- * without videos by an error text that quotes all of it, and puts the key into addresses.
+ * Videos of Gemini's API. The library sends the request, but polling is done here: the library reports an answer
+ * without videos as an error text that quotes all of it, and puts the key into addresses.
  */
 import type { Experimental_VideoModelV4 as VideoModelV4 } from '@ai-sdk/provider';
 import type { JsonObject } from '@gantry/protocol';
@@ -50,7 +50,7 @@ export function videoModel(make: Make<VideoModelV4>): VideoModel {
   };
 }
 
-/** It comes back from our own record, and is part of a path all the same. */
+/** The name comes from our own record, but is checked since it becomes part of a path. */
 function operationPath(name: unknown): string {
   if (typeof name === 'string' && /^\w[\w.-]*(\/\w[\w.-]*){1,5}$/.test(name)) return name;
   throw new ModelFailure('rejected', 'This is no operation of the provider.');
@@ -67,7 +67,7 @@ interface Operation {
   };
 }
 
-/** Of the codes that operations end with. */
+/** One of the codes with which operations end. */
 const CANCELLED = 1;
 
 async function endOf({ error, response }: Operation, reach: Reach): Promise<VideoStatus> {
@@ -79,7 +79,7 @@ async function endOf({ error, response }: Operation, reach: Reach): Promise<Vide
     return raiMediaFilteredCount > 0
       ? { state: 'filtered' }
       : { state: 'failed', message: 'The provider returned no video.' };
-  // The key goes to the provider's own origin alone, and so does this request
+  // The key is only sent to the provider's own origin, and so is this request
   if (URL.parse(uri)?.origin !== URL.parse(reach.baseUrl)?.origin)
     return { state: 'failed', message: 'The video is not at the provider.' };
   const { body, type } = await get(uri, reach);

@@ -1,4 +1,4 @@
-/** What the `scripted` provider does beside chat: deterministic, and enough to try a workflow without a key. */
+/** The tasks of the `scripted` provider besides chat: deterministic, and enough to try a workflow without a key. */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Media, ModelFailure, type ProviderFamily, type Reach } from '../model.ts';
@@ -11,7 +11,7 @@ import { type ScriptTurn, textOf } from './script.ts';
 import { heardIn, spoken } from './wav.ts';
 
 const DIMENSIONS = 256;
-/** Of one text; other models read no more of it either. */
+/** The limit per text; other models read no more either. */
 const READ_CHARS = 65_536;
 const SIDE = 512;
 const SIDE_MAX = 2_048;
@@ -85,7 +85,7 @@ const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[
 const likeness = (left: readonly number[], right: readonly number[]): number =>
   left.reduce((sum, value, at) => sum + value * right[at]!, 0);
 
-/** One text after the other, with other work of the process between them. */
+/** Reads one text at a time, and yields to other work of the process in between. */
 async function readAll(texts: readonly string[], dimensions: number) {
   const vectors: number[][] = [];
   let words = 0;
@@ -99,7 +99,7 @@ async function readAll(texts: readonly string[], dimensions: number) {
   return { vectors, words };
 }
 
-/** Each word adds one at a place of its own: texts with the same words are near each other. */
+/** Each word changes one dimension, selected by its hash: texts with the same words are near each other. */
 function vectorOf(words: readonly string[], dimensions: number): number[] {
   const vector = new Array<number>(dimensions).fill(0);
   for (const word of words) {
@@ -110,7 +110,7 @@ function vectorOf(words: readonly string[], dimensions: number): number[] {
   return vector.map((value) => value / length);
 }
 
-/** FNV-1a, stirred: a hash of cryptography takes microseconds a word. */
+/** FNV-1a with extra mixing: a cryptographic hash takes microseconds per word. */
 function wordHash(word: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);

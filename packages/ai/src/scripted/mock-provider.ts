@@ -1,4 +1,4 @@
-/** Scripts of the mock providers that run options and test programs name: `stream-text` and `mock`. */
+/** Scripts of the mock providers `stream-text` and `mock`, which run options and test programs name. */
 import { closedObject, type JsonObject, optional, type Problem, problemsIn } from '@gantry/protocol';
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
@@ -58,7 +58,7 @@ export function streamTextScript(config: JsonObject = {}): ReadScript {
   });
 }
 
-/** The program of a node: an entry for each attempt. */
+/** The program of a node: one entry per attempt. */
 export const programScript = (program: unknown): ReadScript =>
   read(Program, program, (entries) => entries.map(turnOf));
 

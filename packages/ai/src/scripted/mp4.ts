@@ -1,4 +1,4 @@
-/** A file with the head of a video and no pictures in it. */
+/** A file with the header of a video and no frames. */
 const SCALE = 1_000;
 const FIXED_POINT = 65_536;
 

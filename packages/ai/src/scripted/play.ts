@@ -1,4 +1,7 @@
-/** The `scripted` provider: plays a turn of a script without a network. The same request and turn give the same parts. */
+/**
+ * The `scripted` provider: plays a turn of a script without a network. The same request and turn give the same
+ * parts.
+ */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Json, JsonObject } from '@gantry/protocol';
 import {
@@ -21,9 +24,9 @@ import {
   usageOf,
 } from './script.ts';
 
-/** Served without a key and without a network, and only when named. */
+/** Available without a key and without a network, and only used if named. */
 export const SCRIPTED_PROVIDERS = ['scripted', 'mock', 'stream-text'] as const;
-/** What scripts can play. */
+/** The capabilities that scripts can play. */
 export const SCRIPTED_CAPABILITIES: readonly string[] = [
   'structured-output',
   'discriminator-enum',
@@ -34,9 +37,9 @@ export const isScripted = (provider: string): provider is ScriptedProvider =>
   (SCRIPTED_PROVIDERS as readonly string[]).includes(provider);
 
 export interface ScriptedOptions {
-  /** Without one the model repeats what it was sent. */
+  /** Without a script, the model repeats its input. */
   readonly script?: Script;
-  /** Which turn this attempt gets: how many attempts were made with this script before. */
+  /** The turn of this attempt: the number of earlier attempts with this script. */
   readonly turn?: number;
 }
 
@@ -49,7 +52,7 @@ export function scriptedModel(options: ScriptedOptions = {}): ChatModel {
   };
 }
 
-/** Throws where the script has no such turn. */
+/** Throws if the script has no such turn. */
 export function turnIn({ script = [], turn: index = 0 }: ScriptedOptions): ScriptTurn {
   const turn = script[index];
   if (turn) return turn;
@@ -72,11 +75,11 @@ async function* play(
   const parts = [...partsOf(turn)];
   const broken =
     turn.sources === null ? 'The search of the provider failed.' : turn.fault && BREAKS[turn.fault];
-  // A stream that breaks has sent the first half.
+  // A stream that breaks has sent its first half.
   const told = broken ? parts.slice(0, Math.max(1, Math.floor(parts.length / 2))) : parts;
   for (const [at, part] of told.entries()) {
     if (turn.delayMs) await pause(turn.delayMs, undefined, { signal });
-    // Nothing arrives over a network here, and other work of the process has to go on
+    // No network wait yields here, so let other work of the process run
     else if (at % PARTS_PER_TURN === PARTS_PER_TURN - 1) await nextTurn();
     signal.throwIfAborted();
     yield part;
@@ -99,7 +102,7 @@ const LIMITED = 'The provider limits requests (429).';
 const FAILED = 'The provider failed.';
 const BAD_KEY = 'The provider rejected the key.';
 
-/** Turns that never begin to answer. */
+/** Turns that fail before an answer starts. */
 const REFUSALS: Faults<readonly [kind: ModelFailureKind, message: string, status: number]> = {
   '429-retry-after': ['limited', LIMITED, 429],
   '429': ['limited', LIMITED, 429],
@@ -146,7 +149,7 @@ const textOfMessage = ({ content }: Message): string => {
 const inputTokensOf = ({ messages }: ModelRequest): number =>
   messages.reduce((total, message) => total + piecesOf(textOfMessage(message)).length, 0);
 
-/** Without a script: the last message, or the smallest value that fits the schema; a search finds made-up pages. */
+/** Without a script: the last message, or the smallest value that matches the schema. A search finds made-up pages. */
 function echo({ messages, schema, search }: ModelRequest): ScriptTurn {
   if (schema) return { text: JSON.stringify(sampleOf(schema.schema)) };
   const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
@@ -157,7 +160,7 @@ function echo({ messages, schema, search }: ModelRequest): ScriptTurn {
 const PAGES = 5;
 
 function madeUp(query: string, [site = 'example.com']: readonly string[]): Source[] {
-  // Cut text may end within a character
+  // Cut text may end within a surrogate pair
   const topic = query.slice(0, 64).toWellFormed();
   return Array.from({ length: PAGES }, (_, at) => ({
     url: `https://${site}/${encodeURIComponent(topic)}/${at + 1}`,
@@ -168,7 +171,7 @@ function madeUp(query: string, [site = 'example.com']: readonly string[]): Sourc
 
 const DEPTH_MAX = 16;
 
-/** A value that fits simple schemas: what the example shows is the shape, not the content. */
+/** A value that matches simple schemas: an example of the shape, not of the content. */
 function sampleOf(schema: Json | undefined, depth = 0): Json {
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema) || depth > DEPTH_MAX)
     return null;

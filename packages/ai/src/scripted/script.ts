@@ -1,6 +1,6 @@
 /**
- * The script language: what a model says, turn by turn, and what goes wrong meanwhile. The `scripted` provider plays
- * a script without a network; servers for tests speak it in the dialect of each family.
+ * The script language: the output of a model, turn by turn, and its faults. The `scripted` provider plays a script
+ * without a network; test servers play it in the dialect of each family.
  */
 import { closedObject, type Json, optional, type Problem, problemsIn } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
@@ -10,7 +10,7 @@ import type { Finish, ToolCallPart, Usage } from '../model.ts';
 const Text = Type.String({ minLength: 1, maxLength: 1_000_000 });
 const Count = Type.Integer({ minimum: 0 });
 
-/** What may go wrong in a turn. Each turn serves one attempt, so the next attempt gets the next turn. */
+/** The possible faults of a turn. Each turn serves one attempt, so the next attempt gets the next turn. */
 export const FAULTS = {
   '429-retry-after': 'limited, with the time to wait',
   '429': 'limited, nobody says for how long',
@@ -49,10 +49,10 @@ const ScriptedCall = closedObject({
 
 export const ScriptTurn = closedObject({
   reasoning: optional(Text),
-  /** A text is sent word by word, a list as it is. */
+  /** A string is sent word by word, a list item by item. */
   text: optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 10_000 })])),
   toolCalls: optional(Type.Array(ScriptedCall, { maxItems: 128 })),
-  /** What a search finds; null where it fails. */
+  /** The results of a search; null if it fails. */
   sources: optional(
     Type.Union([
       Type.Array(closedObject({ url: Text, title: optional(Text), snippet: optional(Text) }), {
@@ -86,7 +86,7 @@ let compiled: ReturnType<typeof compile> | undefined;
 
 /** @example readScript([{ text: 'Hello' }]) // { script: [...] } */
 export function readScript(value: unknown): { readonly script: Script } | { readonly problems: Problem[] } {
-  // Made with the first script: most hosts see none
+  // Compiled with the first script: most hosts have none
   compiled ??= compile();
   return compiled.Check(value) ? { script: value } : { problems: problemsIn(compiled, value) };
 }
@@ -113,7 +113,7 @@ export function finishOf(turn: ScriptTurn): Finish {
   return turn.finish ?? (turn.toolCalls?.length ? 'tool-calls' : 'stop');
 }
 
-/** What a turn costs, unless it says so: a token for each piece. */
+/** The default usage of a turn: one token per piece. */
 export function usageOf(turn: ScriptTurn, inputTokens = 1): Usage {
   const outputTokens = piecesOf(turn.text).length + piecesOf(turn.reasoning).length + callsOf(turn).length;
   return turn.usage ?? { inputTokens, outputTokens };

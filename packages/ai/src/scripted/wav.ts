@@ -1,4 +1,4 @@
-/** A tone that carries its text as the comment of the file, so that the provider that spoke it can read it back. */
+/** A tone with its text as the comment of the file, so that the provider that created it can read it back. */
 const RATE = 8_000;
 const SAMPLES_PER_CHARACTER = 400;
 const SAMPLES_MAX = 60 * RATE;
@@ -26,7 +26,7 @@ export function spoken(text: string): Buffer {
   return chunk('RIFF', Buffer.concat([Buffer.from('WAVE'), ...chunks]));
 }
 
-/** Undefined for sound that was not made here. */
+/** Undefined for sound that was not created here. */
 export function heardIn(bytes: Uint8Array): { readonly text: string; readonly seconds: number } | undefined {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const at = data.indexOf('ICMT', 0, 'latin1');
