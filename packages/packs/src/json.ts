@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from '@gantry/protocol';
 
-/** The type of a schema, for what is read and never changed. */
+/** The read-only form of a schema's type. */
 export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
-/** What a schema already found to be JSON; TypeBox can only call it `unknown`. */
+/** For a value that a schema has validated as JSON; its TypeBox type is `unknown`. */
 export const asJson = (value: unknown): Json => value as Json;
 
 /** Undefined for bytes that are not UTF-8. */
@@ -15,7 +15,7 @@ export function utf8Of(bytes: Uint8Array, options: { ignoreBOM?: boolean } = {})
   }
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined for text that is not JSON. */
 export function jsonOf(source: Uint8Array | string): unknown {
   try {
     return JSON.parse(typeof source === 'string' ? source : Buffer.from(source).toString('utf8'));
@@ -24,17 +24,17 @@ export function jsonOf(source: Uint8Array | string): unknown {
   }
 }
 
-/** Where a text comes for the second time; -1 if all differ. */
+/** The index of the first duplicate; -1 if all differ. */
 export function indexOfDuplicate(texts: readonly string[]): number {
   const seen = new Set<string>();
   return texts.findIndex((text) => seen.size === seen.add(text).size);
 }
 
-/** Own property or nothing: data may hold any key, also `constructor`. */
+/** Own properties only: data may contain any key, including `constructor`. */
 export const own = (value: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(value, key) ? value[key] : undefined;
 
-/** A string leaf as `leaf` makes it, everything around it as it was. The data is bounded in depth. */
+/** Replaces each string with the result of `leaf`, and keeps the rest. The depth of the data is bounded. */
 export function mapStrings(value: Json, leaf: (text: string) => Json): Json {
   if (typeof value === 'string') return leaf(value);
   if (Array.isArray(value)) return value.map((item) => mapStrings(item, leaf));
@@ -51,7 +51,7 @@ export interface JsonBounds {
   readonly sizeMax: number;
 }
 
-/** Why data from outside is not taken: too deep, too large, or a key that would set a prototype. */
+/** Why external data is refused: too deep, too large, or a key that would set a prototype. */
 export function boundsIssue(value: unknown, bounds: JsonBounds): string | undefined {
   let size = 0;
   const visit = (part: unknown, depth: number): string | undefined => {

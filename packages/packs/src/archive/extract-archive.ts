@@ -5,23 +5,23 @@ import { ARCHIVE_LIMITS, archiveError } from './limits.ts';
 import { type Archive, type ArchiveFile, type ByteSource, eachFile } from './read-archive.ts';
 
 export interface ExtractOptions {
-  /** A folder that does not exist yet, named after the integrity; its parent exists. */
+  /** A folder named after the integrity that does not exist yet; its parent exists. */
   readonly target: string;
-  /** What the archive must hash to before anything of it appears at `target`. */
+  /** The required hash of the archive, checked before anything appears at `target`. */
   readonly integrity: string;
 }
 
-/** The end of the names of unfinished extractions, which may be removed when none is under way. */
+/** The suffix of unfinished extractions, which may be removed while none is running. */
 export const PARTIAL = '.partial';
 
 export interface Extraction extends Omit<Archive, 'files'> {
-  /** `present`: another process created the same target first, and it was left alone. */
+  /** `present`: another process created the same target first, and it was not changed. */
   readonly outcome: 'extracted' | 'present';
 }
 
 /**
- * Unpacks into a sibling of the target, then renames: at every moment the target is complete or absent,
- * even after a crash, and of two concurrent extractions one wins.
+ * Unpacks into a sibling of the target, then renames it. The target is always complete or absent, even after a
+ * crash, and one of two concurrent extractions wins.
  */
 export async function extractArchive(source: ByteSource, options: ExtractOptions): Promise<Extraction> {
   const partial = `${options.target}.${randomUUID()}${PARTIAL}`;
@@ -39,7 +39,7 @@ export async function extractArchive(source: ByteSource, options: ExtractOptions
 async function writeFile(folder: string, file: ArchiveFile): Promise<void> {
   const destination = path.join(folder, file.path);
   await mkdir(path.dirname(destination), { recursive: true, mode: 0o755 });
-  // Exclusive: nothing can have prepared a link here, and a name that comes twice fails.
+  // Exclusive: no existing link is followed, and a duplicate name fails.
   await using handle = await open(destination, 'wx', 0o644);
   await handle.writeFile(file.bytes);
   await handle.sync();

@@ -3,7 +3,7 @@ import ignore from 'ignore';
 const PATTERNS_MAX = 500;
 const PATTERN_LENGTH_MAX = 256;
 
-/** Never part of an archive, whatever the file says: the protocol forbids them, or they hold secrets. */
+/** Never part of an archive, whatever the ignore file says: the protocol forbids these, or they contain secrets. */
 const ALWAYS = ['.git', 'node_modules', '.openwopignore', '.DS_Store', '.env', '.env.*', '.npmrc'];
 const LOCKFILES = [
   'package-lock.json',
@@ -15,7 +15,7 @@ const LOCKFILES = [
 
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/;
 
-/** The reason not to publish a file, however its archive was built; undefined if there is none. */
+/** Why a file must not be published, however its archive was built; undefined if it may be. */
 export function unpublishable(path: string, bytes: Buffer): string | undefined {
   const rules = ignore({ ignorecase: false }).add([...ALWAYS, ...LOCKFILES]);
   if (rules.ignores(path)) return 'it belongs to development, or holds secrets';
@@ -28,7 +28,7 @@ export interface IgnoreRules {
   ignores(path: string, type: 'file' | 'directory'): boolean;
 }
 
-/** Reads `.openwopignore`, which has the patterns of `.gitignore`. */
+/** Reads `.openwopignore`, which uses the patterns of `.gitignore`. */
 export function readIgnore(text: string): IgnoreRules {
   const lines = text.split(/\r?\n/).slice(0, PATTERNS_MAX);
   const patterns = lines.map((line) => line.trim().slice(0, PATTERN_LENGTH_MAX));

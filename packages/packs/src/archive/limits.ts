@@ -1,12 +1,12 @@
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 
-/** Limits of what is read from an archive, signed or not. */
+/** Limits for reading an archive, signed or not. */
 export interface ArchiveLimits {
   readonly archiveBytesMax: number;
   readonly totalBytesMax: number;
   readonly entryBytesMax: number;
   readonly entriesMax: number;
-  /** Unpacked bytes per packed byte, checked once there are enough of them. */
+  /** Unpacked bytes per packed byte, checked above `RATIO_FLOOR_BYTES`. */
   readonly ratioMax: number;
 }
 
@@ -23,7 +23,7 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   ratioMax: 200,
 };
 
-/** Below this a ratio says nothing: an archive of small files is mostly padding. */
+/** Below this the ratio is not meaningful: an archive of small files is mostly padding. */
 export const RATIO_FLOOR_BYTES = MIB;
 
 export function archiveError(code: ErrorCode, message: string, path?: string): OpenwopError {

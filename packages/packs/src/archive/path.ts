@@ -2,15 +2,15 @@ import type { ErrorCode } from '@gantry/protocol';
 import { archiveError } from './limits.ts';
 
 /**
- * Names of files in a pack: relative, with forward slashes, the same on every system. A name that means
- * something else to Windows (a drive, a stream, a device) or that it cannot hold is no name.
+ * File names in a pack: relative, with forward slashes, the same on every system. A name with a special meaning on
+ * Windows (a drive, a stream, a device), or that Windows cannot store, is invalid.
  */
 const PATH_BYTES_MAX = 100;
 const DEPTH_MAX = 16;
 const FORBIDDEN = new Set(['\\', ':', '*', '?', '"', '<', '>', '|']);
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 
-/** `./index.mjs` and `index.mjs` are one file. */
+/** `./index.mjs` and `index.mjs` are the same file. */
 export const normalizePath = (path: string): string => (path.startsWith('./') ? path.slice(2) : path);
 
 function pathProblem(path: string): { readonly code: ErrorCode; readonly why: string } | undefined {
@@ -30,7 +30,7 @@ function isPlainSegment(segment: string): boolean {
   return [...segment].every((sign) => sign >= ' ' && sign !== '\u007f' && !FORBIDDEN.has(sign));
 }
 
-/** What a case-insensitive, normalising file system would take for the same name. */
+/** Equal for names that are the same on a case-insensitive, normalising file system. */
 const pathKey = (path: string): string => normalizePath(path).normalize('NFC').toLowerCase();
 
 interface Taken {
@@ -38,11 +38,11 @@ interface Taken {
   readonly type: 'file' | 'directory';
 }
 
-/** Keeps names apart that some file system would take for one. */
+/** Refuses names that are the same on some file systems. */
 export class Names {
   readonly #taken = new Map<string, Taken>();
 
-  /** The name as it is kept, or an error that names it. */
+  /** Returns the stored form of the name, or throws an error that names it. */
   add(name: string, type: Taken['type']): string {
     const plain = type === 'directory' ? name.replace(/\/$/, '') : name;
     if (type === 'directory' && plain === '.') return plain;

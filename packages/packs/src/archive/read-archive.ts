@@ -13,7 +13,7 @@ import {
 import { Names } from './path.ts';
 
 export interface Archive {
-  /** Paths as the manifest writes them, without a leading `./`. */
+  /** Paths as in the manifest, without a leading `./`. */
   readonly files: ReadonlyMap<string, Buffer>;
   /** The raw entry, which `manual` signatures cover. */
   readonly manifestBytes: Buffer;
@@ -22,7 +22,7 @@ export interface Archive {
   readonly packedBytes: number;
 }
 
-/** A whole pack in memory; throws what the archive is refused for. */
+/** Reads a whole pack into memory. Throws if the archive is refused. */
 export async function readArchive(
   source: ByteSource,
   limits: ArchiveLimits = ARCHIVE_LIMITS,
@@ -34,7 +34,7 @@ export async function readArchive(
   return { files, ...facts };
 }
 
-/** Goes through an archive file by file; what `visit` throws ends the reading. */
+/** Visits an archive file by file. An error of `visit` ends the reading. */
 export async function eachFile(
   source: ByteSource,
   limits: ArchiveLimits,
@@ -58,7 +58,7 @@ export async function eachFile(
 
 export type ByteSource = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** The packed bytes that were read so far. */
+/** The packed bytes read so far. */
 interface Packed {
   bytes: number;
   readonly hash: Hash;
@@ -83,7 +83,7 @@ async function* unpacked(
     if (error instanceof OpenwopError || !isZlibError(error)) throw error;
     throw archiveError('tarball_gunzip_failed', 'The archive is not a complete gzip stream.');
   }
-  // Node's gunzip ignores what follows the last member.
+  // Node's gunzip ignores data after the last member.
   if (gunzip.bytesWritten < packed.bytes)
     throw archiveError('tarball_gunzip_failed', 'The gzip stream continues after its end.');
 }
@@ -126,8 +126,8 @@ export interface ArchiveFile {
 }
 
 /**
- * The files of an unpacked archive, one in memory at a time. Our own reader, since libraries resolve extended
- * headers silently and go on after the end marker: two readers could then see two packs in one archive.
+ * The files of an unpacked archive, one in memory at a time. Libraries are not used, since they resolve extended
+ * headers silently and continue after the end marker: two readers could then see two packs in one archive.
  */
 export async function* archiveFiles(
   chunks: AsyncIterable<Uint8Array>,
@@ -169,7 +169,7 @@ interface TarHeader {
   readonly size: number;
 }
 
-/** One header block of USTAR as published packs use it; everything beyond is refused by name. */
+/** One USTAR header block as published packs use it. Anything else is refused by name. */
 function readTarHeader(block: Buffer): TarHeader {
   if (checksum(block) !== octal(block, 148, 8)) throw failed('A header of the archive is damaged.');
   if (block.toString('latin1', 257, 262) !== 'ustar') throw failed('The archive is not USTAR.');
@@ -208,7 +208,7 @@ function octal(block: Buffer, start: number, length: number): number {
   return Number.parseInt(field, 8);
 }
 
-/** The sum of all bytes, with spaces in place of the sum itself. */
+/** The sum of all bytes, with spaces in place of the checksum. */
 function checksum(block: Buffer): number {
   let sum = 0;
   for (let index = 0; index < BLOCK_BYTES; index++)
@@ -216,7 +216,7 @@ function checksum(block: Buffer): number {
   return sum;
 }
 
-/** Turns chunks of any size into pieces of the size asked for. */
+/** Converts chunks of any size into pieces of the requested size. */
 class ByteQueue {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array();

@@ -11,16 +11,16 @@ import { Names } from './path.ts';
 export interface WrittenArchive {
   readonly bytes: Buffer;
   readonly integrity: string;
-  /** What went in, sorted. */
+  /** The included files, sorted. */
   readonly paths: readonly string[];
 }
 
 const zip = promisify(gzip);
-/** Byte 9 of gzip says which system packed; 255 says nothing, so that all systems give the same bytes. */
+/** Byte 9 of gzip is the operating system. 255 means unknown, so that all systems produce the same bytes. */
 const GZIP_OS_OFFSET = 9;
 const GZIP_OS_UNKNOWN = 0xff;
 
-/** The same folder gives the same bytes on every machine and at any time. */
+/** The same folder always produces the same bytes, on every machine. */
 export async function writeArchive(folder: string): Promise<WrittenArchive> {
   const paths = await packFiles(folder);
   if (!paths.includes('pack.json'))
@@ -39,7 +39,7 @@ export async function writeArchive(folder: string): Promise<WrittenArchive> {
   return archiveOf(files);
 }
 
-/** The archive of files in memory, sorted by name. */
+/** An archive of files in memory, sorted by name. */
 export async function archiveOf(files: ReadonlyMap<string, Uint8Array>): Promise<WrittenArchive> {
   const paths = [...files.keys()].sort();
   const names = new Names();

@@ -4,7 +4,7 @@ import type { PackManifest } from '../manifest/kinds.ts';
 import { describePeers, type HostOffer, judgePeers, type PeerProblem } from './peer-dependencies.ts';
 import { describePermission, unmetRequirements } from './permission.ts';
 
-/** A reason against an install: which pack, why, and what the operator can do. */
+/** A reason against an install: the pack, the cause, and what the operator can do. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
@@ -15,16 +15,16 @@ export interface Refusal {
 export type InstallJudgement =
   | {
       readonly installable: true;
-      /** What the pack asks of the sandbox, to be granted and kept with the approval. */
+      /** The sandbox permissions that the pack requires, to be granted and stored with the approval. */
       readonly requires: readonly string[];
       /** Optional capabilities that this host does not offer. */
       readonly degraded: readonly string[];
-      /** Types of the pack that the host has itself; the host's are used. */
+      /** Types of the pack that the host has itself; those of the host are used. */
       readonly shadowed: readonly string[];
     }
   | { readonly installable: false; readonly refusals: readonly [Refusal, ...Refusal[]] };
 
-/** Whether a pack can be used on this host, judged by its manifest alone, before anything of it is loaded. */
+/** Checks whether a pack can be used on this host, by its manifest only, before anything of it is loaded. */
 export function judgeInstall(
   manifest: PackManifest,
   offer: HostOffer,
@@ -53,7 +53,7 @@ export function judgeInstall(
   };
 }
 
-/** The first refusal as an error; the others travel in its details. */
+/** The first refusal as an error, with the others in its details. */
 export function refusalError([first, ...others]: readonly [Refusal, ...Refusal[]]): OpenwopError {
   const also = others.map(({ code, message }) => ({ code, message }));
   return new OpenwopError(first.code, {
@@ -64,7 +64,7 @@ export function refusalError([first, ...others]: readonly [Refusal, ...Refusal[]
 
 const nameOf = ({ name, version }: PackManifest): string => `${name}@${version}`;
 
-/** What a pack asks of the sandbox. Remote nodes are reached over the network, declared or not. */
+/** The sandbox permissions that a pack requires. Remote nodes need the network, declared or not. */
 export function requiresOf(manifest: PackManifest): readonly string[] {
   if (manifest.kind !== 'node') return [];
   const { requires = [], language } = manifest.runtime;
@@ -77,7 +77,7 @@ function refuse(manifest: PackManifest, code: ErrorCode, why: string, details: J
   return { code, message: `${nameOf(manifest)} ${why}`, next: ERRORS[code].next, details: named };
 }
 
-/** What a host advertises that takes packs of a kind. */
+/** The capability of a host that accepts packs of a kind. */
 const KIND_CAPABILITIES: Partial<Record<PackManifest['kind'], string>> = { 'frontend-plugin': 'uiPlugins' };
 
 function refuseKind(manifest: PackManifest, { kinds }: HostOffer): Refusal | undefined {
@@ -95,7 +95,7 @@ function refuseEngines(manifest: PackManifest, { protocolVersion }: HostOffer): 
   return refuse(manifest, code, problem.why, { range, protocolVersion });
 }
 
-/** Why a range of protocol versions leaves out this host, in words that follow its subject. */
+/** Why a range of protocol versions excludes this host, as the rest of a sentence. */
 export function enginesProblem(
   range: string,
   protocolVersion: string,
@@ -109,7 +109,7 @@ function refuseRuntime(manifest: PackManifest, offer: HostOffer): Refusal | unde
   if (manifest.kind !== 'node') return undefined;
   const { language, wasm } = manifest.runtime;
   if (language === 'wasm') return refuseWasm(manifest, wasm?.abiVersion ?? 0, offer);
-  // A pack of agents alone runs no code, so its declared language asks nothing of the host.
+  // A pack with only agents runs no code, so its declared language requires nothing of the host.
   const hasCode = (manifest.nodes ?? []).length > 0;
   if (!hasCode || offer.languages.has(language)) return undefined;
   const why = `is written for the runtime ${language}, which this host does not have.`;
@@ -128,7 +128,7 @@ function refuseWasm(manifest: PackManifest, abiVersion: number, offer: HostOffer
 const isSandbox = ({ kind, name }: PeerProblem): boolean =>
   kind === 'not-offered' && capabilityName(name) === 'sandbox';
 
-/** It depends on the machine and the settings of the host, not on what it implements. */
+/** Depends on the machine and the settings of the host, not on its implementation. */
 function refuseSandbox(manifest: PackManifest, unmet: readonly PeerProblem[]): Refusal | undefined {
   if (!unmet.some(isSandbox)) return undefined;
   const why = 'needs host.sandbox, and the operating system does not isolate packs on this host.';

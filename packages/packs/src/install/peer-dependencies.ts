@@ -3,30 +3,30 @@ import semver from 'semver';
 import type { PackKind, PackManifest } from '../manifest/kinds.ts';
 import type { RuntimeLanguage } from '../manifest/node.ts';
 
-/** What a host offers to packs, as its discovery says it. */
+/** The features of a host for packs, as in its discovery. */
 export interface HostOffer {
-  /** The protocol version that `engines.openwop` is judged by. */
+  /** The protocol version for `engines.openwop`. */
   readonly protocolVersion: string;
   /**
-   * Capabilities by any of their names, such as `aiProviders` or `host.kanban`; the values are levels or versions
-   * that a peer dependency may ask for, such as `longTerm`.
+   * Capabilities by any of their names, such as `aiProviders` or `host.kanban`. The values are levels or versions
+   * that a peer dependency may require, such as `longTerm`.
    */
   readonly capabilities: ReadonlyMap<string, readonly string[]>;
-  /** Languages that run here, without WebAssembly, which has versions. */
+  /** Supported languages, without WebAssembly, which has versions. */
   readonly languages: ReadonlySet<Exclude<RuntimeLanguage, 'wasm'>>;
-  /** ABI versions; empty when the host runs no WebAssembly. */
+  /** ABI versions; empty if the host does not run WebAssembly. */
   readonly wasmAbiVersions: readonly number[];
-  /** Primitives of `runtime.requires` that packs get here. */
+  /** Primitives of `runtime.requires` that packs can get here. */
   readonly grants: readonly string[];
   readonly kinds: ReadonlySet<PackKind>;
-  /** Types of the host itself, which no pack replaces. */
+  /** Types of the host itself, which packs cannot replace. */
   readonly builtInTypeIds: ReadonlySet<string>;
 }
 
-/** A capability includes others. */
+/** Capabilities that include others. */
 const IMPLIED: Readonly<Record<string, readonly string[]>> = { agentRuntime: ['agents.manifestRuntime'] };
 
-/** Capability by its short name, with what others imply. */
+/** Capabilities by their short name, including implied ones. */
 function offeredCapabilities(offer: HostOffer): Map<string, readonly string[]> {
   const offered = new Map<string, readonly string[]>();
   for (const [name, levels] of offer.capabilities) {
@@ -40,16 +40,19 @@ function offeredCapabilities(offer: HostOffer): Map<string, readonly string[]> {
 /** Why a required capability is not met. */
 export interface PeerProblem {
   readonly name: string;
-  /** `reserved` by the protocol without a contract; a `mistake` is for the author of the pack to correct. */
+  /** `reserved`: the protocol reserves it without a contract. `mistake`: the author of the pack must correct it. */
   readonly kind: 'not-offered' | 'reserved' | 'mistake' | 'too-low';
-  /** As the end of a sentence that begins with the pack. Names are compared with all known ones, so when asked for. */
+  /**
+   * The rest of a sentence that starts with the pack. Computed on demand, since the name is compared with all known
+   * ones.
+   */
   readonly text: () => string;
 }
 
-/** Slots that the protocol keeps for surfaces it has not defined; a host that offers one knows its contract. */
+/** Names that the protocol reserves for surfaces it has not defined; a host that offers one knows its contract. */
 const RESERVED = new Set(['media', 'collaboration', 'workspace']);
 
-/** `degraded` are optional and not met: the pack installs, and its inventory entries say so. */
+/** `degraded`: optional and not met. The pack is installed, and its inventory entries report it. */
 export function judgePeers(manifest: PackManifest, offer: HostOffer) {
   const offered = offeredCapabilities(offer);
   const unmet: PeerProblem[] = [];
@@ -64,7 +67,7 @@ export function judgePeers(manifest: PackManifest, offer: HostOffer) {
   return { unmet, degraded };
 }
 
-/** What is declared, and what a connector needs of the host though it does not say so. */
+/** The declared peers, and what a connector needs of the host without declaring it. */
 function peersOf(manifest: PackManifest): Record<string, string> {
   const declared = manifest.peerDependencies ?? {};
   const auth = manifest.kind === 'node' ? manifest.connector?.auth?.type : undefined;
@@ -97,14 +100,14 @@ function problemOf(
 
 const isVersion = (level: string): boolean => semver.valid(level) !== null;
 
-/** `longTerm` and `long-term` are both written. */
+/** Both `longTerm` and `long-term` are in use. */
 const sameLevel = (left: string, right: string): boolean =>
   left.replaceAll('-', '').toLowerCase() === right.replaceAll('-', '').toLowerCase();
 
 /** Names come from outside, and each is compared with all known ones. */
 const SHOWN_MAX = 10;
 
-/** What is wrong, as the end of a sentence that begins with the pack, and what can be done about it. */
+/** The problem, as the rest of a sentence that starts with the pack, and what can be done about it. */
 export function describePeers(
   problems: readonly PeerProblem[],
   code: 'pack_peer_dependency_missing' | 'pack_peer_dependency_undefined',
@@ -121,14 +124,14 @@ export function describePeers(
 
 const isMistake = ({ kind }: PeerProblem): boolean => kind === 'mistake';
 
-/** What is asked for: that the capability is there, a level of it, or a version. */
+/** A required capability: its presence, a level of it, or a version. */
 type PeerWish =
   | { readonly kind: 'present' }
   | { readonly kind: 'level' | 'version'; readonly isMetBy: (offered: string) => boolean };
 
 const PRESENT = new Set(['supported', 'required', 'optional', '*']);
 
-/** Undefined for a value that is not valid. */
+/** Undefined for an invalid value. */
 export function readWish(wanted: string): PeerWish | undefined {
   if (PRESENT.has(wanted)) return { kind: 'present' };
   const level = /^>=\s*([a-z][\w-]*)$/i.exec(wanted)?.[1];

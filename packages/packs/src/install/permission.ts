@@ -1,7 +1,7 @@
 import { SURFACE_NAMES } from '@gantry/protocol';
 import { covers, type RuntimeRequirement } from '../manifest/node.ts';
 
-/** What an operator reads before granting, in words that say what could go wrong. */
+/** Descriptions for operators before they grant a permission, including the risks. */
 const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
   'net.dns': 'Look up host names. A lookup shows the name server what the pack is interested in.',
   'net.outbound':
@@ -28,19 +28,19 @@ export function describePermission(permission: string): string {
 }
 
 export interface GrantDifference {
-  /** Needs an approval of its own: nothing granted before covers it. */
+  /** Needs a new approval: no earlier grant covers it. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly kept: readonly string[];
 }
 
-/** What changes when a pack that was granted `before` asks for `after`. */
+/** The changes when a pack that was granted `before` requires `after`. */
 export function grantDifference(before: readonly string[], after: readonly string[]): GrantDifference {
   const added = unmetRequirements(after, before);
   const kept = after.filter((wanted) => !added.includes(wanted));
   return { added, removed: unmetRequirements(before, after), kept };
 }
 
-/** Requirements that no grant covers. A grant that is finer than what is asked for does not count. */
+/** Requirements that no grant covers. A grant that is narrower than the requirement does not count. */
 export const unmetRequirements = (requires: readonly string[], grants: readonly string[]): string[] =>
   requires.filter((requirement) => !grants.some((grant) => covers(grant, requirement)));

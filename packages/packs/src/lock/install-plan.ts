@@ -17,19 +17,19 @@ export interface InstallStep {
   readonly version: string;
   readonly registry: Registry;
   readonly entry: LockedPack;
-  /** What was asked for and is not installed, since the pin counts, in words. */
+  /** Requests that the pinned version does not satisfy, as text. */
   readonly warnings: readonly string[];
 }
 
 export interface InstallPlan {
   readonly overrides: Readonly<Record<string, string>>;
-  /** Dependencies first. Packs that no root leads to are left out. */
+  /** Dependencies first. Packs that are not reachable from a root are omitted. */
   readonly steps: readonly InstallStep[];
 }
 
 /**
- * A frozen install: exactly what the lockfile lists, whatever ranges ask for. Nothing is resolved or fetched here, so
- * a lockfile that does not fit is refused before any download.
+ * A frozen install: exactly the versions of the lockfile, whatever the ranges are. Nothing is resolved or fetched
+ * here, so an unsuitable lockfile is refused before any download.
  */
 export function installPlan(lock: PackLock, roots: readonly Root[], registries: Registries): InstallPlan {
   const overrides = lock.overrides ?? {};
@@ -44,16 +44,16 @@ export function installPlan(lock: PackLock, roots: readonly Root[], registries: 
   return { overrides, steps };
 }
 
-/** Fetches one step; `checkLocked` and the policy of trust judge it afterwards. */
+/** Fetches one step. `checkLocked` and the trust policy check it afterwards. */
 export const fetchLocked = ({ name, version, registry, entry }: InstallStep): Promise<FetchedPack> =>
   fetchPack({ registry, name, version, lockedIntegrity: entry.integrity });
 
-/** A pack that was fetched, or that is installed already: the rules hold for both. */
+/** A fetched or already installed pack: the same rules apply to both. */
 export type LockedContent = Pick<FetchedPack, 'bytes' | 'archive' | 'manifest'>;
 
 /**
- * What the lockfile says of a pack holds for its content, and the host offers what its entry asks for. Answers where
- * pins of its dependencies are outside of the ranges in its manifest.
+ * Checks the content of a pack against the lockfile, and the host against the requirements of its entry. Returns
+ * the pins of its dependencies that are outside the ranges in its manifest.
  */
 export function checkLocked(
   { entry }: Pick<InstallStep, 'entry'>,
@@ -67,7 +67,7 @@ export function checkLocked(
   return checkDependencies(manifest, entry);
 }
 
-/** An override has to satisfy at least one of the ranges that ask for its pack. */
+/** An override must satisfy at least one of the requested ranges of its pack. */
 export function checkOverrides(
   { overrides, steps }: InstallPlan,
   roots: readonly Root[],
@@ -91,7 +91,7 @@ export function checkOverrides(
   }
 }
 
-/** An override is the version of its pack, so an entry with another one leaves open which counts. */
+/** An override is the version of its pack, so an entry with another version is a contradiction. */
 function refuseContradiction(packs: readonly LockedPack[], overrides: InstallPlan['overrides']): void {
   const wrong = packs.find(
     ({ name, version }) => Object.hasOwn(overrides, name) && overrides[name] !== version,
@@ -104,18 +104,18 @@ function refuseContradiction(packs: readonly LockedPack[], overrides: InstallPla
   });
 }
 
-/** The pin counts all the same. */
+/** A pin outside its range still has precedence. */
 const outside = ({ name, range, requestedBy }: Root, version: string): string[] =>
   readRange(range)?.range.test(version)
     ? []
     : [`The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${range.slice(0, 100)}.`];
 
-/** The entries that the roots lead to; each must be there in the version that its parents are pinned to. */
+/** The entries reachable from the roots. Each must exist in the version that its parents are pinned to. */
 function reached(roots: readonly Root[], packs: readonly LockedPack[]): LockedPack[] {
   const listed = new Map(packs.map((entry) => [entry.name, entry]));
   const found = new Set<LockedPack>();
   const queue: { name: string; requestedBy: string; version?: string }[] = [...roots];
-  // What is pushed meanwhile is visited too.
+  // The loop also visits items that it pushes.
   for (const { name, requestedBy, version: pin } of queue) {
     const entry = listed.get(name);
     if (entry === undefined) throw incomplete(name, requestedBy);
@@ -133,7 +133,7 @@ function reached(roots: readonly Root[], packs: readonly LockedPack[]): LockedPa
   return [...found];
 }
 
-/** By its `resolved` address, else the lockfile's registry, else the first one here. */
+/** By its `resolved` address, else the registry of the lockfile, else the first one here. */
 function registryOf({ name, resolved }: LockedPack, lock: PackLock, registries: Registries): Registry {
   const address = resolved ?? lock.registry ?? registries.all[0]?.url;
   if (address === undefined)
@@ -144,7 +144,7 @@ function registryOf({ name, resolved }: LockedPack, lock: PackLock, registries: 
   return registries.of(name, address);
 }
 
-/** The manifest in the archive is the last word on what a pack depends on; in which version, the lockfile is. */
+/** The manifest in the archive decides which dependencies a pack has; the lockfile decides their versions. */
 function checkDependencies(
   { name: parent, version, dependencies = {} }: PackManifest,
   { dependencies: pins = {} }: LockedPack,

@@ -7,9 +7,8 @@ import { isValidAt, readPublicKey, signerOf, verifyEd25519 } from '../trust/keys
 import { LOCKFILE_VERSION, type LockedPack, PackLock } from './lockfile.ts';
 
 /**
- * The lockfile of a resolution. `generatedAt` is the newest publication in it and not the time of day, so that the
- * same registries and the same requests give the same bytes at any time. Of a previous lockfile, what
- * this version does not know is kept.
+ * The lockfile of a resolution. `generatedAt` is the newest publication in it, not the current time, so that the
+ * same registries and requests always produce the same bytes. Unknown members of a previous lockfile are kept.
  */
 export async function lockOf(
   resolution: Resolution,
@@ -56,9 +55,9 @@ function newest(packs: readonly ResolvedPack[]): string {
 type LockedSignature = NonNullable<LockedPack['signature']>;
 
 /**
- * The signature that a lockfile records: one over the whole archive, since that is what every reader of the lockfile
- * verifies it against. A `manual` signature covers pack.json alone and would fail there; it is left out, the
- * integrity holds the archive, and the signature is judged with the keys of the registry at install.
+ * The signature to record in a lockfile: one over the whole archive, since all readers of the lockfile verify it
+ * against the archive. A `manual` signature covers only pack.json and would fail there, so it is omitted: the
+ * integrity pins the archive, and the signature is checked with the keys of the registry at install.
  */
 export async function signatureToLock(
   { name, version, signing, record }: ResolvedPack,
@@ -80,11 +79,11 @@ export async function signatureToLock(
   };
 }
 
-/** What turns the 32 bytes of an Ed25519 key into its SPKI form. */
+/** The prefix that converts the 32 bytes of an Ed25519 key to SPKI form. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const RAW_KEY_BYTES = 32;
 
-/** Lockfiles hold the bare bytes of the key or its SPKI form, both in base64. */
+/** Lockfiles contain the raw bytes of the key or its SPKI form, both in base64. */
 function lockedKey(publicKey: string): KeyObject | undefined {
   const bytes = Buffer.from(publicKey, 'base64');
   const spki =
@@ -92,7 +91,7 @@ function lockedKey(publicKey: string): KeyObject | undefined {
   return readPublicKey(spki);
 }
 
-/** Lockfiles of others may record a signature over pack.json, where the pack itself says that it is of that kind. */
+/** Lockfiles of other tools may record a signature over pack.json, if the pack declares that kind of signature. */
 export function checkLockedSignature(
   { name, version, signature }: LockedPack,
   pack: { readonly bytes: Uint8Array; readonly manifestBytes: Uint8Array; readonly isManual: boolean },

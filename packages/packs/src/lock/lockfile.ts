@@ -27,7 +27,7 @@ export const LockedPack = strict({
 });
 export type LockedPack = Static<typeof LockedPack>;
 
-/** Open at the top: what a later minor version adds there is kept. */
+/** Open at the top level: members of a later minor version are kept. */
 export const PackLock = Type.Object({
   lockfileVersion: Type.Integer({ minimum: 1 }),
   generatedAt: Type.String({ maxLength: 64, pattern: '^\\d{4}-\\d\\d-\\d\\dT' }),
@@ -41,7 +41,7 @@ export type PackLock = Static<typeof PackLock>;
 const BYTES_MAX = 16 * 1024 * 1024;
 const DEPTH_MAX = 16;
 
-/** The lockfile as it stands in a file, or `pack_lockfile_invalid` with the position of what is wrong. */
+/** Parses a lockfile, or throws `pack_lockfile_invalid` with the position of the error. */
 export function readLock(text: string): PackLock {
   if (Buffer.byteLength(text) > BYTES_MAX) throw invalid(START, `It is larger than ${BYTES_MAX} bytes.`);
   const source = readJsonSource(text, { depthMax: DEPTH_MAX });
@@ -58,7 +58,7 @@ export function readLock(text: string): PackLock {
     const [first] = Errors(PackLock, value)[1];
     throw invalidAt(first?.instancePath ?? '', `It ${first?.message ?? 'is not valid'}.`);
   }
-  // One version for each pack: a second entry would leave open which one counts.
+  // One version per pack: a second entry would be ambiguous.
   const names = value.packs.map(({ name }) => name);
   const twice = indexOfDuplicate(names);
   if (twice >= 0) throw invalidAt(`/packs/${twice}/name`, `${names[twice]} is listed twice.`);
@@ -74,12 +74,12 @@ const invalid = ({ line, column }: typeof START, why: string, path = ''): Openwo
   });
 
 /**
- * The one way to write a lockfile, so that the same resolution gives the same bytes: packs by name and version,
- * maps by key, two spaces, one newline at the end. What this version does not know comes last, by name.
+ * The canonical form of a lockfile, so that the same resolution produces the same bytes: packs by name and version,
+ * maps by key, two spaces, one newline at the end. Unknown members come last, by name.
  */
 export function writeLock(lock: PackLock): string {
   const { lockfileVersion, generatedAt, registry, fallbackRegistries, overrides, packs, ...unknown } = lock;
-  // Members that are undefined are left out of JSON.
+  // Undefined members are omitted from JSON.
   const document = {
     lockfileVersion,
     generatedAt,

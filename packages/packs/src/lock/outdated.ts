@@ -11,11 +11,11 @@ import type { LockedPack, PackLock } from './lockfile.ts';
 export interface OutdatedPack {
   readonly name: string;
   readonly current: string;
-  /** The highest version that satisfies all requests now. */
+  /** The highest version that satisfies all current requests. */
   readonly wanted: string;
-  /** The highest version there is, withdrawn ones and prereleases aside. */
+  /** The highest version, without withdrawn ones and prereleases. */
   readonly latest: string;
-  /** Of the current version. */
+  /** For the current version. */
   readonly yanked?: NonNullable<RegistryRecord['yanked']>;
   readonly deprecated?: NonNullable<RegistryRecord['deprecated']>;
   readonly advisories: readonly {
@@ -23,7 +23,7 @@ export interface OutdatedPack {
     readonly severity: string;
     readonly fixedIn?: string;
   }[];
-  /** What the wanted version asks for that the current one did not, and the other way round. */
+  /** The permissions that the wanted version adds and drops. */
   readonly permissions: GrantDifference;
 }
 
@@ -35,7 +35,7 @@ interface Listed {
   readonly manifest: VersionManifest | undefined;
 }
 
-/** Compares every locked pack with its registry. Packs that no registry knows any more are left out. */
+/** Compares every locked pack with its registry. Packs that no registry has any more are omitted. */
 export async function outdated(
   lock: PackLock,
   roots: readonly Root[],

@@ -1,4 +1,4 @@
-/** Kinds of packs that hold data and no code. */
+/** Packs that contain data and no code. */
 import Type, { type Static } from 'typebox';
 import {
   Address,
@@ -61,7 +61,7 @@ export const ArtifactTypePackManifest = manifestOf('artifact-type', {
 
 const FIELD_TYPE = `^(text|longtext|number|boolean|select|multiselect|file|artifact-ref|${VENDOR_TYPE})$`;
 
-/** What cards and forms ask for; an `x-` or `vendor.` type that a renderer does not know becomes text. */
+/** Input fields of cards and forms. An `x-` or `vendor.` type that a renderer does not know becomes text. */
 const field = {
   id: matching('^[a-zA-Z_][a-zA-Z0-9_]*$', 128),
   type: matching(FIELD_TYPE, 128),
@@ -118,7 +118,10 @@ const UiPlugin = strict({
   'connectSrc?': set(Address, 50),
 });
 
-/** Closed as the protocol lays it down: without dependencies, and without `signing`, since its files are signed apart. */
+/**
+ * Closed, as the protocol requires: without dependencies, and without `signing`, since its files are signed
+ * separately.
+ */
 export const FrontendPluginPackManifest = strict({
   name: identity.name,
   version: identity.version,
@@ -206,7 +209,7 @@ export const Provider = strict({
   reach: Reach,
   'consumerNodes?': list(TypeId, 100),
   'docsUrl?': Address,
-  /** The only hosts that credentials of this provider travel to; the rule is in `rules-by-kind.ts`. */
+  /** The only hosts that get credentials of this provider; the rule is in `rules-by-kind.ts`. */
   'apiHosts?': list(text(253, 1), 100, { minItems: 1, uniqueItems: true }),
   'vendor?': Data,
 });

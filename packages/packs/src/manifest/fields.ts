@@ -1,4 +1,4 @@
-/** Shapes that manifests of several kinds share. */
+/** Schemas that several kinds of manifests share. */
 import Type, {
   type Static,
   type TArrayOptions,
@@ -14,11 +14,11 @@ type Members<Notation> = {
   [Key in keyof Notation as Key extends `${infer Name}?` ? Name : never]: TOptional<Notation[Key] & TSchema>;
 };
 
-/** An object that has these members and no others. A name with `?` at its end is that of an optional member. */
+/** A closed object with these members. A name that ends with `?` is an optional member. */
 export const strict = <Notation extends TProperties>(notation: Notation, options: TObjectOptions = {}) =>
   Type.Object(membersOf(notation), { ...options, additionalProperties: false });
 
-/** An object that has these members, and may have others. */
+/** An open object with these members. */
 export const open = <Notation extends TProperties>(notation: Notation) => Type.Object(membersOf(notation));
 
 const membersOf = <Notation extends TProperties>(notation: Notation) =>
@@ -35,7 +35,7 @@ export const list = <Item extends TSchema>(item: Item, maxItems: number, options
   Type.Array(item, { maxItems, ...options });
 export const set = <Item extends TSchema>(item: Item, maxItems: number) =>
   list(item, maxItems, { uniqueItems: true });
-/** A list that is not empty. */
+/** A non-empty list. */
 export const some = <Item extends TSchema>(item: Item, maxItems: number) =>
   list(item, maxItems, { minItems: 1 });
 
@@ -52,7 +52,7 @@ export const Text = text(4096);
 export const LongText = text(65_536, 1);
 export const Address = matching('^[a-z][a-z0-9+.-]*:.', 2048);
 export const HttpsAddress = matching('^https://.', 2048);
-/** A file of the pack. That it stays inside the pack is a rule of its own (`rules.ts`). */
+/** A file of the pack. A separate rule checks that it is inside the pack (`rules.ts`). */
 export const FileRef = text(512, 1);
 export const Data = Type.Record(Type.String(), Type.Unknown());
 export const Flag = Type.Boolean();
@@ -73,7 +73,7 @@ export const Signing = strict({
 });
 export type Signing = Static<typeof Signing>;
 
-/** Of a record whose values are to be checked: TypeBox passes over names with a line break, whatever their value. */
+/** For a record whose values must be checked: TypeBox skips names with a line break, whatever their value. */
 export const AnyName = matching('^[\\s\\S]*$');
 const Ranges = Type.Record(AnyName, text(128));
 

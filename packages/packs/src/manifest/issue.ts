@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { own } from '../json.ts';
 import { type Position, pointer } from './json-source.ts';
 
-/** What is wrong with a manifest, and where in the file. */
+/** A problem of a manifest, with its position in the file. */
 export interface ManifestIssue extends Position {
   /** JSON pointer. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface ManifestIssue extends Position {
 }
 
 export interface Finding extends Omit<ManifestIssue, keyof Position> {
-  /** A warning does not refuse the manifest, since published packs have it. */
+  /** A warning does not refuse the manifest, since published packs contain it. */
   readonly severity: 'error' | 'warning';
 }
 
@@ -20,7 +20,7 @@ export interface Finding extends Omit<ManifestIssue, keyof Position> {
 export class Part {
   readonly path: string;
   readonly value: JsonObject;
-  /** Of the whole manifest. */
+  /** Shared by the whole manifest. */
   readonly findings: Finding[];
 
   constructor(value: JsonObject, path = '', findings: Finding[] = []) {
@@ -29,7 +29,7 @@ export class Part {
     this.findings = findings;
   }
 
-  /** `at` is a JSON pointer from here. */
+  /** `at` is a JSON pointer relative to this part. */
   refuse(at: string, message: string, code: ErrorCode = 'invalid_manifest'): void {
     this.findings.push({ path: this.path + at, message, code, severity: 'error' });
   }
@@ -47,7 +47,7 @@ export class Part {
     return typeof found === 'string' ? found : undefined;
   }
 
-  /** The items of a list, each with the pointer to it from here. */
+  /** The items of a list, each with its pointer relative to this part. */
   items(key: string): { readonly at: string; readonly value: Json }[] {
     const list = own(this.value, key);
     const items = Array.isArray(list) ? list : [];
@@ -80,7 +80,7 @@ export function refuseDuplicates(parts: readonly Part[], key: string, code?: Err
 
 export type SchemaError = ReturnType<LazyValidator<TSchema>['Errors']>[1][number];
 
-/** A validation error as a sentence; undefined where the members of the object have their own. */
+/** A validation error as a sentence; undefined if the members of the object have their own errors. */
 export function schemaSentence({ keyword, params, message }: SchemaError): string | undefined {
   if (keyword === 'additionalProperties') return undefined;
   if (keyword === 'boolean') return 'It does not belong here.';

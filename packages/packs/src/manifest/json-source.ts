@@ -1,6 +1,6 @@
 import type { Json } from '@gantry/protocol';
 
-/** Where something stands in a text, counted from 1 as editors do. */
+/** A position in a text, counted from 1 as in editors. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -10,7 +10,7 @@ export type JsonSource =
   | { readonly kind: 'json'; readonly value: Json; positionOf(pointer: string): Position }
   | { readonly kind: 'broken'; readonly message: string; readonly position: Position };
 
-/** The JSON pointer to a member of what `parent` points to. */
+/** The JSON pointer to a member of the value at `parent`. */
 export const pointer = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
@@ -20,8 +20,8 @@ const SPACE = new Set([' ', '\t', '\n', '\r']);
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
- * Reads JSON and remembers where each value stands, which `JSON.parse` forgets. Stricter than it, too: a key
- * that comes twice or that would set a prototype is refused, since two readers could see two manifests.
+ * Parses JSON and records the position of each value, which `JSON.parse` does not. It is also stricter: duplicate
+ * keys and keys that would set a prototype are refused, since two readers could see two manifests.
  */
 class Reader {
   readonly offsets = new Map<string, number>();
@@ -134,7 +134,7 @@ export function readJsonSource(text: string, options: { readonly depthMax: numbe
   }
 }
 
-/** A missing member has no position; the object that lacks it has one. */
+/** A missing member has no position, so the position of its object is used. */
 function nearest(offsets: ReadonlyMap<string, number>, at: string): number {
   const found = offsets.get(at);
   return found ?? (at === '' ? 0 : nearest(offsets, at.slice(0, at.lastIndexOf('/'))));

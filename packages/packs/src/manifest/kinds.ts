@@ -25,8 +25,8 @@ import {
 const WorkflowChainPackManifest = manifestOf('workflow-chain', { chains: some(WorkflowChain, 200) });
 
 /**
- * `rules` are what a schema cannot say. `ids` and `others` are the members that hold what the kind is for, which no
- * other kind may have: `ids` those that list something, or hold the one thing, each with the member that is its id.
+ * `rules` are checks that a schema cannot express. `ids` and `others` are the members with the content of the kind,
+ * which no other kind may have: `ids` are its lists, or its single object, each with the name of its id member.
  */
 const kind = <Schema extends TSchema>(
   schema: Schema,
@@ -51,8 +51,8 @@ type ManifestOf<Kind extends PackKind> =
   (typeof PACK_KINDS)[Kind]['schema'] extends LazyValidator<infer Schema> ? Static<Schema> : never;
 
 /**
- * What `readManifest` gives: `kind` is always there, also where the file leaves out `node`. Members that other kinds
- * have and this one never does are there as absent, for code that is about all kinds.
+ * The result of `readManifest`. `kind` is always set, even if the file omits `node`. Members that only other kinds
+ * have are declared as absent, for code that handles all kinds.
  */
 export type PackManifest = {
   [Kind in PackKind]: ManifestOf<Kind> & Partial<Omit<Identity, keyof ManifestOf<Kind>>>;
@@ -61,7 +61,7 @@ export type PackManifest = {
 export const isPackKind = (kind: unknown): kind is PackKind =>
   typeof kind === 'string' && Object.hasOwn(PACK_KINDS, kind);
 
-/** Which kind a member is the content of, if it is content at all. */
+/** The kind whose content a member is; undefined if it is not content. */
 export const kindOfContent = (member: string): PackKind | undefined =>
   Object.keys(PACK_KINDS)
     .filter(isPackKind)

@@ -49,8 +49,8 @@ const CredentialScope = Type.Enum(['user', 'workspace', 'tenant']);
 const AtLeastOne = Type.Integer({ minimum: 1 });
 
 /**
- * The closed vocabulary of `runtime.requires`. A token that came into the protocol later is refused: a host
- * must not grant what it does not know.
+ * The closed vocabulary of `runtime.requires`. A token that was added to the protocol later is refused: a host must
+ * not grant what it does not know.
  */
 export const RUNTIME_REQUIREMENTS = [
   'net.dns',
@@ -62,7 +62,7 @@ export const RUNTIME_REQUIREMENTS = [
   'env.read',
   'clock',
 ] as const;
-/** The operator's to grant; no tenant grants it. */
+/** Only the operator can grant this, not a tenant. */
 export const OPERATOR_REQUIREMENT = 'env.read';
 const RuntimeRequirement = Type.Enum([...RUNTIME_REQUIREMENTS]);
 export type RuntimeRequirement = (typeof RUNTIME_REQUIREMENTS)[number];
@@ -81,7 +81,10 @@ const Runtime = strict({
   'wasm?': strict({ abiVersion: AtLeastOne, 'memoryPagesInitial?': Pages, 'memoryPagesMax?': Pages }),
 });
 
-/** A grant covers itself and what a later vocabulary splits from it; a finer grant never covers its parent. */
+/**
+ * A grant covers itself and tokens that a later vocabulary splits from it; a narrower grant never covers its
+ * parent.
+ */
 export const covers = (grant: string, requirement: string): boolean =>
   requirement === grant || requirement.startsWith(`${grant}.`);
 
@@ -92,11 +95,11 @@ const SecretRequirement = strict({
   'scope?': Type.Enum(['tenant', 'user', 'run']),
 });
 
-/** What a node or a chain may be. */
+/** Properties of a node or a chain. */
 export const Capability = Type.Enum(['streamable', 'cacheable', 'side-effectful', 'mcp-exportable']);
 export const SyncOn = Type.Enum(['completion', 'approval', 'manual']);
 
-/** Open category and role: published packs use names that the public schema does not list. */
+/** Category and role are open: published packs use names that the public schema does not list. */
 const PackNode = strict({
   typeId: TypeId,
   version: text(128, 1),
@@ -120,7 +123,7 @@ const PackNode = strict({
   'fallbackModel?': strict({ provider: matching('^[a-z][a-z0-9-]*$'), model: Label }),
 });
 
-/** Either an OAuth2 declaration or a stored credential; which members go with which type is a rule. */
+/** An OAuth2 declaration or a stored credential; a rule checks the members for each type. */
 const ConnectorAuth = strict({
   type: Type.Enum(['oauth2', 'credential']),
   'provider?': Label,

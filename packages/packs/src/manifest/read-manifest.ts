@@ -20,7 +20,7 @@ export type ManifestReading =
 
 const START: Position = { line: 1, column: 1 };
 
-/** A manifest as it stands in a file, or everything that is wrong with it, each with its position. */
+/** Parses a manifest. Returns it, or all of its problems with their positions. */
 export function readManifest(source: string | Uint8Array): ManifestReading {
   const text = typeof source === 'string' ? source : utf8Of(source, { ignoreBOM: true });
   if (text === undefined) return refused('The file is not UTF-8.', START, 'tarball_manifest_not_json');
@@ -57,7 +57,7 @@ function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): M
   return { kind: 'manifest', manifest, warnings: withPositions(findings, source) };
 }
 
-/** The schema of the kind has judged it; TypeBox loses that through the table of kinds. */
+/** The schema of the kind has validated it; TypeBox loses that type through the table of kinds. */
 const isManifest = (value: JsonObject): value is JsonObject & PackManifest =>
   isPackKind(value.kind) && PACK_KINDS[value.kind].schema.Check(value);
 
@@ -66,7 +66,7 @@ function schemaFindings(kind: PackKind, value: Json): Finding[] {
   return allErrors(kind, value).flatMap((error) => {
     const { instancePath: path } = error;
     const message = schemaSentence(error);
-    // For the content of another kind there is a rule.
+    // A rule covers content of another kind.
     const isForeign = (kindOfContent(path.slice(1)) ?? kind) !== kind;
     return message === undefined || isForeign
       ? []
@@ -100,10 +100,10 @@ const refused = (message: string, position: Position, code: ManifestIssue['code'
 /** In lower case. */
 const SECRET_NAME = /^(client_?secret|api_?key|(access|refresh)?token|password|privatekey|secret)$/;
 
-/** The address of an endpoint, the one member that is called so and is no secret. */
+/** The address of an endpoint: the only member with such a name that is not a secret. */
 const EXEMPT = '/provider/auth/endpoints/token';
 
-/** Members of a connection pack that are named like secrets, at any depth, before any schema looks. */
+/** Refuses members of a connection pack that are named like secrets, at any depth, before schema validation. */
 function refuseCredentials(root: Part, value: Json = root.value, at = ''): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {

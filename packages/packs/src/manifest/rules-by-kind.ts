@@ -109,7 +109,7 @@ function checkAgent(agent: Part, packName: string | undefined): void {
   if (agent.text('role') === 'skill') checkSkill(agent);
 }
 
-/** A skill is called like a function: it declares its task and result, and keeps no memory. */
+/** A skill is called like a function: it declares its task and result, and has no memory. */
 function checkSkill(agent: Part): void {
   if (agent.part('handoff') === undefined) agent.refuse('', 'An agent with the role skill needs a handoff.');
   const memory = agent.part('memoryShape');
@@ -130,7 +130,7 @@ function checkRuntime(runtime: Part, hasNodes: boolean): void {
     runtime.refuse('/entry', 'A remote endpoint must be reached over https, or on this machine.');
 }
 
-/** Plain http is for development: a host reaches its own machine only if that is configured. */
+/** Plain http is for development: a host only calls its own machine if that is configured. */
 const isReachable = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
 

@@ -8,8 +8,8 @@ import { pointer } from './json-source.ts';
 import { kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
 
 /**
- * What a schema cannot say. The rules also read files that the schema refuses, so that an author hears of
- * everything at once.
+ * Checks that a schema cannot express. They also run on files that the schema refuses, so that an author gets all
+ * problems at once.
  */
 export function checkRules(root: Part, kind: PackKind): readonly Finding[] {
   const { ids, rules } = PACK_KINDS[kind];
@@ -41,7 +41,7 @@ function checkRanges(root: Part): void {
   for (const [name, wanted] of Object.entries(root.part('dependencies')?.value ?? {}))
     if (!isRange(wanted)) root.refuse(pointer('/dependencies', name), 'It is not a version range.');
   const version = root.text('version');
-  // Such as leading zeros, which the pattern of the schema lets through.
+  // For example leading zeros, which the pattern of the schema accepts.
   if (version !== undefined && /^\d+\.\d+\.\d+/.test(version) && semver.valid(version) === null)
     root.refuse('/version', 'It is not a semantic version.');
 }
@@ -49,7 +49,7 @@ function checkRanges(root: Part): void {
 /** Names come from outside, and each is compared with all known ones. */
 const PEERS_SHOWN_MAX = 20;
 
-/** Warnings: hosts may know more, and one that does not says so when the pack is installed. */
+/** These are warnings: a host may know more, and reports unknown ones at install. */
 function checkPeers(root: Part): void {
   const peers = Object.entries(root.part('peerDependencies')?.value ?? {});
   const unknown = peers.filter(([name]) => !isKnownCapability(name)).slice(0, PEERS_SHOWN_MAX);
@@ -59,12 +59,12 @@ function checkPeers(root: Part): void {
       root.warn(pointer('/peerDependencies', name), `${JSON.stringify(wanted)} ${VALUE_PROBLEM}.`);
 }
 
-/** What holds references to files, beside `runtime` and `signing`. */
+/** Members with references to files, besides `runtime` and `signing`. */
 const HOLDERS = ['nodes', 'agents', 'artifactTypes', 'cards', 'uiPlugins'] as const;
 const FILE_MEMBER = /Ref$|^entry$/;
 const NOT_FILES = new Set(['publicKeyRef', 'promptLibraryRef']);
 
-/** The files that a manifest names: every `…Ref`, wherever it stands, but inside data, and its code. */
+/** The files that a manifest names: its code, and the `…Ref` members of its parts. */
 function fileRefs(root: Part): { readonly path: string; readonly ref: string }[] {
   const holders = HOLDERS.flatMap((key) => root.parts(key));
   const handoffs = holders.map((holder) => holder.part('handoff'));
@@ -80,12 +80,12 @@ function fileRefs(root: Part): { readonly path: string; readonly ref: string }[]
   );
 }
 
-/** `path` is that of the reference in the manifest. */
+/** `path` is the path of the reference in the manifest. */
 interface FileIssue extends Omit<Finding, 'severity'> {
   readonly file: string;
 }
 
-/** What the manifest refers to must be in the pack: code, schemas that are JSON, prompts that are text. */
+/** Files that the manifest refers to must be in the pack: code, schemas as JSON, prompts as text. */
 export function checkFiles(manifest: PackManifest, files: ReadonlyMap<string, Uint8Array>): FileIssue[] {
   const refs = isObject(manifest) ? fileRefs(new Part(manifest)) : [];
   return refs.flatMap(({ path, ref }) => {
@@ -97,7 +97,7 @@ export function checkFiles(manifest: PackManifest, files: ReadonlyMap<string, Ui
 }
 
 const isCode = (path: string): boolean => path.endsWith('/entry');
-/** Not needed where the registry serves the signature. */
+/** Not needed if the registry serves the signature. */
 const SIGNATURE = '/signing/signatureRef';
 
 function fileProblem(path: string, bytes: Uint8Array | undefined): string | undefined {

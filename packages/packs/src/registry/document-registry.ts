@@ -22,23 +22,23 @@ import {
 } from './registry.ts';
 import { trustedKeys } from './registry-keys.ts';
 
-/** Where the documents of a registry lie: behind HTTP or in a folder. */
+/** The location of the documents of a registry: behind HTTP or in a folder. */
 export interface DocumentSource {
-  /** What addresses of documents begin with, beside the registry's own address and that of the one it copies. */
+  /** Another prefix of document addresses, besides the registry's own address and that of the registry it mirrors. */
   readonly declaredUrl?: string | undefined;
-  /** Undefined when there is no such document; throws `pack_registry_unreachable` when that cannot be known. */
+  /** Undefined if there is no such document; throws `pack_registry_unreachable` if that cannot be determined. */
   read(path: string, bytesMax: number): Promise<Uint8Array | undefined>;
-  /** Versions that lie there, for a registry without an index. */
+  /** The stored versions, for a registry without an index. */
   versions?(name: string): Promise<readonly string[]>;
-  /** Packs that lie there, for the same. */
+  /** The stored packs, likewise. */
   packs?(): Promise<readonly string[]>;
 }
 
-/** What the operator says of a registry. */
+/** The operator's settings for a registry. */
 export interface RegistryTerms {
-  /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
+  /** The operator's keys for this registry. If set, keys that the registry lists are not trusted. */
   readonly roots?: readonly TrustedKey[] | undefined;
-  /** The registry that it is a copy of, whose addresses its documents may hold. */
+  /** The registry that it mirrors. Its documents may contain addresses of that registry. */
   readonly mirrorOf?: string | undefined;
 }
 
@@ -48,14 +48,14 @@ interface DocumentRegistryOptions extends RegistryTerms, Pick<Registry, 'url' | 
 
 const KIB = 1024;
 const DOCUMENT_BYTES_MAX = 4 * KIB * KIB;
-/** Of a registry with some fifty thousand packs. */
+/** Enough for a registry with some fifty thousand packs. */
 const REGISTRY_INDEX_BYTES_MAX = 64 * KIB * KIB;
 const KEY_BYTES_MAX = 8 * KIB;
 const KEYS_MAX = 100;
 
 const place = (bytesMax: number, ...paths: readonly string[]) => ({ bytesMax, paths });
 
-/** Where the protocol puts them, for a registry whose discovery does not say. */
+/** The default paths of the protocol, for a registry whose discovery has none. */
 const ENDPOINTS = {
   registryIndex: place(REGISTRY_INDEX_BYTES_MAX, '/v1/index.json'),
   packMetadata: place(DOCUMENT_BYTES_MAX, '/v1/packs/{name}', '/v1/packs/{name}/index.json'),
@@ -81,7 +81,7 @@ interface Asked {
   readonly version?: string;
 }
 
-/** A registry over its documents. Discovery and keys are read once; what failed is tried again. */
+/** A registry over its documents. Discovery and keys are read once; failed reads are retried. */
 export class DocumentRegistry implements CopyableRegistry {
   readonly url: string;
   readonly mirrorOf: string | undefined;
@@ -137,7 +137,7 @@ export class DocumentRegistry implements CopyableRegistry {
     return trustedKeys(name, { listed, registryUrl: this.url, roots: this.#roots, keychain });
   }
 
-  /** A feed that cannot be read in full is refused: to know less would look like being safe. */
+  /** A feed that cannot be read completely is refused: missing advisories would look like safety. */
   advisories(): Promise<readonly SecurityAdvisory[]> {
     return this.#remember('advisories', async () => {
       const bytes = await this.#read('advisories');
@@ -177,7 +177,7 @@ export class DocumentRegistry implements CopyableRegistry {
     });
   }
 
-  /** A registry may list thousands of keys; only those that have to do with the pack are fetched. */
+  /** A registry may list thousands of keys; only those relevant to the pack are fetched. */
   async #listedKeys(name: string, keyId: string | undefined): Promise<readonly TrustedKey[]> {
     if (this.#roots !== undefined) return [];
     const { signingKeys = [] } = await this.#discovery();
@@ -186,7 +186,7 @@ export class DocumentRegistry implements CopyableRegistry {
       .slice(0, KEYS_MAX);
     const keys = concerned.map(async ({ publicKeyUrl, ...key }) => {
       const bytes = await this.document({ of: 'publicKey', url: publicKeyUrl });
-      // A key without its bytes proves nothing; the other keys still do.
+      // A key without its bytes is skipped; the other keys are still used.
       return bytes === undefined ? [] : [{ ...key, publicKey: Buffer.from(bytes).toString('utf8') }];
     });
     return (await Promise.all(keys)).flat();
@@ -204,8 +204,8 @@ export class DocumentRegistry implements CopyableRegistry {
   }
 
   /**
-   * The path that an address in a document means. Templates keep their braces, so this compares text. A path from the
-   * root of the server may or may not repeat the path of the registry.
+   * The path for an address in a document. Templates keep their braces, so this compares text. A path from the root
+   * of the server may or may not include the path of the registry.
    */
   #pathOf(address: string): string {
     const urls = [this.url, this.mirrorOf, this.#source.declaredUrl];

@@ -1,4 +1,4 @@
-/** The documents that registries serve, in all dialects that are in use, read into one shape each. */
+/** The documents of registries, in all dialects in use, converted to one shape each. */
 import { given, lazyValidator, OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static, type TSchema } from 'typebox';
@@ -22,7 +22,7 @@ const Text = text(4096);
 const Time = text(64);
 const Reason = Type.Union([Text, Type.Null()]);
 
-/** Prose nests it, served data has it flat. */
+/** Nested in the specification text, but flat in served data. */
 const lifecycle = {
   'publishedAt?': Time,
   'integrity?': Text,
@@ -86,7 +86,7 @@ export type Discovery = Static<typeof Discovery>;
 const Keychain = open({ namespace: text(256), keys: list(KeychainKey, KEYS_MAX) });
 export type Keychain = Frozen<Static<typeof Keychain>>;
 
-/** Reads documents of one shape; undefined for any other. */
+/** Parses documents of one shape; undefined for any other. */
 function reader<T extends TSchema>(schema: T): (bytes: Uint8Array) => Static<T> | undefined {
   const validator = lazyValidator(schema);
   return (bytes) => {
@@ -101,7 +101,7 @@ export const readServed = reader(Served);
 const readIndex = reader(Index);
 const readRegistryIndex = reader(RegistryIndex);
 
-/** The names of all packs, without what is no name. */
+/** The names of all packs, without invalid ones. */
 export const readPackNames = (bytes: Uint8Array): readonly string[] | undefined =>
   readRegistryIndex(bytes)
     ?.packs.map(({ name }) => name)
@@ -116,7 +116,7 @@ export function readPackIndex(name: string, bytes: Uint8Array): PackIndex | unde
   const latest = index['dist-tags']?.latest ?? index.latest;
   return {
     name,
-    // A version that cannot be ordered is left out.
+    // A version that cannot be ordered is omitted.
     versions: listed.filter(({ version }) => isVersion(version)).map(indexedVersion),
     ...given({ latest }),
   };
@@ -127,7 +127,7 @@ function indexedVersion(entry: Lifecycle & { version: string }): IndexedVersion 
   return { version: entry.version, ...given({ integrity }), ...standing(entry) };
 }
 
-/** The served manifest of a version, or `pack_manifest_invalid` with what is wrong. */
+/** The served manifest of a version, or `pack_manifest_invalid` with the error. */
 export function versionManifestOf(
   { name, version }: { readonly name: string; readonly version: string },
   served: ServedManifest | undefined,
@@ -160,7 +160,7 @@ export function versionManifestOf(
   };
 }
 
-/** When it was published, and whether it is withdrawn or replaced. */
+/** The publication time, and whether the version is withdrawn or replaced. */
 function standing(entry: Lifecycle): Omit<RegistryRecord, 'integrity'> {
   const { publishedAt, yanked, deprecation } = entry;
   const nested = typeof yanked === 'object' && yanked !== null ? yanked : {};

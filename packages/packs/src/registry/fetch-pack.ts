@@ -8,7 +8,7 @@ import { integrityOf, signerOf, type TrustedKey } from '../trust/keys.ts';
 import { signedPack } from '../trust/signature.ts';
 import type { Registry, VersionManifest } from './registry.ts';
 
-/** A version as it came from its registry: its bytes are the published ones and its manifest is sound. */
+/** A version from its registry: its bytes are the published ones and its manifest is valid. */
 export interface FetchedPack {
   readonly name: string;
   readonly version: string;
@@ -18,7 +18,7 @@ export interface FetchedPack {
   readonly manifest: PackManifest;
   readonly served: VersionManifest;
   readonly detachedSignature: Uint8Array | undefined;
-  /** Keys that this registry vouches for; no other registry's keys count for the pack. */
+  /** Keys that this registry vouches for. Keys of other registries do not apply to the pack. */
   readonly keys: readonly TrustedKey[];
   readonly advisories: readonly SecurityAdvisory[];
 }
@@ -27,11 +27,11 @@ interface FetchOptions {
   readonly registry: Registry;
   readonly name: string;
   readonly version: string;
-  /** What a lockfile says the archive is; otherwise what the registry says. */
+  /** The integrity in a lockfile; by default that of the registry. */
   readonly lockedIntegrity?: string | undefined;
 }
 
-/** Fetches a version. Nothing of the archive is unpacked before its integrity is proved. */
+/** Fetches a version. The archive is not unpacked before its integrity is verified. */
 export async function fetchPack(options: FetchOptions): Promise<FetchedPack> {
   const { registry, name, version, lockedIntegrity } = options;
   const served = await registry.manifest(name, version);
@@ -50,7 +50,7 @@ export async function fetchPack(options: FetchOptions): Promise<FetchedPack> {
   return { name, version, registry: registry.url, bytes, archive, manifest, served, ...proof };
 }
 
-/** The question whether a fetched pack may be installed, asked with the keys of its own registry. */
+/** Checks whether a fetched pack may be installed, with the keys of its own registry. */
 export function judgeFetched(
   { served, keys, advisories, ...fetched }: FetchedPack,
   host: Pick<TrustQuestion, 'policy' | 'pins' | 'installed' | 'isExact'> &

@@ -1,4 +1,4 @@
-/** Registries as users name them: `https://...`, a folder, `file://...`, or plain http on this machine. */
+/** Registries as users specify them: `https://...`, a folder, `file://...`, or plain http on this machine. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { type CopyableRegistry, isPackName } from './registry.ts';
 
 const LOCAL_HTTP = /^http:\/\/(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?(\/|$)/;
 
-/** `PUBLIC=MIRROR` pairs: the registry that each mirror is a copy of. Throws for a pair that cannot be read. */
+/** `PUBLIC=MIRROR` pairs: the registry of which each mirror is a copy. Throws for an invalid pair. */
 export function readMirrors(list: readonly string[]): ReadonlyMap<string, string> {
   const pairs = list.map((pair) => pair.split('=').map((name) => name.trim().replace(/\/+$/, '')));
   for (const [index, [of = '', mirror = '', ...more]] of pairs.entries()) {
@@ -24,7 +24,7 @@ export function readMirrors(list: readonly string[]): ReadonlyMap<string, string
   return new Map(pairs.map(([of = '', mirror = '']) => [mirror, of.replace(/\/v1$/, '')]));
 }
 
-/** Names separated by commas, the primary first, then the fallbacks. Throws for a name that cannot be a registry. */
+/** Names separated by commas, the primary first, then the fallbacks. Throws for an invalid name. */
 export function readRegistries(list = ''): string[] {
   const names = list
     .split(',')
@@ -44,11 +44,11 @@ function assertRegistry(name: string): void {
 
 export const isRegistryAddress = (name: string): boolean => /^https?:/.test(name);
 
-/** Key and signal are for a registry behind an address. */
+/** Key and signal are for a registry behind HTTP. */
 interface OpenRegistryOptions extends RegistryTerms, Pick<HttpRegistryOptions, 'key' | 'signal'> {
-  /** Where folders begin. */
+  /** The base of relative folders. */
   readonly cwd?: string;
-  /** A registry is allowed by its exact origin; where it redirects is judged like any other address. */
+  /** A registry is allowed by its exact origin; its redirects are checked like any other address. */
   readonly egress?: EgressByPurpose;
 }
 
@@ -64,17 +64,17 @@ export async function openRegistry(
 }
 
 interface HttpRegistryOptions extends RegistryTerms {
-  /** Base address; a `/v1` at its end is taken off, since paths bring it. */
+  /** Base address. A trailing `/v1` is removed, since paths contain it. */
   readonly url: string;
   readonly egress: Egress;
-  /** For private packs. Egress sends it to no other server, also when this one redirects there. */
+  /** For private packs. Egress sends it to no other server, even after a redirect. */
   readonly key?: string | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
-/** Storage behind a registry is reached by redirects; each hop is judged by the egress policy. */
+/** The storage of a registry is reached by redirects; each hop is checked by the egress policy. */
 const REDIRECTS_MAX = 3;
 const ABSENT: ReadonlySet<number> = new Set([404, 410]);
 
@@ -104,22 +104,22 @@ const unreachable = (registry: string, why: string): OpenwopError =>
     details: { registry },
   });
 
-/** Where a static registry keeps its discovery document. */
+/** The path of the discovery document in a static registry. */
 const DISCOVERY_FILE = '.well-known/openwop-registry.json';
 const PACKS_FOLDER = 'v1/packs';
 
 interface FolderRegistryOptions extends RegistryTerms {
-  /** The root of the tree or the folder above it. */
+  /** The root of the tree or its parent folder. */
   readonly folder: string;
 }
 
-/** A registry as files: the tree that a static host would serve. For machines without a network, and for tests. */
+/** A registry as files: the tree of a static host. For machines without a network, and for tests. */
 export async function openFolderRegistry(options: FolderRegistryOptions): Promise<CopyableRegistry> {
   const { folder, ...terms } = options;
   const { root, discovery } = await registryIn(folder);
   const declared = readDiscovery(discovery)?.url;
   const source = folderSource(path.resolve(root), declared?.replace(/\/+$/, ''));
-  // The declared address, so that a mirror makes the same lockfile.
+  // The declared address, so that a mirror produces the same lockfile.
   const url = declared && URL.canParse(declared) ? declared : pathToFileURL(root).href;
   return new DocumentRegistry({ url, reach: 'local', source, ...terms });
 }

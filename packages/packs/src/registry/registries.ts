@@ -7,8 +7,8 @@ export interface FoundManifest {
 }
 
 /**
- * Registries in the order in which they are asked. A name belongs to the first that knows it, so a fallback cannot
- * slip in a higher version; only an exact version that this one lacks is looked for further on. A registry that does
+ * Registries in order of precedence. A name belongs to the first registry that has it, so a fallback cannot provide
+ * a higher version. Only an exact version that this registry lacks is searched in later ones. A registry that does
  * not answer ends the search: otherwise its packs could come from another registry.
  */
 export class Registries {
@@ -16,13 +16,13 @@ export class Registries {
   readonly all: readonly Registry[];
   readonly offline: boolean;
 
-  /** `offline`: never ask over the network. */
+  /** `offline`: no network access. */
   constructor({ registries, offline = false }: { registries: readonly Registry[]; offline?: boolean }) {
     this.all = registries;
     this.offline = offline;
   }
 
-  /** Those that may be asked now. */
+  /** The registries that may be used now. */
   get asked(): readonly Registry[] {
     return this.offline ? this.all.filter(({ reach }) => reach === 'local') : this.all;
   }
@@ -32,7 +32,7 @@ export class Registries {
     return index && { registry, index };
   }
 
-  /** The first registry that answers the manifest wins. */
+  /** The first registry with the manifest wins. */
   async manifest(name: string, version: string): Promise<FoundManifest | undefined> {
     const [registry, manifest] = await this.#first(name, (asked) => asked.manifest(name, version));
     return manifest && { registry, manifest };
@@ -50,12 +50,12 @@ export class Registries {
     return [];
   }
 
-  /** The registry that an address in a lockfile lies in; an address elsewhere is not followed. */
+  /** The registry that contains an address of a lockfile. An address elsewhere is not followed. */
   of(name: string, address: string): Registry {
     const isUnder = (url: string | undefined): boolean =>
       url !== undefined && (address === url || address.startsWith(`${url}/`));
     const under = this.all.filter(({ url, mirrorOf }) => isUnder(url) || isUnder(mirrorOf));
-    // The longest address wins where one registry is mounted below another.
+    // The longest address wins if one registry is mounted below another.
     const open = under.filter((registry) => this.asked.includes(registry));
     const [registry] = open.toSorted((left, right) => right.url.length - left.url.length);
     if (registry !== undefined) return registry;
@@ -75,7 +75,7 @@ export class Registries {
 
 const REQUESTS_AT_ONCE_MAX = 16;
 
-/** Asks registries for many things, a few at a time. */
+/** Runs many requests to registries, a few at a time. */
 export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += REQUESTS_AT_ONCE_MAX)

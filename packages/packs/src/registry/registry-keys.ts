@@ -3,17 +3,18 @@ import { judgeKeychain, type KeychainKey, permits, readPublicKey, type TrustedKe
 import type { Keychain } from './documents.ts';
 
 export interface KeyVouching {
-  /** What the registry's discovery lists. */
+  /** The keys in the registry's discovery. */
   readonly listed: readonly TrustedKey[];
-  /** Keys that the operator gave for this registry; then its own word for keys counts no more. */
+  /** The operator's keys for this registry. If set, keys that the registry lists are not trusted. */
   readonly roots?: readonly TrustedKey[] | undefined;
   readonly keychain?: Keychain | undefined;
   readonly registryUrl: string;
 }
 
 /**
- * The keys that may sign a pack: those listed, or the operator's, and the keychain's where each key is the
- * listed one, follows a known one with its proof, or, without keys of the operator, is the namespace's first.
+ * The keys that may sign a pack: the listed ones or the operator's, and those of the keychain. A keychain key must
+ * be a listed one, follow a known one with its proof, or, without keys of the operator, be the first of its
+ * namespace.
  */
 export function trustedKeys(
   name: string,
@@ -48,7 +49,7 @@ export function trustedKeys(
   return [...vouched.filter(({ keyId }) => !known.has(keyId)), ...known.values()];
 }
 
-/** `vendor.acme` and `vendor.acme.*` are written for the same namespace. */
+/** Both `vendor.acme` and `vendor.acme.*` are in use for the same namespace. */
 const namespacePatterns = (namespace: string): string[] =>
   namespace.endsWith('.*') ? [namespace] : [namespace, `${namespace}.*`];
 

@@ -12,7 +12,7 @@ export function installOrder<T extends Dependent>(packs: readonly T[]): T[] {
   for (const pack of [...byName.values()].sort(byNameOrder)) visit(pack);
   return [...done];
 
-  /** Walks without recursion: a chain of dependencies may be as long as the lockfile. */
+  /** Not recursive: a chain of dependencies may be as long as the lockfile. */
   function visit(start: T): void {
     const path = [{ pack: start, left: dependenciesOf(start) }];
     const onPath = new Set([start]);
@@ -30,7 +30,7 @@ export function installOrder<T extends Dependent>(packs: readonly T[]): T[] {
     }
   }
 
-  /** The first one last. */
+  /** In reverse order. */
   function dependenciesOf({ dependencies = {} }: T): T[] {
     const names = Object.keys(dependencies).sort().reverse();
     return names.flatMap((name) => byName.get(name) ?? []);

@@ -2,17 +2,17 @@ import { given } from '@gantry/protocol';
 import semver from 'semver';
 import type { IndexedVersion } from '../registry/registry.ts';
 
-/** A range, read once. */
+/** A parsed range. */
 export interface Range {
   readonly text: string;
   readonly range: semver.Range;
-  /** The one version that it names, if it is a pin. */
+  /** The version of an exact pin. */
   readonly exact?: string;
 }
 
 const RANGE_LENGTH_MAX = 256;
 
-/** Undefined for text that is no range. */
+/** Undefined for text that is not a range. */
 export function readRange(text: string): Range | undefined {
   if (text.length > RANGE_LENGTH_MAX) return undefined;
   try {
@@ -34,7 +34,10 @@ export interface Candidate extends IndexedVersion {
   readonly semver: semver.SemVer;
 }
 
-/** Versions that differ in their build alone are ordered by it, so that the order never depends on the registry. */
+/**
+ * Versions that differ only in their build metadata are ordered by it, so that the order never depends on the
+ * registry.
+ */
 const highestFirst = (left: Candidate, right: Candidate): number =>
   right.semver.compare(left.semver) || right.semver.compareBuild(left.semver);
 
@@ -46,16 +49,16 @@ export function candidatesOf(versions: readonly IndexedVersion[]): Candidate[] {
 }
 
 /**
- * Whether a request may get this version. Prereleases only where the range names one (npm's rule), and a withdrawn
- * version only for a request of exactly it: a range never gets one, not even beside the pin of another request.
+ * Whether a request may get this version. Prereleases match only if the range names one (npm's rule). A withdrawn
+ * version matches only an exact request: a range never gets one, not even next to the pin of another request.
  */
 export const suits = ({ range, exact }: Range, candidate: Candidate): boolean =>
   range.test(candidate.semver) && (candidate.yanked === undefined || exact !== undefined);
 
-/** Below zero when the left one comes first (SemVer, item 11). Build metadata counts for nothing. */
+/** Negative if the left one is lower (SemVer, item 11). Build metadata is ignored. */
 export const compareVersions = (left: string, right: string): number => semver.compare(left, right);
 
-/** The highest version that a range permits; undefined for none, and for text that is not a range. */
+/** The highest version in a range; undefined if there is none, or the text is not a range. */
 export const highestIn = (versions: readonly string[], text: string): string | undefined => {
   const range = readRange(text)?.range;
   return (range && semver.maxSatisfying([...versions], range)) ?? undefined;

@@ -8,16 +8,16 @@ import { type InstalledVersion, KnownPacks, type Request, Settling } from './set
 export interface Root {
   readonly name: string;
   readonly range: string;
-  /** What requests it, as the caller names it: a workflow, a setting. */
+  /** The source of the request, as named by the caller: a workflow, a setting. */
   readonly requestedBy: string;
 }
 
-/** A version with what its registry serves of it; its dependencies are exact versions by name. */
+/** A version with its served manifest; its dependencies are exact versions by name. */
 export interface ResolvedPack extends VersionManifest {
-  /** The address of the registry that it comes from. */
+  /** The address of its registry. */
   readonly registry: string;
   readonly requestedBy: readonly { readonly requestedBy: string; readonly range: string }[];
-  /** A request names exactly this version, so a withdrawn one is a warning and not refused. */
+  /** A request names exactly this version, so a withdrawn one is a warning and not an error. */
   readonly isExact: boolean;
 }
 
@@ -32,18 +32,21 @@ export interface Resolution {
 
 export interface ResolveOptions {
   readonly roots: readonly Root[];
-  /** Exact versions that beat every range. */
+  /** Exact versions that have precedence over every range. */
   readonly overrides?: Readonly<Record<string, string>>;
-  /** As if these were the only versions of their packs; every range still counts. */
+  /** Resolves as if these were the only versions of their packs; every range still applies. */
   readonly pins?: ReadonlyMap<string, string>;
-  /** What is there already and asks for packs too, by name. */
+  /** Installed packs, which have requests too, by name. */
   readonly installed?: ReadonlyMap<string, InstalledVersion>;
   readonly registries: Registries;
 }
 
 const ROOTS_MAX = 10_000;
 
-/** Chooses one version for every pack that the roots lead to, by the rules in `settle.ts`, or says why it cannot. */
+/**
+ * Chooses one version for every pack that is reachable from the roots, by the rules in `settle.ts`, or throws the
+ * reason why not.
+ */
 export const resolvePacks = (options: ResolveOptions): Promise<Resolution> =>
   resolve(new KnownPacks(options.registries), options);
 
@@ -75,10 +78,10 @@ const MISFITS: readonly ErrorCode[] = [
   'pack_dependency_cycle',
   'pack_version_not_found',
 ];
-/** After so many tries all pins are let go: each try resolves everything. */
+/** After this many attempts all pins are dropped: each attempt resolves everything. */
 const TRIES_MAX = 20;
 
-/** Resolves with the pins; those that stand in the way are let go, one obstacle after the other. */
+/** Resolves with the pins. Pins that prevent a resolution are dropped one by one. */
 export async function resolveNear(options: ResolveOptions): Promise<Resolution> {
   const { overrides = {} } = options;
   const known = new KnownPacks(options.registries);

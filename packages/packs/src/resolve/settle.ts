@@ -1,15 +1,17 @@
 /**
  * The resolution algorithm of the protocol.
  *
- * R1 Every pack gets the highest version that satisfies all requests for it. When its version changes, so do its own
- *    requests, until nothing changes any more. A requester is never moved to an older version to please others.
+ * R1 Every pack gets the highest version that satisfies all requests for it. When its version changes, its own
+ *    requests change too; this repeats until nothing changes. A requester is never moved to an older version to
+ *    satisfy others.
  * R2 A pack without such a version is a conflict, and packs that depend on each other in a cycle are refused.
- * R3 An override is the only version of its pack; at least one request must be satisfied by it.
- * R4 What is installed asks too, until another version of it is chosen. Where nothing but packs ask for a pack, its
- *    installed version is kept as long as it satisfies them all, and no registry is asked.
+ * R3 An override is the only version of its pack; it must satisfy at least one request.
+ * R4 Installed packs have requests too, until another version of them is chosen. If only packs request a pack, its
+ *    installed version is kept as long as it satisfies them all, and no registry is read.
  *
- * Packs are looked at in rounds, in the order of their names, so the speed of registries does not change the result.
- * Without cycles there is at most one result, and a round settles at least the packs one step further from the roots.
+ * Packs are processed in rounds, in the order of their names, so the speed of registries does not change the
+ * result. Without cycles there is at most one result, and each round settles at least the packs one step further
+ * from the roots.
  */
 import { OpenwopError } from '@gantry/protocol';
 import { type FoundManifest, inTurns, type Registries } from '../registry/registries.ts';
@@ -23,7 +25,7 @@ export interface Request {
   readonly range: Range;
   /** The name of the root, or `name@version`. */
   readonly requestedBy: string;
-  /** The pack that asks; undefined for a root. */
+  /** The requesting pack; undefined for a root. */
   readonly pack?: string;
 }
 
@@ -32,16 +34,16 @@ export interface InstalledVersion {
   readonly version: string;
   /** Ranges by name. */
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
-  /** It is about to be installed: what it depends on is looked for too. */
+  /** It is about to be installed, so its dependencies are resolved too. */
   readonly isNew?: boolean;
 }
 
-/** What is fixed before versions are chosen; `ResolveOptions` says more. */
+/** Fixed before versions are chosen; see `ResolveOptions`. */
 export interface Fixed extends Required<Pick<ResolveOptions, 'pins' | 'installed'>> {
   readonly overrides: ReadonlyMap<string, string>;
 }
 
-/** What only versions that keep changing each other exceed; others settle after a few changes each. */
+/** Only versions that keep changing each other exceed this; others settle after a few changes each. */
 const CHANGES_PER_PACK_MAX = 20;
 const CHANGES_MIN = 100;
 
@@ -50,12 +52,12 @@ export class Settling {
   readonly #fixed: Fixed;
   /** By requester, for each pack. */
   readonly #requests = new Map<string, Map<string, Request>>();
-  /** Versions by name; undefined for a pack of which no version satisfies all requests. */
+  /** Versions by name; undefined if no version satisfies all requests. */
   readonly #chosen = new Map<string, string | undefined>();
-  /** Every dependency of every version that was chosen at some time. */
+  /** Every dependency of every version that was ever chosen. */
   readonly #seen = new Map<string, Record<string, string>>();
   #unsettled = new Set<string>();
-  /** The packs of this round: their versions follow from the requests that there were when it began. */
+  /** The packs of this round. Their versions follow from the requests at its start. */
   #round: ReadonlySet<string> = new Set();
   #changes = 0;
 
@@ -73,7 +75,7 @@ export class Settling {
     return [...(this.#requests.get(name)?.values() ?? [])];
   }
 
-  /** Of a root. */
+  /** Adds a request of a root. */
   request(name: string, request: Request): void {
     this.#add(name, request);
     this.#unsettled.add(name);
@@ -85,7 +87,7 @@ export class Settling {
     this.#requests.set(name, requests.set(requester, request));
   }
 
-  /** Whether the version is the installed one, kept without asking a registry (R4). */
+  /** Whether the version is the installed one, kept without reading a registry (R4). */
   isKept(name: string): boolean {
     const { installed, overrides, pins } = this.#fixed;
     const version = installed.get(name)?.version;
@@ -93,7 +95,7 @@ export class Settling {
     return this.requestsFor(name).every(({ range, pack }) => pack !== undefined && range.range.test(version));
   }
 
-  /** The versions of all packs that the requests lead to, by name. */
+  /** The versions of all packs that are reachable from the requests, by name. */
   async run(): Promise<ReadonlyMap<string, string>> {
     while (this.#unsettled.size > 0) await this.#settleRound();
     const chosen = new Map<string, string>();
@@ -113,7 +115,7 @@ export class Settling {
     for (const [index, name] of names.entries()) this.#choose(name, versions[index]);
   }
 
-  /** An override, else what requests pin. */
+  /** An override, or else the pins of requests. */
   #pins(name: string): string[] {
     const override = this.#fixed.overrides.get(name);
     if (override !== undefined) return [override];
@@ -131,7 +133,7 @@ export class Settling {
     return candidates.filter((candidate) => requests.every(({ range }) => suits(range, candidate)));
   }
 
-  /** A manifest can say that the best version is withdrawn; then another one is. */
+  /** A manifest can say that the best version is withdrawn; then another version is the best. */
   async #loadBest(name: string): Promise<string | undefined> {
     const requests = this.requestsFor(name);
     if (requests.length === 0) return undefined;
@@ -174,7 +176,7 @@ export class Settling {
     return this.#known.manifest(name, version).manifest.dependencies;
   }
 
-  /** Without a cycle versions settle, unless a registry is made to stall the resolver. */
+  /** Without a cycle, versions settle, unless a registry tries to stall the resolver. */
   #unsettling(): OpenwopError {
     installOrder([...this.#seen].map(([name, dependencies]) => ({ name, dependencies })));
     return new OpenwopError('pack_dependency_conflict', {
@@ -202,7 +204,7 @@ export class Settling {
     throw notFound(name, override === undefined ? missing : pin, candidates, this.#known.registries);
   }
 
-  /** With the way from a root, the first by which each pack was requested. */
+  /** With the path from a root by which each pack was first requested. */
   #asker({ requestedBy, range, pack }: Request): Asker {
     const chain = [requestedBy];
     for (let by = pack && this.requestsFor(pack)[0]; by; by = by.pack && this.requestsFor(by.pack)[0])
@@ -211,12 +213,12 @@ export class Settling {
   }
 }
 
-/** Dependencies that a registry serves can go on without end. */
+/** A registry can serve dependencies without end. */
 const PACKS_MAX = 10_000;
 
 const keyOf = (name: string, version: string): string => `${name}@${version}`;
 
-/** What the registries say about packs. Each index and manifest is fetched once. */
+/** The data of registries about packs. Each index and manifest is fetched once. */
 export class KnownPacks {
   readonly registries: Registries;
   readonly #owners = new Map<string, Registry>();
@@ -265,7 +267,7 @@ export class KnownPacks {
     this.#candidates.set(name, candidatesOf([...known, { version, ...found.manifest.record }]));
   }
 
-  /** Loads a manifest. Answers whether it says what the index did not: that the version is withdrawn. */
+  /** Loads a manifest. Returns whether it adds to the index that the version is withdrawn. */
   async loadManifest(name: string, version: string): Promise<boolean> {
     if (this.#manifests.has(keyOf(name, version))) return false;
     const registry = this.#owners.get(name);

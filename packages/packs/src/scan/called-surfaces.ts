@@ -1,4 +1,4 @@
-/** Finds which surfaces of the host the code of a pack calls, without running it. */
+/** Finds the host surfaces that the code of a pack calls, without running it. */
 import { isHeldToNamed, surfacesNamedBy } from '@gantry/protocol';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { scanJavaScript } from './javascript.ts';
@@ -11,13 +11,13 @@ export interface FilePosition {
 }
 
 export interface CalledSurfaces {
-  /** Capabilities without `host.`, each with the first position that calls it. */
+  /** Capabilities without `host.`, each with the position of its first call. */
   readonly called: ReadonlyMap<string, FilePosition>;
-  /** What cannot be determined, in words. */
+  /** Reasons why calls cannot be determined, as text. */
   readonly unknown: ReadonlyMap<string, FilePosition>;
 }
 
-/** The scan holds up its thread: 270 KB of dense calls took 0.2 to 0.4 s. Published packs have 44 KB at most. */
+/** The scan blocks its thread: 270 KB of dense calls took 0.2 to 0.4 s. Published packs have at most 44 KB. */
 const SOURCE_BYTES_MAX = 256 * 1024;
 const UNKNOWN_MAX = 20;
 const START = { line: 1, column: 1 } as const;
@@ -40,7 +40,7 @@ export function calledSurfaces(manifest: PackManifest, files: Files): CalledSurf
     const { called, unknown } = scanJavaScript(sources, typeIds);
     return { called, unknown: new Map([...unknown].slice(0, UNKNOWN_MAX)) };
   } catch (error) {
-    // Code that is nested deeper than the stack.
+    // Code that is nested too deeply for the stack.
     if (error instanceof RangeError) return undetermined('its code is nested too deeply');
     throw error;
   }
@@ -51,7 +51,7 @@ const undetermined = (what: string): CalledSurfaces => ({
   unknown: new Map([[what, { file: '', ...START }]]),
 });
 
-/** Python is searched for the names of surfaces, in either spelling. */
+/** Searches Python for the names of surfaces, in either spelling. */
 function searchPython(sources: readonly { file: string; source: string }[]): CalledSurfaces {
   const called = new Map<string, FilePosition>();
   for (const [path, capability] of SURFACE_PATHS) {
@@ -73,11 +73,11 @@ export const surfaceGrant = (capability: string): string => `host.${capability}`
 export interface SurfaceAsks {
   /** Permissions such as `host.kvStorage`, sorted. */
   readonly asks: readonly string[];
-  /** What cannot be determined, in words. */
+  /** Reasons why calls cannot be determined, as text. */
   readonly unknown: readonly string[];
 }
 
-/** What a host asks for when it installs a pack that is not held to the surfaces that it names. */
+/** The grants that a host requests at install for a pack that is not restricted to the surfaces it names. */
 export function surfaceAsks(manifest: PackManifest, files: Files): SurfaceAsks {
   const peers = Object.keys(manifest.peerDependencies ?? {});
   if (isHeldToNamed(peers)) return { asks: [], unknown: [] };

@@ -1,10 +1,10 @@
 /**
- * Which surfaces JavaScript calls, found by following `ctx` through its variables, parameters, members and results.
- * Code that hides what it calls is found out when it runs, by the grant; here it counts that what cannot be followed
- * is said.
+ * Finds the surfaces that JavaScript calls, by following `ctx` through its variables, parameters, members and
+ * results. Code that hides its calls is stopped at run time by the grant. The scan must report what it cannot
+ * follow.
  *
- * I1  Nothing of the code is run, and its size bounds the time: each pass goes over every node once.
- * I2  Values only grow, so the passes come to an end; where they do not within PASSES_MAX, that is said too.
+ * I1  No code is run, and the time is bounded by its size: each pass visits every node once.
+ * I2  Values only grow, so the passes end. If they do not within PASSES_MAX, that is reported too.
  */
 import type { Node } from 'acorn';
 import type { CalledSurfaces, FilePosition } from './called-surfaces.ts';
@@ -25,7 +25,7 @@ import {
 
 const PASSES_MAX = 20;
 const ARRAY_CALLS = new Set(['map', 'forEach', 'filter', 'find', 'flatMap', 'some', 'every', 'reduce']);
-/** Some functions of nodes take their inputs first. */
+/** Some node functions take their inputs first. */
 const CTX_NAMES = ['ctx', 'context'];
 
 const NOWHERE = { file: '', line: 1, column: 1 } as const;
@@ -45,11 +45,11 @@ class Scan {
   readonly #served = new Set<string>();
   readonly #called = new Map<string, FilePosition>();
   readonly #unparsed = new Map<string, FilePosition>();
-  /** Of the last pass: earlier ones do not know yet what arrives where. */
+  /** From the last pass: earlier passes do not know all values yet. */
   readonly #unknown = new Map<string, FilePosition>();
   readonly #modules: { file: string; program: JsNode; scope: Scope }[] = [];
   readonly #fns = new Map<Node, Fn>();
-  /** Members of objects of the code, by name alone. */
+  /** Members of objects in the code, by name only. */
   readonly #members = new Map<string, Value>();
   #file = '';
   #grew = false;
@@ -88,7 +88,7 @@ class Scan {
     return unknown();
   }
 
-  /** What a node stands for; everything below it is looked at on the way. */
+  /** The value of a node. Visits all nodes below it. */
   #value(node: JsNode | null | undefined, scope: Scope): Value {
     if (!node) return unknown();
     switch (node.type) {
@@ -176,7 +176,7 @@ class Scan {
     return name === 'arguments' ? at('') : unknown();
   }
 
-  /** What another file of the pack exports under a name; nothing is known of other modules. */
+  /** The export of another file of the pack; other modules are unknown. */
   #exported(source: string, name: string | undefined): Value {
     const file = source.slice(source.lastIndexOf('/') + 1);
     const module = source.startsWith('.') && this.#modules.find((one) => one.file.endsWith(file));
@@ -217,7 +217,10 @@ class Scan {
     return union(unknown(), ...spread);
   }
 
-  /** A member of some object. Under the id of a node type lies the function that the host calls with ctx. */
+  /**
+   * Stores a member of some object. The member named after a node type id is the function that the host calls with
+   * ctx.
+   */
   #put(keys: Value, value: Value): void {
     for (const key of keys.strings) {
       if (!this.#members.has(key)) this.#members.set(key, nothing());
@@ -274,7 +277,7 @@ class Scan {
     return { ...nothing(), fns: new Set([fn]) };
   }
 
-  /** Making one calls its constructor; its methods are members. */
+  /** Creating an instance calls the constructor; methods are members. */
   #class(node: JsNode & { type: 'ClassDeclaration' | 'ClassExpression' }, scope: Scope): Value {
     const made = nothing();
     for (const member of node.body.body) {

@@ -1,4 +1,4 @@
-/** What the scan needs to know of JavaScript syntax trees. */
+/** Helpers for JavaScript syntax trees. */
 import { createRequire } from 'node:module';
 import type { AnyNode } from 'acorn';
 
@@ -8,9 +8,9 @@ const OPTIONS = { ecmaVersion: 'latest', locations: true, allowHashBang: true } 
 
 const require = createRequire(import.meta.url);
 
-/** A module, else a script. Throws what cannot be parsed. */
+/** Parses a module, or else a script. Throws if neither works. */
 export function parsed(source: string): JsNode {
-  // Loaded with the first scan: half a megabyte of source.
+  // Loaded on first use: half a megabyte of source.
   const { parse }: typeof import('acorn') = require('acorn');
   try {
     return parse(source, { ...OPTIONS, sourceType: 'module' });
@@ -22,13 +22,13 @@ export function parsed(source: string): JsNode {
 export const isNode = (value: unknown): value is JsNode =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
-/** The nodes directly below one, in order. */
+/** The direct children of a node, in order. */
 export const membersOf = (node: JsNode): JsNode[] =>
   Object.values(node)
     .flatMap((value: unknown) => (Array.isArray(value) ? value : [value]))
     .filter(isNode);
 
-/** `name` and `'name'` as keys; nothing for numbers and private names. */
+/** `name` and `'name'` as keys; undefined for numbers and private names. */
 export function keyText(key: JsNode): string | undefined {
   if (key.type === 'Identifier') return key.name;
   return key.type === 'Literal' && typeof key.value === 'string' ? key.value : undefined;
@@ -36,7 +36,7 @@ export function keyText(key: JsNode): string | undefined {
 
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
 
-/** Every name that a function or module declares, whatever the block. */
+/** All names that a function or module declares, in any block. */
 export function declaredNames(root: JsNode): string[] {
   const names: string[] = [];
   const walk = (node: JsNode): void => {

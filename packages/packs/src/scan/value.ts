@@ -1,27 +1,27 @@
-/** What an expression may stand for, as far as the surfaces of the host are concerned. */
+/** The possible values of an expression, as far as they concern host surfaces. */
 import { SURFACE_NAMES } from '@gantry/protocol';
 import type { AnyNode } from 'acorn';
 
-/** A function of the module: what its parameters were given, and what it gave back. */
+/** A function of the module. Its scope has the values of its parameters and results. */
 export interface Fn {
   readonly node: AnyNode & { readonly params: readonly AnyNode[] };
   readonly scope: Scope;
 }
 
-/** Of a function or a module. */
+/** The scope of a function or a module. */
 export interface Scope {
   readonly parent: Scope | undefined;
   readonly bindings: ReadonlyMap<string, Value>;
   readonly returns: Value;
 }
 
-/** Grows only, so that going over the code again comes to an end. Arrays are what their items are. */
+/** Values only grow, so that repeated passes end. An array has the values of its items. */
 export interface Value {
-  /** Members of `ctx`: `''` is itself, `storage` a part of it that holds surfaces. */
+  /** Members of `ctx`: `''` is `ctx` itself, `storage` a part of it that contains surfaces. */
   readonly paths: Set<string>;
   readonly strings: Set<string>;
   readonly fns: Set<Fn>;
-  /** Also something that is not known here. */
+  /** The value may also be something unknown. */
   other: boolean;
 }
 
@@ -30,11 +30,11 @@ export const unknown = (): Value => ({ ...nothing(), other: true });
 export const text = (string: string): Value => ({ ...nothing(), strings: new Set([string]) });
 export const at = (path: string): Value => ({ ...nothing(), paths: new Set([path]) });
 
-/** Answers whether there was anything new. */
+/** Returns whether anything was added. */
 export function merge(into: Value, more: Value): boolean {
   const before = sizeOf(into);
   for (const path of more.paths) into.paths.add(path);
-  // A string that comes from everywhere is no longer worth following.
+  // A string with too many sources is not followed any more.
   if (into.strings.size + more.strings.size > STRINGS_MAX) into.other = true;
   else for (const string of more.strings) into.strings.add(string);
   for (const fn of more.fns) into.fns.add(fn);
@@ -62,7 +62,7 @@ const CAPABILITIES: ReadonlyMap<string, string> = new Map(
 /** The surface at a path of `ctx`. */
 export const surfaceAt = (path: string): string | undefined => CAPABILITIES.get(path);
 
-/** Whether surfaces lie below a path of `ctx`. */
+/** Whether there are surfaces below a path of `ctx`. */
 export const holdsSurfaces = (path: string): boolean =>
   [...CAPABILITIES.keys()].some((each) => each.startsWith(`${path}.`));
 

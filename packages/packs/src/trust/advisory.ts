@@ -9,7 +9,7 @@ const Affected = Type.Object({
   fixedInRef: Type.Optional(Type.String({ maxLength: 512 })),
 });
 
-/** Open: what a newer feed adds must not hide the warning. */
+/** Open: additions of a newer feed must not hide the warning. */
 export const SecurityAdvisory = Type.Object({
   id: Type.String({ pattern: '^OPENWOP-[0-9]{4}-[0-9]{4}$' }),
   publishedAt: Type.String({ maxLength: 64 }),
@@ -21,7 +21,7 @@ export type SecurityAdvisory = Static<typeof SecurityAdvisory>;
 
 const Feed = Type.Object({ advisories: Type.Array(Type.Unknown(), { maxItems: 10_000 }) });
 
-/** `unreadable` entries are counted: a reader should say so rather than know less. */
+/** `unreadable` entries are counted, so that a reader can report them. */
 export function readAdvisories(feed: unknown): {
   advisories: readonly SecurityAdvisory[];
   unreadable: number;
@@ -31,7 +31,7 @@ export function readAdvisories(feed: unknown): {
   return { advisories, unreadable: feed.advisories.length - advisories.length };
 }
 
-/** The advisories that a version is affected by, with where they are fixed. */
+/** The advisories that affect a version, with the fixed versions. */
 export const exposures = (
   { name, version }: { readonly name: string; readonly version: string },
   advisories: readonly SecurityAdvisory[],

@@ -1,4 +1,7 @@
-/** `files.json`: every other file of an archive by size and SHA-256, so that one more signature covers the code. */
+/**
+ * `files.json` lists all other files of an archive by size and SHA-256, so that one additional signature covers the
+ * code.
+ */
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { Check } from 'typebox/schema';
@@ -15,7 +18,7 @@ export const FILE_LIST_FILES: readonly string[] = [FILE_LIST, FILE_LIST_SIGNATUR
 export const MANIFEST_SIGNATURE = 'keys/pack.json.sig';
 const BYTES_MAX = 2 * 1024 * 1024;
 
-/** What a signature proves: the manifest alone, every file of the archive, or the archive as it is. */
+/** What a signature covers: the manifest only, every file of the archive, or the archive itself. */
 export const SIGNATURE_COVERS = ['manifest', 'files', 'archive'] as const;
 export type SignatureCovers = (typeof SIGNATURE_COVERS)[number];
 
@@ -50,14 +53,14 @@ export interface ListedPack {
   readonly keyId?: string;
 }
 
-/** The same files with their list; a signature of an earlier list is left out. */
+/** The same files with their list, without a signature of an earlier list. */
 export function withFileList(files: Files, pack: ListedPack): Map<string, Uint8Array> {
   const others = new Map([...files].filter(([path]) => !FILE_LIST_FILES.includes(path)));
   const listed = [...digestsOf(others)]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([path, digest]) => ({ path, ...digest }));
   const { name, version, keyId } = pack;
-  // A key that is undefined is left out of JSON.
+  // An undefined key is omitted from JSON.
   const list = { name, version, keyId, files: listed };
   return others.set(FILE_LIST, Buffer.from(JSON.stringify(list)));
 }
@@ -68,18 +71,18 @@ function readList(files: Files) {
   return Check(FileList, list) ? list : undefined;
 }
 
-/** Whether a pack has a file of that name which is something else. */
+/** Whether a pack has another kind of file with that name. */
 export const hasOtherFileList = (files: Files): boolean =>
   files.has(FILE_LIST) && readList(files) === undefined;
 
-/** How a pack is signed whose manifest has no `signing`: by the key that its list names. */
+/** The signing of a pack whose manifest has no `signing`: by the key that its list names. */
 export function detachedSigning(files: Files): Signing | undefined {
   const keyId = files.has(FILE_LIST_SIGNATURE) ? readList(files)?.keyId : undefined;
   if (keyId === undefined) return;
   return { method: 'manual', publicKeyRef: keyId, signatureRef: MANIFEST_SIGNATURE };
 }
 
-/** What is wrong with the list of a pack, as the end of a sentence that begins with it. */
+/** The problem of a pack's list, as the rest of a sentence that starts with the list. */
 export function fileListProblem({
   name,
   version,

@@ -13,7 +13,7 @@ import {
   type TrustLevel,
 } from './signature.ts';
 
-/** What the registry says of a version, beside the archive. */
+/** The facts of the registry about a version, besides the archive. */
 export interface RegistryRecord {
   readonly integrity: string;
   readonly publishedAt?: string;
@@ -33,16 +33,16 @@ export const describeDeprecated = ({
 
 export interface TrustQuestion {
   readonly pack: Omit<SignedPack, 'publishedAt'>;
-  /** Absent for an archive that an operator hands over. */
+  /** Absent for an archive from an operator. */
   readonly record?: RegistryRecord | undefined;
   readonly policy: TrustPolicy;
-  /** Integrities that did not come from the server of the archive. */
+  /** Integrities from other sources than the server of the archive. */
   readonly pins?: readonly PackPin[] | undefined;
-  /** What a signature has to cover in mode `verified`; the manifest without it. */
+  /** What a signature must cover in mode `verified`. Default: the manifest. */
   readonly demands?: 'manifest' | 'files';
   readonly trust: Trust;
   readonly advisories: readonly SecurityAdvisory[];
-  /** What an upgrade would replace. */
+  /** The installed version that would be replaced. */
   readonly installed?:
     | {
         readonly version: string;
@@ -51,11 +51,11 @@ export interface TrustQuestion {
         readonly covers?: SignatureCovers | undefined;
       }
     | undefined;
-  /** An older version may take the place of a newer one. */
+  /** An older version may replace a newer one. */
   readonly allowsOlder?: boolean;
-  /** A folder in development that the operator named: it is not signed. */
+  /** A development folder of the operator, which is not signed. */
   readonly isOwnFolder?: boolean;
-  /** This version was requested exactly; ranges never choose a withdrawn one. */
+  /** This version was requested exactly; ranges never select a withdrawn one. */
   readonly isExact: boolean;
 }
 
@@ -64,10 +64,10 @@ export type TrustJudgement =
       readonly trusted: true;
       readonly level: TrustLevel;
       readonly signedBy?: string;
-      /** Absent for what is not signed, like the two above. */
+      /** Absent if not signed, like the two above. */
       readonly signer?: string;
       readonly covers?: SignatureCovers;
-      /** There is a signature, by a key that is not known here. */
+      /** There is a signature by an unknown key. */
       readonly unknownSigner?: true;
       readonly integrity: string;
       readonly warnings: readonly string[];
@@ -76,7 +76,7 @@ export type TrustJudgement =
 
 type Refusal = TrustJudgement & { trusted: false };
 
-/** May this archive be installed under this policy? The first reason against it is the answer. */
+/** Checks whether this archive may be installed under this policy. Returns the first reason against it. */
 export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgement> {
   const { pack, record, trust } = question;
   const integrity = integrityOf(pack.archive);
@@ -108,7 +108,7 @@ const refuse = (
   next: string = ERRORS[code].next,
 ): Refusal => ({ trusted: false, code, message: `${nameOf(question)}: ${why}`, next });
 
-/** The archive is not the published one, is not signed as it must be, or breaks the policy. */
+/** The archive is not the published one, is not signed as required, or violates the policy. */
 function unproved(
   question: TrustQuestion,
   integrity: string,
@@ -122,7 +122,7 @@ function unproved(
   }
   if (record !== undefined && name.startsWith('local.'))
     return refuse(question, 'invalid_pack_scope', 'packs of the scope local never come from a registry.');
-  // A wrong signature is refused in every mode, and so is a name of the protocol without a proof.
+  // A wrong signature is refused in every mode, and so is an unproved name of the protocol.
   if (signature.state === 'invalid') return refuse(question, 'pack_signature_invalid', signature.message);
   if (signature.state === 'unauthorized')
     return refuse(question, 'pack_namespace_unauthorized', signature.message);
@@ -136,7 +136,7 @@ function unproved(
   return breach && refuse(question, breach.code, breach.why, breach.next);
 }
 
-/** The version is proved less well than the installed one, is older, or is withdrawn. */
+/** The version has a lower trust level than the installed one, is older, or is withdrawn. */
 function replaced(question: TrustQuestion, signature: SignatureJudgement): Refusal | undefined {
   const { pack, installed, allowsOlder = false, isExact } = question;
   const code = 'pack_trust_downgrade';
@@ -152,7 +152,7 @@ function replaced(question: TrustQuestion, signature: SignatureJudgement): Refus
         code,
         `it has a signature over pack.json only, ${before} has one over its ${covers}.`,
       );
-    // Going back to a version with known holes is a decision, never a side effect.
+    // A downgrade to a version with known vulnerabilities must be explicit, never a side effect.
     if (!allowsOlder && semver.lt(pack.version, installed.version)) {
       const why = `it is older than the installed ${installed.version}, which it would replace.`;
       const next = 'Ask for exactly this version, or for an archive add --older (older=true).';
@@ -163,7 +163,7 @@ function replaced(question: TrustQuestion, signature: SignatureJudgement): Refus
   return withdrawn && refuse(question, withdrawn.code, withdrawn.text);
 }
 
-/** Reasons not to use the version. A request for exactly this version gets it, with these as warnings. */
+/** Reasons not to use the version. A request for exactly this version gets these as warnings. */
 function withdrawals({ pack, record, advisories }: TrustQuestion): { code: ErrorCode; text: string }[] {
   const found: { code: ErrorCode; text: string }[] = exposures(pack, advisories).map(
     ({ advisory: { id, severity, summary }, fixedIn }) => ({

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { Frozen } from '../json.ts';
 import { Label, type Signing, strict } from '../manifest/fields.ts';
 
-/** A key as a registry or an operator vouches for it. Keys inside an archive prove nothing by themselves. */
+/** A key that a registry or an operator vouches for. A key inside an archive alone proves nothing. */
 export const TrustedKey = strict({
   keyId: Label,
   /** PEM or base64, SPKI. */
@@ -21,19 +21,19 @@ export const permits = (patterns: readonly string[], name: string): boolean =>
     pattern.endsWith('.*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
   );
 
-/** `keys/2026-04.pem` and `2026-04` mean one key: manifests write paths, registries ids. */
+/** `keys/2026-04.pem` and `2026-04` are the same key: manifests use paths, registries ids. */
 export const keyIdOf = (ref: string): string =>
   ref.slice(ref.lastIndexOf('/') + 1).replace(/\.(pem|pub)$/, '');
 
-/** The id of the key that signed, as a pack or its registry says. */
+/** The id of the signing key, as stated by a pack or its registry. */
 export function signerOf(signing: Signing | undefined): string | undefined {
   const ref = signing?.keyId ?? signing?.publicKeyRef;
   return ref === undefined ? undefined : keyIdOf(ref);
 }
 
 /**
- * Whether the key was valid when the pack was published: later expiry takes nothing back. Without a time of
- * publication only a key that is valid now counts. Validity begins with its first instant and ends before its last.
+ * Whether the key was valid when the pack was published: a later expiry has no effect. Without a publication time,
+ * the key must be valid now. `validFrom` is inclusive, `validUntil` exclusive.
  */
 export function isValidAt({ validFrom, validUntil }: TrustedKey, at: number): boolean {
   const from = validFrom === undefined ? Number.NEGATIVE_INFINITY : Date.parse(validFrom);
@@ -61,7 +61,7 @@ export type KeychainJudgement =
 
 const KEYS_MAX = 100;
 
-/** A keychain is valid as a whole: its first keys are trusted, each later one is signed by an earlier one. */
+/** A keychain is valid as a whole: its first keys are trusted, and each later one is signed by an earlier one. */
 export function judgeKeychain(
   keys: readonly KeychainKey[],
   isTrustedRoot: (key: KeychainKey) => boolean,
@@ -92,7 +92,7 @@ function keyProblem(
   return isRotationProved(old, key) ? undefined : 'is not signed by the key that it follows';
 }
 
-/** The proof covers kid, publicKey and validFrom of the new key, one after the other. */
+/** The proof covers kid, publicKey and validFrom of the new key, concatenated. */
 export function isRotationProved(old: KeychainKey, next: KeychainKey): boolean {
   const key: KeyObject | undefined = readPublicKey(old.publicKey);
   if (key === undefined || next.rotationProof === undefined) return false;
@@ -116,7 +116,7 @@ export function readPublicKey(source: string): KeyObject | undefined {
   }
 }
 
-/** Detached signatures are 64 raw bytes, nothing around them. */
+/** Detached signatures are exactly 64 raw bytes. */
 export function verifyEd25519(key: KeyObject, message: Uint8Array, signature: Uint8Array): boolean {
   return signature.length === SIGNATURE_BYTES && verify(null, message, key, signature);
 }
@@ -125,7 +125,7 @@ export function verifyEd25519(key: KeyObject, message: Uint8Array, signature: Ui
 export const signEd25519 = (privateKey: string, message: Uint8Array): Buffer =>
   sign(null, message, createPrivateKey(privateKey));
 
-/** SRI as registries, lockfiles and workflow pins write it: one SHA-256, nothing weaker beside it. */
+/** The SRI form of registries, lockfiles and workflow pins: exactly one SHA-256. */
 export const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/;
 
 export const integrityOf = (bytes: Uint8Array): string =>

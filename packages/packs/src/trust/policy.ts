@@ -15,16 +15,16 @@ export type PackPin = Frozen<Static<typeof PackPin>>;
 
 const AllowedPack = strict({
   name: Label,
-  /** A range; any version without it. */
+  /** A range. Default: any version. */
   'versions?': Version,
-  /** Of the only archive that is allowed. */
+  /** The integrity of the only allowed archive. */
   'integrity?': Integrity,
 });
 
 export const POLICIES = {
   allowlist: strict({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, LISTED) }),
   pinned: strict({ mode: Type.Literal('pinned'), pins: Type.Array(PackPin, LISTED) }),
-  /** `pins` vouch for the content of archives whose signature covers the manifest alone. */
+  /** `pins` confirm the content of archives whose signature covers only the manifest. */
   verified: strict({ mode: Type.Literal('verified'), 'pins?': Type.Array(PackPin, LISTED) }),
   /** Development only. Even here a wrong signature or integrity is refused. */
   open: strict({ mode: Type.Literal('open') }),
@@ -35,7 +35,7 @@ export type TrustPolicy = Frozen<{ [Mode in keyof Policies]: Static<Policies[Mod
 export interface PolicyBreach {
   readonly code: ErrorCode;
   readonly why: string;
-  /** Where the catalogue's next step does not fit. */
+  /** If the advice of the catalogue does not fit. */
   readonly next?: string;
 }
 
@@ -43,9 +43,9 @@ export interface PolicyQuestion {
   readonly policy: TrustPolicy;
   readonly pack: PackPin;
   readonly signature: SignatureJudgement;
-  /** Of the policy, and from elsewhere, but never from the server of the archive: a lockfile, a workflow. */
+  /** From the policy and other sources, such as a lockfile or a workflow, but never from the server of the archive. */
   readonly pins: readonly PackPin[];
-  /** What a signature has to cover. */
+  /** What a signature must cover. */
   readonly demands: 'manifest' | 'files';
 }
 
@@ -55,7 +55,7 @@ const isOf = (pin: PackPin, { name, version }: PackPin): boolean =>
 export const isPinned = (pack: PackPin, pins: readonly PackPin[]): boolean =>
   pins.some((pin) => isOf(pin, pack) && pin.integrity === pack.integrity);
 
-/** What the policy has against this pack with this integrity and signature. */
+/** The violation of the policy by this pack with this integrity and signature, if any. */
 export function policyBreach(question: PolicyQuestion): PolicyBreach | undefined {
   const { policy, pack, pins } = question;
   switch (policy.mode) {
@@ -88,7 +88,7 @@ function verifiedBreach({ pack, signature, pins, demands }: PolicyQuestion): Pol
   return { code, why, next };
 }
 
-/** One of the entries that name the version must have its integrity, or none. */
+/** One of the entries for the version must have its integrity, or state none. */
 function listBreach(
   named: readonly { readonly integrity?: string }[],
   pack: PackPin,

@@ -23,7 +23,7 @@ import {
 } from './keys.ts';
 import type { SigstoreTrust } from './trust-file.ts';
 
-/** How well a version is proved; the order is the order of trust. */
+/** The trust levels of a version, in ascending order. */
 export const TRUST_LEVELS = ['unsigned', 'signed', 'sigstore'] as const;
 export type TrustLevel = (typeof TRUST_LEVELS)[number];
 
@@ -35,14 +35,14 @@ export interface SignedPack {
   /** The raw pack.json entry of the archive. */
   readonly manifestBytes: Uint8Array;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Of every file of the archive, where `files` does not hold all of them. */
+  /** Of every file of the archive, if `files` does not contain all of them. */
   readonly digests?: FileDigests | undefined;
-  /** The registry's `.sig`, which counts before a file in the archive. */
+  /** The registry's `.sig`, which has precedence over a file in the archive. */
   readonly detachedSignature?: Uint8Array | undefined;
   readonly publishedAt?: string | undefined;
 }
 
-/** A pack whose archive was read whole. `signing` is what a registry says, where the manifest is silent. */
+/** A pack whose archive was read completely. `signing` comes from the registry if the manifest has none. */
 export const signedPack = (read: {
   readonly bytes: Uint8Array;
   readonly archive: Archive;
@@ -67,15 +67,15 @@ export interface Trust {
 
 export type SignatureJudgement =
   | { readonly state: 'unsigned' }
-  /** `unverifiable`: signed by a key that is not known here. */
+  /** `unverifiable`: signed by an unknown key. */
   | { readonly state: 'unverifiable' | 'invalid' | 'unauthorized'; readonly message: string }
   | {
       readonly state: 'verified';
       readonly level: Exclude<TrustLevel, 'unsigned'>;
       readonly signedBy: string;
-      /** The key itself or the identity: two keys of one name are two signers. */
+      /** The key itself or the identity: two keys with one name are two signers. */
       readonly signer: string;
-      /** `manifest` leaves code and schemas to the integrity alone. */
+      /** With `manifest`, code and schemas are covered only by the integrity. */
       readonly covers: SignatureCovers;
     };
 
@@ -83,7 +83,7 @@ const SIGSTORE_BUNDLE = 'pack.json.sigstore';
 const MANUAL_SIGNATURE = 'pack.json.sig';
 const BUNDLE_BYTES_MAX = 256 * 1024;
 
-/** Judges the signature that the manifest, or the registry for it, declares. */
+/** Checks the signature that the manifest, or the registry for it, declares. */
 export async function judgeSignature(pack: SignedPack, trust: Trust): Promise<SignatureJudgement> {
   const signing = pack.signing ?? detachedSigning(pack.files);
   if (signing === undefined) return { state: 'unsigned' };
@@ -133,7 +133,7 @@ function verifyWith(
 
 type Proof = Omit<Extract<SignatureJudgement, { state: 'verified' }>, 'covers'>;
 
-/** A second signature, over the list of files, is not needed; one that is there must be right. */
+/** A second signature, over the list of files, is optional; if present, it must be valid. */
 function withFiles(
   pack: SignedPack,
   proof: Proof,
@@ -154,7 +154,7 @@ async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJud
     return failed('unverifiable', 'This host has no Sigstore root and identities configured.');
   const bytes = fileAt(pack, pack.signing?.signatureRef ?? SIGSTORE_BUNDLE);
   if (bytes === undefined) return failed('unverifiable', 'The Sigstore bundle is missing.');
-  // Loaded when first needed: it costs 185 ms and 30 MB, and most packs are signed with keys.
+  // Loaded on first use: it costs 185 ms and 30 MB, and most packs are signed with keys.
   const { verifySigstore } = await import('./sigstore.ts');
   const { sigstore } = trust;
   const judgement = verifySigstore(bundleOf(bytes), pack.manifestBytes, sigstore);

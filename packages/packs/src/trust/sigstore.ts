@@ -21,7 +21,7 @@ export function verifySigstore(
 ): SigstoreJudgement {
   try {
     const parsed = bundleFromJSON(bundle);
-    // An attestation says something about an artifact; only a signature of the manifest itself is asked for.
+    // An attestation is a statement about an artifact; only a signature of the manifest itself is accepted.
     if (!isBundleWithMessageSignature(parsed))
       return refused('invalid', 'The bundle holds no message signature.');
     const verifier = new Verifier(toTrustMaterial(TrustedRoot.fromJSON(trust.trustedRoot)));

@@ -1,4 +1,4 @@
-/** The trust file: which signers and registries are trusted. A file with any error is not used at all. */
+/** The trust file: the trusted signers and registries. A file with any error is not used at all. */
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
@@ -14,23 +14,23 @@ const BYTES_MAX = 1024 * 1024;
 const DEPTH_MAX = 32;
 const ISSUES_MAX = 10;
 
-/** Starting programs is refused whatever anyone grants. */
+/** Starting programs is always refused, whatever is granted. */
 const GRANTABLE = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
 
 const Keys = list(TrustedKey, 1_000);
 
-/** Only the mode is judged here: an error in the rest should be about the mode that was meant. */
+/** Only the mode is checked here, so that later errors are about the intended mode. */
 const Policy = Type.Unsafe<TrustPolicy>(Type.Object({ mode: Type.Enum(Object.keys(POLICIES)) }));
 
 const Registry = strict({ url: text(2048, 1), 'policy?': Policy, 'keys?': Keys });
-/** The identity that must have signed, exactly as its issuer writes it, and the names that it may sign for. */
+/** The identity that must have signed, exactly as its issuer writes it, and the names that it may sign. */
 const Signer = strict({
   issuer: Label,
   subject: Label,
   permittedNamespaces: TrustedKey.properties.permittedNamespaces,
 });
 const Sigstore = strict({
-  /** `trusted_root.json` as the operator has it; nothing is fetched. */
+  /** `trusted_root.json` from the operator; nothing is fetched. */
   trustedRoot: Type.Unsafe<object>(Data),
   signers: some(Signer, 200),
 });
@@ -46,12 +46,12 @@ const TrustFile = strict({
 });
 export type TrustFile = Static<typeof TrustFile>;
 
-/** The file cannot be used; the message says where and why. */
+/** The file cannot be used. The message has the position and the reason. */
 export class TrustFileError extends Error {}
 
 type Issue = Pick<ManifestIssue, 'path' | 'message'>;
 
-/** `registries` are the configured ones; without them the file may name any. */
+/** `registries` are the configured ones; if absent, the file may name any. */
 export async function readTrustFile(path: string, registries?: readonly string[]): Promise<TrustFile> {
   const source = readJsonSource(await textOf(path), { depthMax: DEPTH_MAX });
   if (source.kind === 'broken') {
@@ -82,7 +82,7 @@ function issuesOf(schema: Pick<ReturnType<typeof Compile>, 'Errors'>, value: unk
   });
 }
 
-/** Policies and keys, at the top of the file and of its registries. */
+/** Checks policies and keys, at the top of the file and in its registries. */
 function placeIssues(file: TrustFile): Issue[] {
   const registries = file.registries?.map((registry, index) => ({ ...registry, at: `/registries/${index}` }));
   return [{ ...file, at: '' }, ...(registries ?? [])].flatMap(({ at, policy, keys = [] }) => [
@@ -101,7 +101,7 @@ function keyIssues({ publicKey, validFrom, validUntil }: TrustedKey, at: string)
   return readPublicKey(publicKey) ? times : [{ path: `${at}/publicKey`, message }, ...times];
 }
 
-/** A registry that is written in two ways would be judged by the wrong policy, silently. */
+/** A registry in two spellings would silently be checked by the wrong policy. */
 function registryIssues({ registries = [] }: TrustFile, configured?: readonly string[]): Issue[] {
   return registries.flatMap(({ url }, index) => {
     const at = `/registries/${index}/url`;

@@ -4,7 +4,7 @@ import { boundsIssue } from '../json.ts';
 import { Data, Label as Id, strict, TypeId, text, Version } from '../manifest/fields.ts';
 import { Capability } from '../manifest/node.ts';
 
-/** Open: what a newer protocol adds to an inverse action is carried, not dropped. */
+/** Open: additions of a newer protocol to an inverse action are kept. */
 const NodeCompensation = Type.Object({ nodeTypeId: TypeId, inputMapping: Type.Optional(Data) });
 
 export const FragmentNode = strict({
@@ -72,7 +72,7 @@ const refuse = (path: string, message: string): never => {
 
 export const isChain = (value: unknown): value is WorkflowChain => schema.Check(value);
 
-/** A chain as it came from outside; throws `validation_error` unless it is whole and within bounds. */
+/** A chain from outside. Throws `validation_error` unless it is complete and within bounds. */
 export function readChain(value: unknown): WorkflowChain {
   const issue = boundsIssue(value, BOUNDS);
   if (issue !== undefined) refuse('', issue);

@@ -18,7 +18,7 @@ export const chainError = (
   details: JsonObject = {},
 ): OpenwopError => new OpenwopError(code, { details: { chainId, ...details } });
 
-/** What must hold for a chain on every host, whatever its parameters. */
+/** Checks a chain for every host, whatever its parameters. */
 export function checkChain(chain: WorkflowChain): void {
   checkNodeIds(chain);
   chain.dag.nodes.forEach((node, position) => {
@@ -46,7 +46,7 @@ function hasTokenKey(value: Json): boolean {
   return isObject(value) && Object.entries(value).some(([key, item]) => hasToken(key) || hasTokenKey(item));
 }
 
-/** Every type but `expression` looks at a value, so it must say where. */
+/** Every type except `expression` reads a value, so it must name its place. */
 function isJudgeable(condition: FragmentEdge['condition']): boolean {
   if (condition === undefined || typeof condition === 'string') return true;
   if (condition.type === undefined) return true;
@@ -64,7 +64,7 @@ export function checkTypes(chain: WorkflowChain, isKnownType: (typeId: string) =
         });
 }
 
-/** What runs write has a producer, and a name that no parameter has. */
+/** Variables that runs write must have a producer, and a name that no parameter has. */
 function checkProducedVariables(chain: WorkflowChain): void {
   const nodeIds = new Set(chain.dag.nodes.map(({ id }) => id));
   const taken = new Set(parameterProperties(chain).keys());
@@ -80,7 +80,7 @@ function checkProducedVariables(chain: WorkflowChain): void {
 export const producedVariables = (chain: WorkflowChain): WorkflowVariable[] =>
   (chain.producedVariables ?? []).map(({ name, type }) => ({ name, type: typeNamed(type) ?? 'string' }));
 
-/** A closed world: an expansion reads no variable that it does not bring. */
+/** An expansion may only read variables that it defines. */
 export function checkVariableReads(
   chain: WorkflowChain,
   ports: Iterable<PortValue>,
@@ -92,7 +92,7 @@ export function checkVariableReads(
       throw chainError('variable_undeclared', chain, { variableName: port.variableName });
 }
 
-/** An id names one node. */
+/** Node ids must be unique. */
 function checkNodeIds({ dag: { nodes } }: WorkflowChain): void {
   const twice = indexOfDuplicate(nodes.map(({ id }) => id));
   if (twice >= 0)
@@ -101,10 +101,10 @@ function checkNodeIds({ dag: { nodes } }: WorkflowChain): void {
     });
 }
 
-/** The workflow that stands for each chain that a chain composes, by the `chainId` its nodes name. */
+/** The workflow of each chain that a chain composes, by the `chainId` in its nodes. */
 export type ChildIds = ReadonlyMap<string, string>;
 
-/** The chains that a node's `config.subChainRef` names: one, or a list that is dispatched side by side. */
+/** The chains in `config.subChainRef` of a node: one, or a list that is dispatched in parallel. */
 function namedSubChains(chain: WorkflowChain, reference: Json): string[] {
   const names = Array.isArray(reference) ? reference : [reference];
   return names.map((name) => {
@@ -113,7 +113,7 @@ function namedSubChains(chain: WorkflowChain, reference: Json): string[] {
   });
 }
 
-/** Every chain that the nodes of a chain name, each once. */
+/** All distinct chains that the nodes of a chain name. */
 export function subChainsInNodes(chain: WorkflowChain): Set<string> {
   const references = chain.dag.nodes.flatMap(({ config }) =>
     config && Object.hasOwn(config, 'subChainRef') ? [asJson(config.subChainRef)] : [],
@@ -121,13 +121,13 @@ export function subChainsInNodes(chain: WorkflowChain): Set<string> {
   return new Set(references.flatMap((reference) => namedSubChains(chain, reference)));
 }
 
-/** The part of a node's config that takes the place of `subChainRef`. */
+/** The part of a node's config that replaces `subChainRef`. */
 export function bindSubChains(
   chain: WorkflowChain,
   reference: Json,
   children: ChildIds | undefined,
 ): JsonObject {
-  // A child is never flattened into its parent: that would change what a run does.
+  // A child is never flattened into its parent: that would change the behaviour of a run.
   if (!children) throw chainError('sub_chain_unsupported', chain);
   const ids = namedSubChains(chain, reference).map((name) => {
     const id = children.get(name);

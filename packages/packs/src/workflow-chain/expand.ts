@@ -32,13 +32,13 @@ export interface ExpandOptions extends ExpansionOptions {
 }
 
 export interface Deferral {
-  /** What `configurable` takes, by the bare names of the parameters. */
+  /** The schema of `configurable`, by the bare names of the parameters. */
   readonly configurableProperties: JsonObject;
-  /** The variable that each bare name stands for. */
+  /** The variable of each bare name. */
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-/** A chain as a part of a definition. Edges may still name nodes of the workflow it will go into. */
+/** A chain as part of a definition. Edges may still name nodes of the target workflow. */
 export interface ChainExpansion {
   readonly expandedFrom: {
     readonly chainId: string;
@@ -54,7 +54,7 @@ export interface ChainExpansion {
   readonly compensation: JsonObject | undefined;
   /** How runs may override the parameters; undefined if they are fixed. */
   readonly deferral: Deferral | undefined;
-  /** The same nodes and edges in the form of the manifest. */
+  /** The same nodes and edges in manifest form. */
   readonly fragment: {
     readonly nodes: readonly ExpandedFragmentNode[];
     readonly edges: readonly FragmentEdge[];
@@ -63,14 +63,14 @@ export interface ChainExpansion {
 
 type Expand = (chain: WorkflowChain, parameters: JsonObject, options: ExpandOptions) => ChainExpansion;
 
-/** Expands a chain with its parameters written down. The first failure throws; there is no half result. */
+/** Expands a chain with fixed parameter values. The first failure throws; there is no partial result. */
 export const expandChain: Expand = (chain, parameters, options) =>
   expandChecked(chain, checkedValues(chain, parameters, options), options);
 
 /**
- * Parameters become variables of the workflow. An input that is exactly one parameter reads its variable;
- * every other place has no binding at run time and is written down now, as in `expandChain`. A secret
- * parameter may stand in neither, so its use is refused.
+ * Parameters become variables of the workflow. An input that is exactly one parameter reads its variable. All other
+ * places have no binding at run time and get the value now, as in `expandChain`. A secret parameter is allowed in
+ * neither, so its use is refused.
  */
 export const expandDeferred: Expand = (chain, parameters, options) => {
   const values = checkedValues(chain, parameters, options);
@@ -90,7 +90,7 @@ function checkedValues(chain: WorkflowChain, parameters: JsonObject, options: Ex
   return resolveParameters(chain, parameters, options.compileSchema);
 }
 
-/** What must hold before parameters are looked at. */
+/** Checks before parameters are processed. */
 export function checkExpandable(
   chain: WorkflowChain,
   { isKnownType, capabilities, children }: Pick<ExpandOptions, 'isKnownType' | 'capabilities' | 'children'>,
@@ -103,7 +103,10 @@ export function checkExpandable(
     throw chainError('capability_required', chain, { requiredCapability: 'compensation' });
 }
 
-/** Expands a checked chain. Its parameters are variables under the names that `nameOf` gives, or written down without it. */
+/**
+ * Expands a checked chain. Its parameters become variables with the names from `nameOf`; without it, they are fixed
+ * values.
+ */
 export function expandChecked(
   chain: WorkflowChain,
   values: JsonObject,

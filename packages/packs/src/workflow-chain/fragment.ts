@@ -14,32 +14,32 @@ import type { ChainCapability, FragmentEdge, FragmentNode, WorkflowChain } from 
 import { bindSubChains, type ChildIds } from './check-chain.ts';
 import { type ParameterBinding, wholeToken } from './parameters.ts';
 
-/** An expanded node in the form of the manifest, as the expansion seam of the protocol answers it. */
+/** An expanded node in manifest form, as the expansion seam of the protocol returns it. */
 export type ExpandedFragmentNode = Omit<FragmentNode, 'compensation'> & {
   readonly compensation?: JsonObject;
   readonly capabilities?: readonly ChainCapability[];
 };
 
-/** Distance between nodes that came without a place of their own. */
+/** The distance between nodes without a position. */
 const COLUMN_WIDTH = 240;
 
 const portSchema = lazyValidator(PortValue);
 const NODE_REFERENCE = /(?<![\w.-])nodes\.([A-Za-z0-9_-]+)/g;
 
-/** `<chainId with dots as underscores>_<expansionId>_`, in front of every id that an expansion makes. */
+/** `<chainId with dots as underscores>_<expansionId>_`, the prefix of every id that an expansion creates. */
 export const expansionPrefix = (chainId: string, expansionId: string): string =>
   `${chainId.replaceAll('.', '_')}_${expansionId}_`;
 
 export interface ExpansionOptions {
-  /** Unique in the workflow that the expansion goes into: letters, digits, `_` and `-`. */
+  /** Unique in the target workflow: letters, digits, `_` and `-`. */
   readonly expansionId: string;
-  /** The workflows of composed chains; without it a chain that composes is refused. */
+  /** The workflows of composed chains; without it, a chain that composes others is refused. */
   readonly children?: ChildIds;
 }
 
 /**
- * Rewrites the parts of a chain: nodes get new ids, and parameters take the place of their tokens. Each part comes in
- * the form of the manifest and in that of a definition.
+ * Rewrites the parts of a chain: nodes get new ids, and parameters replace their tokens. Each part is produced in
+ * manifest form and in definition form.
  */
 export class Rewriter {
   readonly #chain: WorkflowChain;
@@ -76,7 +76,7 @@ export class Rewriter {
         position: { x: column * COLUMN_WIDTH, y: 0, ...position },
         config: config ?? {},
         inputs: inputs.ports,
-        // A definition's node is closed and has no `capabilities`; its settings are open.
+        // The node of a definition is closed and has no `capabilities`; its settings are open.
         ...(capabilities && { settings: { capabilities } }),
       },
     };
@@ -101,7 +101,7 @@ export class Rewriter {
     return { ...filled, ...bindSubChains(this.#chain, subChainRef, this.#children) };
   }
 
-  /** References are renamed before values are filled in: a value that reads like one is data. */
+  /** References are renamed before values are inserted: a value that looks like a reference is data. */
   #compensation({ inputMapping, ...rest }: NonNullable<FragmentNode['compensation']>): JsonObject {
     const renamed =
       inputMapping &&
@@ -124,8 +124,8 @@ export class Rewriter {
   }
 
   /**
-   * What is a port is decided before values are filled in: a parameter is data, and cannot turn an input into an
-   * expression or into a read of a variable.
+   * Ports are identified before values are inserted: a parameter is data, and cannot turn an input into an
+   * expression or a variable read.
    */
   #inputs(node: FragmentNode) {
     const inputs = Object.entries(node.inputs ?? {}).map(([name, template]) => {
@@ -165,19 +165,19 @@ export class Rewriter {
     }
   }
 
-  /** The variable of a parameter, or the value with all parameters written down. */
+  /** The variable of a parameter, or the value with all parameters inserted. */
   #valuePort(template: Json): PortValue {
     const parameter = typeof template === 'string' ? wholeToken(template) : undefined;
     const variable = parameter === undefined ? undefined : this.#binding.variable(parameter);
     return variable ?? { type: 'static', value: mapStrings(template, this.#binding.values.value) };
   }
 
-  /** Ids from elsewhere stay as they are. */
+  /** Ids of other nodes are unchanged. */
   #renamed(id: string): string {
     return this.#nodeIds.has(id) ? this.#prefix + id : id;
   }
 
-  /** `node` or `node.port`. An id may hold a dot, so the whole text is tried first. */
+  /** `node` or `node.port`. An id may contain a dot, so the whole text is tried first. */
   #endpoint(reference: string): readonly [nodeId: string, port?: string] {
     const dot = reference.indexOf('.');
     if (dot === -1 || this.#nodeIds.has(reference)) return [this.#renamed(reference)];

@@ -12,7 +12,7 @@ import { indexOfDuplicate, own } from '../json.ts';
 import type { WorkflowChain } from './chain.ts';
 import type { ChainExpansion, Deferral } from './expand.ts';
 
-/** The definition with the expansion in it; neither argument changes. Whatever clashes is refused. */
+/** Returns the definition with the expansion added; the arguments are not changed. Conflicts are refused. */
 export function intoDefinition(parent: WorkflowDefinition, expansion: ChainExpansion): WorkflowDefinition {
   const { deferral } = expansion;
   const nodes = [...parent.nodes, ...expansion.nodes];
@@ -30,7 +30,7 @@ export function intoDefinition(parent: WorkflowDefinition, expansion: ChainExpan
   return deferral ? withDeferral(spliced, deferral) : spliced;
 }
 
-/** A definition that is the chain and nothing else. Expansions that differ need ids that differ. */
+/** A definition that contains only the chain. Different expansions need different ids. */
 export function definitionFromChain(
   chain: WorkflowChain,
   expansion: ChainExpansion,
@@ -60,7 +60,7 @@ function checkUnique(parts: readonly { readonly id: string }[], what: string): v
   if (id !== undefined) throw conflict(`The workflow already has the ${what} ${id}.`, { id });
 }
 
-/** Ids that were not the chain's own must be the parent's. */
+/** Ids that do not belong to the chain must belong to the parent. */
 function checkEndpoints(nodes: readonly { readonly id: string }[], expansion: ChainExpansion): void {
   const ids = new Set(nodes.map(({ id }) => id));
   expansion.edges.forEach(({ sourceNodeId, targetNodeId }, position) => {
@@ -103,7 +103,7 @@ function withCompensation(
   return carried;
 }
 
-/** `configurable` takes the bare names; the aliases say which variables they set. */
+/** `configurable` accepts the bare names; the aliases give the variables that they set. */
 function withDeferral(definition: WorkflowDefinition, deferral: Deferral): WorkflowDefinition {
   const schema = (definition.configurableSchema ?? { type: 'object' }) as JsonObject;
   const properties = mergeEntries(own(schema, 'properties'), deferral.configurableProperties);
@@ -113,7 +113,7 @@ function withDeferral(definition: WorkflowDefinition, deferral: Deferral): Workf
   return { ...definition, configurableSchema: { ...schema, properties }, metadata };
 }
 
-/** Two chains that share a bare name would be set by one value, so the second is refused. */
+/** Two chains with a common bare name would be set by one value, so the second is refused. */
 function mergeEntries(present: Json | undefined, added: JsonObject): JsonObject {
   const merged: JsonObject = isObject(present) ? { ...present } : {};
   for (const [name, value] of Object.entries(added)) {

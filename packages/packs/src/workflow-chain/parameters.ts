@@ -16,7 +16,7 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-/** Makes a check of a JSON Schema that a pack brought. Bounding the schema is its own concern. */
+/** Compiles a JSON Schema from a pack into a check. The implementation must bound the schema. */
 export type CompileSchema = (schema: JsonObject) => (value: Json) => readonly SchemaIssue[];
 
 const BOUNDS = { depthMax: 32, sizeMax: 262_144 } as const;
@@ -49,11 +49,11 @@ function substitutionRules(chain: WorkflowChain): SubstitutionRules {
   };
 }
 
-/** Those that are not secret, with their schemas. */
+/** The parameters that are not secret, with their schemas. */
 export const openParameters = (chain: WorkflowChain): [string, JsonObject][] =>
   [...parameterProperties(chain)].filter(([, schema]) => !isSensitive(schema));
 
-/** The value with the defaults of its schema, also inside objects that are present. */
+/** The value with the defaults of its schema, including those of nested objects that are present. */
 function withDefaults(schema: JsonObject, value: JsonObject): JsonObject {
   const properties = own(schema, 'properties');
   if (!isObject(properties)) return value;
@@ -68,11 +68,11 @@ function withDefaults(schema: JsonObject, value: JsonObject): JsonObject {
   return filled;
 }
 
-/** The parameters of the chain when none are given. */
+/** The parameters of the chain if none are given. */
 export const parameterDefaults = (chain: WorkflowChain): JsonObject =>
   withDefaults(parameterSchema(chain), {});
 
-/** Given parameters with the defaults of the schema, valid under it; throws `chain_parameter_invalid`. */
+/** The given parameters with the defaults of the schema, validated; throws `chain_parameter_invalid`. */
 export function resolveParameters(
   chain: WorkflowChain,
   given: JsonObject,
@@ -93,28 +93,28 @@ const invalidParameter = ({ path, message }: SchemaIssue): OpenwopError =>
     details: { path },
   });
 
-/** Matches never overlap and each scans its own text once: linear, whatever the text. */
+/** Matches never overlap and each scans its own text once, so the time is linear. */
 const TOKEN = /\{\{params\.([a-zA-Z_]\w*)\}\}/g;
 const WHOLE = /^\{\{params\.([a-zA-Z_]\w*)\}\}$/;
 
-/** A large value can be named many times, so what substitution adds is bounded. */
+/** A large value can be used many times, so the added size is bounded. */
 const ADDED_MAX = 4_194_304;
 
-/** The parameter that the text is a token of, if it is exactly one token. */
+/** The parameter name, if the text is exactly one token. */
 export const wholeToken = (text: string): string | undefined => WHOLE.exec(text)?.[1];
 
 export const hasToken = (text: string): boolean => text.search(TOKEN) !== -1;
 
 export interface Substitution {
-  /** A whole token becomes the value with its type; a token inside text becomes text. */
+  /** A text that is one token becomes the value with its type; a token inside text becomes text. */
   value(template: string): Json;
   text(template: string): string;
 }
 
 export interface SubstitutionRules {
-  /** Parameters that are never written down. */
+  /** Parameters that are never inserted. */
   readonly sensitive: ReadonlySet<string>;
-  /** Parameters that are not replaced by nothing when they have no value. */
+  /** Parameters that must have a value: they are not replaced with an empty string. */
   readonly required: ReadonlySet<string>;
 }
 
@@ -162,17 +162,17 @@ const sensitiveParameter = (parameter: string): OpenwopError =>
 
 type VariablePort = Extract<PortValue, { type: 'variable' }>;
 
-/** How a chain's parameters reach its nodes. */
+/** How the parameters of a chain are passed to its nodes. */
 export interface ParameterBinding {
-  /** What is written down now. */
+  /** Values that are inserted now. */
   readonly values: Substitution;
-  /** The variables that bring parameters at run time. */
+  /** The variables that provide parameters at run time. */
   readonly variables: readonly WorkflowVariable[];
-  /** How an input reads a parameter at run time; undefined when it is written down. */
+  /** How an input reads a parameter at run time; undefined if its value is inserted. */
   readonly variable: (parameter: string) => VariablePort | undefined;
 }
 
-/** Parameters are variables under the names that `nameOf` gives, or written down without it. */
+/** Parameters become variables with the names from `nameOf`; without it, they are fixed values. */
 export function bindParameters(
   chain: WorkflowChain,
   values: JsonObject,
@@ -206,7 +206,7 @@ export function bindParameters(
   };
 }
 
-/** Without a value there is nothing to read, unless a run must bring it. */
+/** The read is optional if there is no default value, unless runs must provide one. */
 const readOf = ({ name, required, defaultValue }: WorkflowVariable): VariablePort => {
   const optional = required || defaultValue !== undefined ? undefined : true;
   return { type: 'variable', variableName: name, ...given({ optional }) };
@@ -222,5 +222,5 @@ export const typeNamed = (name: unknown): WorkflowVariable['type'] | undefined =
 const variableType = (schema: JsonObject, value: Json | undefined): WorkflowVariable['type'] =>
   typeNamed(own(schema, 'type')) ?? (Array.isArray(value) ? 'array' : (typeNamed(typeof value) ?? 'string'));
 
-/** `format` stays behind: on a variable it is advice, in a schema it would be a rule. */
+/** `format` is omitted: on a variable it is a hint, in a schema it would be a rule. */
 export const typeOnly = (schema: JsonObject): JsonObject => given({ type: own(schema, 'type') });

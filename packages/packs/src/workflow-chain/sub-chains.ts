@@ -9,7 +9,7 @@ import { parameterDefaults } from './parameters.ts';
 const SUB_CHAIN_DEPTH_MAX = 8;
 const CHILDREN_MAX = 100;
 
-/** A chain and the pack in which its siblings are found. */
+/** A chain and the pack that contains its siblings. */
 export interface PackedChain {
   readonly packName: string;
   readonly chain: WorkflowChain;
@@ -17,7 +17,7 @@ export interface PackedChain {
 
 interface SubChainOptions extends Pick<ExpandOptions, 'isKnownType' | 'capabilities'> {
   readonly tenantId: string;
-  /** Finds a sibling in the pack, or a chain of another pack whose signature holds. */
+  /** Finds a sibling in the pack, or a chain of another pack with a valid signature. */
   readonly resolve: (ref: SubChainRef, packName: string) => PackedChain | undefined;
 }
 
@@ -25,19 +25,19 @@ interface Child {
   readonly id: string;
   readonly packName: string;
   readonly definition: WorkflowDefinition;
-  /** How many chains are nested below it. */
+  /** The number of nested levels below it. */
   readonly height: number;
 }
 
 /**
- * The workflows of all chains that a chain composes, those that others call first. A child is shared by every parent
- * of the tenant, so it depends on nothing of theirs: its parameters are variables under their own names, with the
- * defaults of its schema, and parents set them with `inputMapping`.
+ * The workflows of all chains that a chain composes, callees first. A child is shared by all parents of the tenant,
+ * so it depends on none of them: its parameters are variables with their own names and the defaults of its schema,
+ * and parents set them with `inputMapping`.
  */
 function composeSubChains(root: PackedChain, options: SubChainOptions) {
   const done = new Map<string, Child>();
 
-  /** The children that a chain names, by the names that its nodes use. */
+  /** The children of a chain, by the names in its nodes. */
   const compose = (parent: PackedChain, path: readonly string[]): ReadonlyMap<string, Child> =>
     new Map(namedChildren(parent, options).map(([name, child]) => [name, composeChild(child, path)]));
 
@@ -48,7 +48,7 @@ function composeSubChains(root: PackedChain, options: SubChainOptions) {
     const digest = hash('sha256', JSON.stringify([options.tenantId, chain.chainId, chain.version]));
     const id = childWorkflowId(chain, digest);
     const known = done.get(id);
-    // The path holds the root and every chain above, so its length is the depth of the child.
+    // The path contains the root and every chain above, so its length is the depth of the child.
     if (path.length + (known?.height ?? 0) > SUB_CHAIN_DEPTH_MAX)
       throw chainError('sub_chain_max_depth_exceeded', chain, { maxDepth: SUB_CHAIN_DEPTH_MAX });
     if (known) return samePack(known, packed);
@@ -71,7 +71,7 @@ function composeSubChains(root: PackedChain, options: SubChainOptions) {
 const idsOf = (children: ReadonlyMap<string, Child>): ChildIds =>
   new Map([...children].map(([name, { id }]) => [name, id]));
 
-/** The chains that the nodes name. All that is declared must be found, named or not. */
+/** The chains that the nodes name. All declared chains must be found, even if no node names them. */
 function namedChildren(parent: PackedChain, { resolve }: SubChainOptions): [string, PackedChain][] {
   const declared = new Map<string, PackedChain>();
   for (const { ref } of parent.chain.subChains ?? []) {
@@ -88,16 +88,16 @@ function namedChildren(parent: PackedChain, { resolve }: SubChainOptions): [stri
   });
 }
 
-/** One id for each chain, version and tenant: a child that is composed twice is registered once. */
+/** One id per chain, version and tenant: a child that is composed twice is registered once. */
 function childWorkflowId({ chainId }: WorkflowChain, digest: string): string {
   const readable = chainId.toLowerCase().replace(/[^a-z0-9_-]/g, '_');
   return `chain_${readable.slice(0, 64)}_${digest.slice(0, 32)}`;
 }
 
-/** Any version of a chain counts as the chain itself. */
+/** All versions of a chain have the same key. */
 const keyOf = ({ packName, chain }: PackedChain): string => JSON.stringify([packName, chain.chainId]);
 
-/** The id does not hold the pack's name, so another pack's chain of that name must not slip in under it. */
+/** The id does not contain the pack name, so a chain of another pack with the same name must be refused. */
 function samePack(known: Child, { packName, chain }: PackedChain): Child {
   if (known.packName === packName) return known;
   throw new OpenwopError('conflict', {
@@ -107,20 +107,20 @@ function samePack(known: Child, { packName, chain }: PackedChain): Child {
 }
 
 export interface InstantiateOptions extends Omit<ExpandOptions, 'children'> {
-  /** Of the workflow to be made; it must differ when the parameters differ. */
+  /** The id of the new workflow; it must differ if the parameters differ. */
   readonly workflowId: string;
   readonly parameters: 'written-down' | 'deferred';
-  /** How composed chains are found; undefined on a host that does not run child workflows. */
+  /** How composed chains are found; undefined on a host without child workflows. */
   readonly subChains: Pick<SubChainOptions, 'tenantId' | 'resolve'> | undefined;
 }
 
 export interface Instance {
   readonly definition: WorkflowDefinition;
-  /** To be registered in the same commit, in this order, before the definition. */
+  /** Must be registered in the same commit, in this order, before the definition. */
   readonly children: readonly WorkflowDefinition[];
 }
 
-/** A chain as a workflow of its own, with a workflow for each chain that it composes. */
+/** Creates a workflow from a chain, with a workflow for each chain that it composes. */
 export function instantiateChain(
   root: PackedChain,
   parameters: JsonObject,
