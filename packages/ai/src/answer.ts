@@ -95,8 +95,7 @@ export interface ModelAnswer {
 }
 
 /**
- * Reads one attempt to its end; `heard` gets text as it arrives. Throws `ModelFailure`, or the reason of the
- * signal.
+ * Reads one attempt to its end; `heard` gets text as it arrives. Throws `ModelFailure`, or the reason of the signal.
  */
 export async function readAnswer(
   model: ChatModel,

@@ -16,8 +16,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 const STATUS_MAX = 599;
 
 /**
- * Rejects with `EgressError`, or with the reason of the caller's signal. `redirects` are followed only if
- * requested.
+ * Rejects with `EgressError`, or with the reason of the caller's signal. `redirects` are followed only if requested.
  */
 export function egressFetch(
   egress: Pick<Egress, 'stream'>,

@@ -47,8 +47,7 @@ const asksForUpgrade = (name: string, value: string): boolean =>
   (name === 'connection' && /\bupgrade\b/i.test(value));
 
 /**
- * Headers of a caller that does not know which ones it may set. A request for an upgrade is kept, to be refused
- * later.
+ * Headers of a caller that does not know which ones it may set. A request for an upgrade is kept, to be refused later.
  */
 export const callerHeaders = (given: Iterable<readonly [string, unknown]>): Record<string, string> =>
   Object.fromEntries(

@@ -155,9 +155,8 @@ export class Session {
   }
 
   /**
-   * Statements queued in the driver for their connection would wait forever: the driver gives the first one to the
-   * next connection, which does not exist, and forgets the others. If it is ended while it holds that one, it
-   * rejects all.
+   * Statements queued in the driver for their connection would wait forever: the driver gives the first one to the next
+   * connection, which does not exist, and forgets the others. If it is ended while it holds that one, it rejects all.
    */
   #giveUp(): void {
     queueMicrotask(() => this.#driver.end({ timeout: 0 }).catch(() => {}));

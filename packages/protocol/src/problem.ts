@@ -77,8 +77,7 @@ const named = (step: string): string => step.replaceAll('~1', '/').replaceAll('~
 const stepsOf = (pointer: string): string[] => pointer.split('/').slice(1).map(named);
 
 /**
- * The name that was probably meant for a missing member. If unknown members are refused, that error says it
- * already.
+ * The name that was probably meant for a missing member. If unknown members are refused, that error says it already.
  */
 function slips(
   schema: TSchema,

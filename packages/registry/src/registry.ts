@@ -144,8 +144,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 /**
- * For all routes of `app`: responses that depend on a key are kept out of shared caches and of pages of other
- * origins.
+ * For all routes of `app`: responses that depend on a key are kept out of shared caches and of pages of other origins.
  */
 function guardPrivateReplies(app: Api): void {
   app.addHook('onSend', (request, reply, payload, done) => {

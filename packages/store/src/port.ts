@@ -149,8 +149,7 @@ export type Write =
       entry: NewEntry;
       expectedVersion: number | null;
       /**
-       * The version of a new entry. A growing value prevents reuse of versions of an earlier entry with the same
-       * id.
+       * The version of a new entry. A growing value prevents reuse of versions of an earlier entry with the same id.
        */
       firstVersion?: number;
       max?: number;

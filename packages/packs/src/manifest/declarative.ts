@@ -119,8 +119,7 @@ const UiPlugin = strict({
 });
 
 /**
- * Closed, as the protocol requires: without dependencies, and without `signing`, since its files are signed
- * separately.
+ * Closed, as the protocol requires: without dependencies, and without `signing`, since its files are signed separately.
  */
 export const FrontendPluginPackManifest = strict({
   name: identity.name,

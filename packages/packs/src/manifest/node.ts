@@ -82,8 +82,7 @@ const Runtime = strict({
 });
 
 /**
- * A grant covers itself and tokens that a later vocabulary splits from it; a narrower grant never covers its
- * parent.
+ * A grant covers itself and tokens that a later vocabulary splits from it; a narrower grant never covers its parent.
  */
 export const covers = (grant: string, requirement: string): boolean =>
   requirement === grant || requirement.startsWith(`${grant}.`);

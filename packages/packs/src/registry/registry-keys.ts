@@ -12,9 +12,8 @@ export interface KeyVouching {
 }
 
 /**
- * The keys that may sign a pack: the listed ones or the operator's, and those of the keychain. A keychain key must
- * be a listed one, follow a known one with its proof, or, without keys of the operator, be the first of its
- * namespace.
+ * The keys that may sign a pack: the listed ones or the operator's, and those of the keychain. A keychain key must be a
+ * listed one, follow a known one with its proof, or, without keys of the operator, be the first of its namespace.
  */
 export function trustedKeys(
   name: string,

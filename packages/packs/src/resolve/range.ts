@@ -35,8 +35,7 @@ export interface Candidate extends IndexedVersion {
 }
 
 /**
- * Versions that differ only in their build metadata are ordered by it, so that the order never depends on the
- * registry.
+ * Versions that differ only in their build metadata are ordered by it, so that the order never depends on the registry.
  */
 const highestFirst = (left: Candidate, right: Candidate): number =>
   right.semver.compare(left.semver) || right.semver.compareBuild(left.semver);

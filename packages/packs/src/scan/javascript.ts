@@ -218,8 +218,7 @@ class Scan {
   }
 
   /**
-   * Stores a member of some object. The member named after a node type id is the function that the host calls with
-   * ctx.
+   * Stores a member of some object. The member named after a node type id is the function that the host calls with ctx.
    */
   #put(keys: Value, value: Value): void {
     for (const key of keys.strings) {

@@ -29,8 +29,7 @@ const IDLE_IN_TRANSACTION_MS_MAX = 15_000;
 
 /**
  * Statements of the store find few rows by an index. A plan made while a table was small scans the whole table, and
- * stays cached while the table grows: at 100,000 entries creates fell to 0.13 and updates to 0.09 of an empty
- * table.
+ * stays cached while the table grows: at 100,000 entries creates fell to 0.13 and updates to 0.09 of an empty table.
  */
 const LOOKUPS_ONLY = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
 
@@ -65,8 +64,7 @@ export const rowOf = async <Row>(query: PromiseLike<readonly Row[]>): Promise<Ro
   (await query)[0] ?? null;
 
 /**
- * Passes many rows as one parameter. `types` as in `tenant text, "runId" text`. Other members of the rows are
- * ignored.
+ * Passes many rows as one parameter. `types` as in `tenant text, "runId" text`. Other members of the rows are ignored.
  */
 export const rowsAs = (sql: Queryable, name: string, rows: readonly object[], types: string) =>
   sql`json_to_recordset(${JSON.stringify(rows)}::text::json) as ${sql.unsafe(`${name} (${types})`)}`;

@@ -9,8 +9,7 @@ import { pidIn } from '../pid-file.ts';
 import { createFile } from './files.ts';
 
 /**
- * Returns a function that releases the lock. Throws `locked` at once if another process (or store) holds the
- * folder.
+ * Returns a function that releases the lock. Throws `locked` at once if another process (or store) holds the folder.
  */
 export function lockFolder(dataDir: string): () => void {
   const path = join(dataDir, 'lock.db');

@@ -3,9 +3,8 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { insertInto, type Table } from '../columns.ts';
 
 /**
- * Ends a statement that returns at most this many rows. SQLite replans a statement with a bare parameter in `limit`
- * at every execution, since the value may change the plan. Measured: 10 to 40 microseconds for a query that takes 1
- * to 7.
+ * Ends a statement that returns at most this many rows. SQLite replans a statement with a bare parameter in `limit` at
+ * every execution, since the value may change the plan. Measured: 10 to 40 microseconds for a query that takes 1 to 7.
  */
 export const LIMIT = 'limit ? + 0';
 
