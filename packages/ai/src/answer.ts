@@ -94,9 +94,7 @@ export interface ModelAnswer {
   readonly reasoning?: readonly ReasoningPart[];
 }
 
-/**
- * Reads one attempt to its end; `heard` gets text as it arrives. Throws `ModelFailure`, or the reason of the signal.
- */
+/** Reads one attempt to its end; `heard` gets text as it arrives. Throws `ModelFailure` or the abort reason. */
 export async function readAnswer(
   model: ChatModel,
   request: ModelRequest,

@@ -44,7 +44,7 @@ export interface AudiencePolicy {
   readonly outOfAudience?: 'deny' | 'downgrade' | undefined;
 }
 
-/** A credential that was decrypted for one request. */
+/** A credential with its value, for one request. */
 export interface EgressCredential {
   readonly provenance: CredentialProvenance;
   readonly header: string;

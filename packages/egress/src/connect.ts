@@ -17,10 +17,7 @@ import type { Target, TargetHost } from './target.ts';
 const ATTEMPT_MS = 1000;
 const ATTEMPTS_MAX = 4;
 
-/**
- * The diagnostics channel for each socket that egress opens, as `{ socket }`, for code that tracks the sockets of
- * the process.
- */
+/** The diagnostics channel with each socket that egress opens, as `{ socket }`, for code that tracks sockets. */
 export const OPENED = 'gantry.egress.socket';
 const opened = channel(OPENED);
 

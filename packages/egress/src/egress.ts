@@ -60,7 +60,7 @@ export interface EgressResponse {
   readonly redirected: boolean;
 }
 
-/** A response whose body is still arriving. Reading it rejects with `EgressError`. */
+/** A response whose body is still arriving. A failed read rejects with `EgressError`. */
 export interface EgressStream extends Omit<EgressResponse, 'body'> {
   /** Must be read to its end or cancelled: until then, or until the timeout, the connection is in use. */
   readonly body: ReadableStream<Uint8Array>;
@@ -76,7 +76,7 @@ export interface Egress {
   /** The addresses of a name that may be called. Rejects with `EgressError` if one of them may not. */
   addresses(name: string, terms?: EgressTerms): Promise<readonly string[]>;
   /**
-   * A connection to a mail server, pinned to a checked address. The caller encrypts and ends it. Rejects with
+   * A connection to a mail server at a checked address. The caller encrypts and ends it. Rejects with
    * `EgressError`.
    */
   connect(url: string, terms?: EgressTerms & MailTerms): Promise<Connection>;

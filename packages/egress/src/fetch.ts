@@ -1,7 +1,4 @@
-/**
- * `fetch` over egress, for libraries that accept one: forms, blobs and streams are sent, bodies are received as
- * streams.
- */
+/** `fetch` over egress, for libraries that accept one. Sends forms, blobs and streams; receives bodies as streams. */
 import { BoundedBytes } from './bounded-bytes.ts';
 import type { Egress, EgressRequest } from './egress.ts';
 import { egressError } from './error.ts';
@@ -15,9 +12,7 @@ export interface FetchTerms extends Omit<EgressRequest, keyof OutgoingOptions | 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 const STATUS_MAX = 599;
 
-/**
- * Rejects with `EgressError`, or with the reason of the caller's signal. `redirects` are followed only if requested.
- */
+/** Rejects with `EgressError`, or the reason of the caller's signal. `redirects` are only followed if requested. */
 export function egressFetch(
   egress: Pick<Egress, 'stream'>,
   { onBreak, redirects = 0, ...terms }: FetchTerms = {},

@@ -1,7 +1,4 @@
-/**
- * Checks the headers and body that a caller may send. Framing, routing and connection headers are set by the client
- * only.
- */
+/** Checks the headers and body of a caller. Only the client sets framing, routing and connection headers. */
 import { type EgressReason, egressError } from './error.ts';
 
 export interface OutgoingOptions {
@@ -46,9 +43,7 @@ const asksForUpgrade = (name: string, value: string): boolean =>
   name.startsWith('sec-websocket-') ||
   (name === 'connection' && /\bupgrade\b/i.test(value));
 
-/**
- * Headers of a caller that does not know which ones it may set. A request for an upgrade is kept, to be refused later.
- */
+/** Headers of a caller that does not know which ones it may set. An upgrade header is kept, to be refused later. */
 export const callerHeaders = (given: Iterable<readonly [string, unknown]>): Record<string, string> =>
   Object.fromEntries(
     [...given]

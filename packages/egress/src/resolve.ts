@@ -43,7 +43,7 @@ async function ask(
 
 /**
  * The addresses to pin. One address that is not allowed refuses the host: a name with both public and private
- * addresses is probably an attack.
+ * addresses may be an attack.
  */
 export async function resolve(target: TargetHost, options: ResolveOptions): Promise<readonly string[]> {
   const { host } = target;

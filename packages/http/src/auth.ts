@@ -74,7 +74,7 @@ function secretHashOf({ headers, socket }: FastifyRequest): string | null {
   return hash;
 }
 
-/** The hook of one route. It takes a callback, not a promise: a cached key costs no extra microtask turn. */
+/** The hook of one route. It takes a callback, not a promise: a cached key costs no extra asynchronous step. */
 export function authenticate({ keys, turns, now }: AuthOptions, scopes: readonly string[]): Authenticate {
   const admit = (request: FastifyRequest, key: CachedKey | null, done: HookHandlerDoneFunction): void => {
     const refused = refusal(key, scopes, now());

@@ -38,7 +38,7 @@ export function createBodyTurns(app: Api, turns: Turns, bodyBytesMax: number): B
     socket.once('close', leave);
     held.set(request, leave);
   };
-  // Not `onResponse`: with that hook Fastify watches the end of every response, which costs a tenth of a small request
+  // Not `onResponse`: Fastify would watch the end of every response, which costs a tenth of a small request
   app.addHook('preValidation', (request, reply, done) => {
     const leave = held.get(request);
     if (leave) reply.raw.once('close', leave);

@@ -1,7 +1,4 @@
-/**
- * Refuses a change with an `If-Match` that its route does not check: without the check it could overwrite another
- * change.
- */
+/** Refuses a change with an `If-Match` that its route does not check: it could overwrite another change. */
 import { invalid } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
 

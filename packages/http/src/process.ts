@@ -50,7 +50,7 @@ export async function runServerProcess<Server extends ServedProcess>({
     const server = await create();
     let onSignal = (): void => stop(() => process.exit(0));
     const stop = (end: () => never): void => {
-      // A signal to the process group arrives twice if a launcher forwards it; without a listener the second would kill
+      // A launcher may forward a signal that the group also gets; without a listener the second would kill
       onSignal = () => {};
       setTimeout(() => {
         onSignal = () => fail(new Error('ended by a second signal before everything was stopped'));

@@ -10,10 +10,7 @@ const COMPRESS_FROM_BYTES = 1024;
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
-/**
- * For a text that fits into one packet anyway: gzip without compression costs 3 µs instead of 44. Brotli has no
- * such mode.
- */
+/** For a text that fits into one packet: gzip without compression costs 3 µs instead of 44. Brotli has no such mode. */
 const QUICK = {
   gzip: storedGzip,
   br: (text: string) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),

@@ -43,10 +43,7 @@ export interface ServerOptions {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
-  /**
-   * Paths of the protocol whose capability this server does not have. Without `capability`, the path just does not
-   * exist.
-   */
+  /** Paths of the protocol whose capability this server lacks. Without `capability`, the path does not exist. */
   readonly unserved?: readonly { readonly path: RegExp; readonly capability?: string }[];
   /** Applied to errors before they are sent to a known caller. */
   readonly redact?: Redact;

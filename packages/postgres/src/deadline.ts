@@ -25,10 +25,7 @@ export class Deadline {
     return this.underWay > 0 ? 0 : performance.now() - this.#since;
   }
 
-  /**
-   * The time starts when the driver sends the query. Values that are not statements (a name, a list) are returned
-   * unchanged.
-   */
+  /** The time starts when the driver sends the query. Other values (a name, a list) are returned unchanged. */
   watch<T>(query: T): T {
     if (!(query instanceof Promise)) return query;
     // The driver calls this member of a query once, to send it. Fragments of other statements are never sent

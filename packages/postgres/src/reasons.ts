@@ -70,10 +70,7 @@ const NOT_ENCRYPTED = (setting: string): string =>
 const NO_CONNECT =
   'does not let the user connect to the database. Grant it CONNECT: grant connect on database ... to ...';
 
-/**
- * Why the server refuses every connection with its current configuration and setting: a sentence after its name,
- * else null.
- */
+/** Why the server refuses every connection as it is configured now: a sentence after its name, else null. */
 export function refusalOf(error: unknown, setting: string): string | null {
   const code = codeOf(error);
   if (code === null) return null;

@@ -2,10 +2,7 @@
 export const NAME_MAX = 64;
 /** A word with more typing errors than this counts as another word. */
 const SLIPS_MAX = 4;
-/**
- * A request may contain thousands of wrong names next to thousands of known ones, so few candidates are compared
- * for each.
- */
+/** A request may contain thousands of wrong names next to thousands of known ones. Limits the comparisons for each. */
 const CANDIDATES_MAX = 20;
 
 /** Edit distance in which a swap of two neighbours counts once. A distance above `limit` is returned as `limit + 1`. */
@@ -60,7 +57,7 @@ export function meant(word: string, known: readonly string[]): string {
 }
 
 /**
- * Which of the given names that nobody knows was probably meant for one that is missing.
+ * The unknown given name that was probably meant for a missing one.
  * @example mistyped('amount', ['amonut'], ['amount']) // ' ("amonut" is unknown: did you mean "amount"?)'
  */
 export function mistyped(missing: string, given: readonly string[], known: readonly string[]): string {

@@ -118,7 +118,7 @@ export const AgentRef = closedObject({
 const validators = new WeakMap<TSchema, LazyValidator<TSchema>>();
 
 /**
- * The first thing that is wrong with a value, and where; undefined when it fits.
+ * The first problem of a value, with its path; undefined if it is valid.
  * @example misfit(CustomData, { customKind: '' }) // { path: '/customKind', message: 'must not have fewer ...' }
  */
 export function misfit(schema: TSchema, value: unknown): { path: string; message: string } | undefined {

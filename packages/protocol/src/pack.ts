@@ -108,9 +108,7 @@ export const PackPlanResult = Type.Object({
 });
 export type PackPlanResult = Static<typeof PackPlanResult>;
 
-/**
- * In the details of `pack_runtime_requirement_unmet`: the permissions that a pack of the plan needs beyond its grants.
- */
+/** In the details of `pack_runtime_requirement_unmet`: what a pack of the plan needs beyond its grants. */
 export type PackAsking = {
   name: string;
   version: string;

@@ -8,8 +8,7 @@ import { type AnyValidator, type SchemaError, schemaErrors } from './schema-erro
 export type Problem = { readonly field: string; readonly problem: string };
 
 /**
- * One for each thing that is wrong with a value that does not fit. A choice among constants is reported once, with
- * all of them.
+ * All problems of an invalid value. A choice among constants is reported once, with all of them.
  * @example problemsIn(Compile(schema), value) // [{ field: '/method', problem: 'must be one of GET, PUT' }]
  */
 export function problemsIn(validator: AnyValidator, value: unknown): Problem[] {
@@ -76,9 +75,7 @@ const named = (step: string): string => step.replaceAll('~1', '/').replaceAll('~
 
 const stepsOf = (pointer: string): string[] => pointer.split('/').slice(1).map(named);
 
-/**
- * The name that was probably meant for a missing member. If unknown members are refused, that error says it already.
- */
+/** The name that was probably meant for a missing member; empty if unknown members have their own error. */
 function slips(
   schema: TSchema,
   { keyword, schemaPath, instancePath, params }: SchemaError,

@@ -72,10 +72,7 @@ interface Part {
   readonly cut: ReadonlySet<string>;
 }
 
-/**
- * The items of long lists starting at `from`, the first members of large objects, and at most `PART_VALUES_MAX` in
- * total.
- */
+/** Items of long lists from `from`, first members of large objects, and at most `PART_VALUES_MAX` in total. */
 function partOf(whole: unknown, from: number): Part {
   let left = PART_VALUES_MAX;
   let longest = 0;

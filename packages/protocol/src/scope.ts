@@ -35,10 +35,7 @@ export const SCOPES = [
 export const Scope = Type.Enum([...SCOPES]);
 export type Scope = (typeof SCOPES)[number];
 
-/**
- * A role or group that gates may require, as one of a key's scopes: `role:finance-approver`. It gives access to no
- * route.
- */
+/** A role or group that gates may require, as a scope of a key: `role:finance-approver`. It opens no route. */
 const ROLE = /^(role|group):[a-z][a-z0-9._-]{0,63}$/;
 export const RoleScope = Type.String({ pattern: ROLE.source });
 export const isRoleScope = (text: string): boolean => ROLE.test(text);

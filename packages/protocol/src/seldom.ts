@@ -1,7 +1,4 @@
-/**
- * Prevents repeated messages from filling the log: each key is reported at most once per interval, independent of
- * others.
- */
+/** Keeps repeated messages from filling the log: each key is reported separately, at most once per interval. */
 const KEYS_MAX = 1_000;
 
 export class Seldom {

@@ -10,7 +10,7 @@ export const STREAM_FRAMES = ['state.snapshot', 'ai.message.chunk'] as const;
 const isMode = (text: string): text is StreamMode => STREAM_MODES.some((mode) => mode === text);
 
 /**
- * The modes of a `streamMode` query: a comma list, `updates` when absent. `values` stands alone.
+ * The modes of a `streamMode` query: a comma list, `updates` by default. `values` cannot be combined.
  * @example parseStreamMode('updates,messages') // ['updates', 'messages']
  */
 export function parseStreamMode(text: string | undefined): readonly StreamMode[] {

@@ -143,9 +143,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   };
 }
 
-/**
- * For all routes of `app`: responses that depend on a key are kept out of shared caches and of pages of other origins.
- */
+/** Keeps all responses that depend on a key out of shared caches and of pages of other origins. */
 function guardPrivateReplies(app: Api): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const varies = reply.getHeader('vary');

@@ -1,7 +1,4 @@
-/**
- * `gantry.pid` in the data folder holds the id of the process that serves it. The process removes it when it ends,
- * unless it is killed.
- */
+/** `gantry.pid` in the data folder: the id of the process that serves it. Removed with the process, unless killed. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -148,16 +148,14 @@ export type Write =
       kind: 'putEntry';
       entry: NewEntry;
       expectedVersion: number | null;
-      /**
-       * The version of a new entry. A growing value prevents reuse of versions of an earlier entry with the same id.
-       */
+      /** The version of a new entry. If it grows, versions of an earlier entry with the same id never recur. */
       firstVersion?: number;
       max?: number;
       feed?: FeedNote;
     }
   /** Loses with `stale` unless the entry exists at that version. */
   | { kind: 'deleteEntry'; key: EntryKey; expectedVersion: number; feed?: FeedNote }
-  /** Writes nothing. Loses with `stale` unless the entry has that version; null: unless it does not exist. */
+  /** Writes nothing. Loses with `stale` unless the entry has that version, or, with null, is absent. */
   | { kind: 'expectEntry'; key: EntryKey; version: number | null }
   /** Writes nothing. Loses with `stale` if the lease has ended. */
   | { kind: 'expectLease'; epoch: number; now: number }
@@ -201,10 +199,7 @@ export interface RunFilter {
 export interface RunReads {
   row(tenant: string, runId: string): Promise<RunRow | null>;
   load(tenant: string, runId: string): Promise<LoadedRun | null>;
-  /**
-   * Events with `sequence >= fromSequence`, in order: at most `limit`, and as many as fit into `bytesMax`, but at
-   * least one.
-   */
+  /** Events with `sequence >= fromSequence`, in order: at most `limit` and `bytesMax`, but at least one. */
   events(
     tenant: string,
     runId: string,

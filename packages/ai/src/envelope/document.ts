@@ -75,10 +75,7 @@ export interface Origin {
   readonly at: number;
 }
 
-/**
- * A model may omit fields that its host knows better. A value that is not an object is returned for the check to
- * refuse.
- */
+/** A model may omit fields that its host knows. The check refuses values that are not objects. */
 export function completed(received: unknown, { runId, nodeId, envelopeId: id, at }: Origin): unknown {
   if (!isObject(received)) return received;
   const { envelopeId = id, meta = {} } = received;

@@ -15,7 +15,7 @@ function size({ model, width = 1024, height = 1024 }: ImageRequest): `${number}x
   return width > height ? `${long}x1024` : `1024x${long}`;
 }
 
-/** The Responses API stores requests unless told otherwise; thoughts are then returned encrypted. */
+/** The Responses API stores requests unless that is disabled; thoughts are then returned encrypted. */
 export const openai: ProviderFamily = {
   chat: chatModel({
     model: (id, reach, fetch) => provider(reach, fetch).responses(id),

@@ -176,10 +176,7 @@ export class RunActor {
     return { command };
   }
 
-  /**
-   * Undefined when there is nothing to write, or the run was lost while the task waited for its turn. The promise
-   * rejects when the run was lost.
-   */
+  /** Undefined when there is nothing to write, or the run was lost meanwhile. The promise rejects if it was lost. */
   #decide(task: Task): Promise<void> | undefined {
     if (this.isGone) return void task.reject?.(new StaleRunError(this.key.runId));
     if (this.#pauses.holds(task, this.#run))

@@ -42,10 +42,7 @@ export interface PeerProblem {
   readonly name: string;
   /** `reserved`: the protocol reserves it without a contract. `mistake`: the author of the pack must correct it. */
   readonly kind: 'not-offered' | 'reserved' | 'mistake' | 'too-low';
-  /**
-   * The rest of a sentence that starts with the pack. Computed on demand, since the name is compared with all known
-   * ones.
-   */
+  /** The rest of a sentence about the pack. Computed on demand, since the name is compared with all known ones. */
   readonly text: () => string;
 }
 

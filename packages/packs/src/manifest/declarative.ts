@@ -118,9 +118,7 @@ const UiPlugin = strict({
   'connectSrc?': set(Address, 50),
 });
 
-/**
- * Closed, as the protocol requires: without dependencies, and without `signing`, since its files are signed separately.
- */
+/** Closed, as the protocol requires: no dependencies, and no `signing`, since its files are signed separately. */
 export const FrontendPluginPackManifest = strict({
   name: identity.name,
   version: identity.version,

@@ -81,9 +81,7 @@ const Runtime = strict({
   'wasm?': strict({ abiVersion: AtLeastOne, 'memoryPagesInitial?': Pages, 'memoryPagesMax?': Pages }),
 });
 
-/**
- * A grant covers itself and tokens that a later vocabulary splits from it; a narrower grant never covers its parent.
- */
+/** A grant covers itself and tokens that are later split from it. A narrower grant never covers its parent. */
 export const covers = (grant: string, requirement: string): boolean =>
   requirement === grant || requirement.startsWith(`${grant}.`);
 

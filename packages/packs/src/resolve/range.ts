@@ -34,9 +34,7 @@ export interface Candidate extends IndexedVersion {
   readonly semver: semver.SemVer;
 }
 
-/**
- * Versions that differ only in their build metadata are ordered by it, so that the order never depends on the registry.
- */
+/** Build metadata is the last criterion, so that the order never depends on the registry. */
 const highestFirst = (left: Candidate, right: Candidate): number =>
   right.semver.compare(left.semver) || right.semver.compareBuild(left.semver);
 

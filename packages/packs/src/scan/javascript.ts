@@ -217,9 +217,7 @@ class Scan {
     return union(unknown(), ...spread);
   }
 
-  /**
-   * Stores a member of some object. The member named after a node type id is the function that the host calls with ctx.
-   */
+  /** Stores a member of some object. The host calls the member named after a node type id with ctx. */
   #put(keys: Value, value: Value): void {
     for (const key of keys.strings) {
       if (!this.#members.has(key)) this.#members.set(key, nothing());

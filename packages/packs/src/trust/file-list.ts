@@ -1,7 +1,4 @@
-/**
- * `files.json` lists all other files of an archive by size and SHA-256, so that one additional signature covers the
- * code.
- */
+/** `files.json` lists all other files of an archive by size and SHA-256, so that one more signature covers the code. */
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { Check } from 'typebox/schema';
@@ -71,7 +68,7 @@ function readList(files: Files) {
   return Check(FileList, list) ? list : undefined;
 }
 
-/** Whether a pack has another kind of file with that name. */
+/** Whether a pack has a file of that name that is not a valid list. */
 export const hasOtherFileList = (files: Files): boolean =>
   files.has(FILE_LIST) && readList(files) === undefined;
 

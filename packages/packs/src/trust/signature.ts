@@ -35,7 +35,7 @@ export interface SignedPack {
   /** The raw pack.json entry of the archive. */
   readonly manifestBytes: Uint8Array;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Of every file of the archive, if `files` does not contain all of them. */
+  /** Digests of every file of the archive, if `files` does not contain all of them. */
   readonly digests?: FileDigests | undefined;
   /** The registry's `.sig`, which has precedence over a file in the archive. */
   readonly detachedSignature?: Uint8Array | undefined;

@@ -103,10 +103,7 @@ export function checkExpandable(
     throw chainError('capability_required', chain, { requiredCapability: 'compensation' });
 }
 
-/**
- * Expands a checked chain. Its parameters become variables with the names from `nameOf`; without it, they are fixed
- * values.
- */
+/** Expands a checked chain. With `nameOf`, its parameters become variables with these names; else fixed values. */
 export function expandChecked(
   chain: WorkflowChain,
   values: JsonObject,

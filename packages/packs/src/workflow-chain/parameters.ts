@@ -121,8 +121,8 @@ export interface SubstitutionRules {
 const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /**
- * Puts values in place of `{{params.x}}`, in one pass: a value that looks like a token is data and stays.
- * A parameter without a value is the empty string.
+ * Replaces `{{params.x}}` with its value, in one pass: a value that looks like a token is data and is kept.
+ * A parameter without a value becomes the empty string.
  * @example substitution({ n: 3 }, rules).value('{{params.n}}') // 3
  */
 export function substitution(values: JsonObject, rules: SubstitutionRules): Substitution {

@@ -47,9 +47,7 @@ export class Automaton {
     return this.#pending[state]!;
   }
 
-  /**
-   * Returns the state after the text. `found` is called at each end of a form, with the longest form that ends there.
-   */
+  /** Returns the state after the text. Calls `found` at each end of a form, with the longest form that ends there. */
   scan(text: string, from: number, before: number, found: (end: number, form: Form) => void): number {
     const rowAt = this.#rowAt;
     const rows = this.#rows;

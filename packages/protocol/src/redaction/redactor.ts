@@ -25,11 +25,11 @@ export interface RedactedStream {
 
 export interface SecretValue {
   readonly value: string;
-  /** Replaces the value in the text. */
+  /** Names the value in its replacement. */
   readonly label: string;
 }
 
-/** A long text that ends within a form was probably cut there, so the rest of the form is removed too. */
+/** A long text that ends within a form was probably cut there, so that part of the form is replaced too. */
 const CUT_TEXT_MIN = 256;
 const CUT_FORM_MIN = 8;
 

@@ -72,10 +72,7 @@ const unknownOutcome = (cause: unknown, server: string): StoreError => {
   return new StoreError('io', happened, { cause, outcome: 'unknown' });
 };
 
-/**
- * While the store opens, the reader is the person who wrote the setting, so the message names it first. Bugs are
- * not wrapped.
- */
+/** While the store opens, the reader is the author of the setting, so it is named first. Bugs are not wrapped. */
 export function explainOpening(error: unknown, address: string): unknown {
   const explained =
     codeOf(error) === NO_RIGHT && !refusalOf(error, SETTING)

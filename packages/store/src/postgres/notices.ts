@@ -114,9 +114,7 @@ export const emptyNotice = (processId: string): string => encode([processId, []]
 
 const encode = (notice: Notice): string => JSON.stringify(notice);
 
-/**
- * Decodes a notice of another process; null for our own. An unknown format (of a newer version) may mean any change.
- */
+/** Decodes a notice of another process; null for our own. An unknown (newer) format may mean any change. */
 export function decodeNotice(payload: string, processId: string): StoreChange | null {
   const notice = parse(payload);
   if (!Array.isArray(notice)) return LOOK_AT_EVERYTHING;

@@ -21,8 +21,7 @@ create index runs_by_owner on runs (owner) where owner is not null;
 create index runs_open on runs (tenant, run_id) where ended_at is null;
 create index runs_by_ended_at on runs (ended_at) where ended_at is not null;
 create index runs_active_by_scope on runs (tenant, scope_id, run_id) where scope_id is not null and ended_at is null;
--- without a status, the run list merges the ranges of all statuses, so that each run is in as few indexes as
--- possible
+-- without a status, the run list merges the ranges of all statuses: each run is in as few indexes as possible
 create index runs_by_status on runs (tenant, status, run_id);
 create index runs_by_workflow_and_status on runs (tenant, workflow_id, status, run_id);
 

@@ -63,9 +63,7 @@ export const rowsOf = async <Row>(query: PromiseLike<readonly Row[]>): Promise<R
 export const rowOf = async <Row>(query: PromiseLike<readonly Row[]>): Promise<Row | null> =>
   (await query)[0] ?? null;
 
-/**
- * Passes many rows as one parameter. `types` as in `tenant text, "runId" text`. Other members of the rows are ignored.
- */
+/** Passes many rows as one parameter. `types` as in `tenant text, "runId" text`; other members are ignored. */
 export const rowsAs = (sql: Queryable, name: string, rows: readonly object[], types: string) =>
   sql`json_to_recordset(${JSON.stringify(rows)}::text::json) as ${sql.unsafe(`${name} (${types})`)}`;
 

@@ -8,9 +8,7 @@ import { StoreError } from '../error.ts';
 import { pidIn } from '../pid-file.ts';
 import { createFile } from './files.ts';
 
-/**
- * Returns a function that releases the lock. Throws `locked` at once if another process (or store) holds the folder.
- */
+/** Returns the function that releases the lock. Throws `locked` at once if another process (or store) holds it. */
 export function lockFolder(dataDir: string): () => void {
   const path = join(dataDir, 'lock.db');
   createFile(path);
