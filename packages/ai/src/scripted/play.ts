@@ -1,6 +1,5 @@
 /**
- * The `scripted` provider plays a turn of a script without a network. The same request and turn give the same
- * parts.
+ * The `scripted` provider plays a turn of a script without a network. The same request and turn give the same parts.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Json, JsonObject } from '@gantry/protocol';

@@ -6,8 +6,7 @@ import type { Transaction } from './transaction.ts';
 import { prepareApply } from './write/apply.ts';
 
 /**
- * One transaction and sync for all queued batches. A single write needs no savepoint: a losing write changes
- * nothing.
+ * One transaction and sync for all queued batches. A single write needs no savepoint: a losing write changes nothing.
  */
 export function prepareCommit(
   database: DatabaseSync,
