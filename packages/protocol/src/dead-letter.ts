@@ -21,8 +21,8 @@ const shared = {
   workflowId: Type.String(),
   createdAt: Time,
   /**
-   * Until then, the run can be forked or the delivery retried. The letter of a run is kept until it is
-   * deleted, at most a year longer.
+   * Until then, the run can be forked or the delivery retried. The letter of a run is kept until a user deletes
+   * it, at most a year longer.
    */
   expiresAt: Time,
 };

@@ -38,7 +38,7 @@ export const SCHEMA_VERSIONS: Readonly<Record<string, number>> = Object.fromEntr
   Object.entries(UNIVERSAL_KINDS).map(([name, { version }]) => [name, version]),
 );
 
-/** Longer than any run is kept. */
+/** An upper bound: envelopes are deleted with their run. */
 const KEPT_MS = 400 * 86_400_000;
 /** Of one kind in one run that are not taken yet. */
 const OPEN_MAX = 1_000;
