@@ -1,4 +1,4 @@
-/** A pack in the sandbox that calls surfaces as fast as it is answered: through frames, desk, journal and backend. */
+/** A pack in the sandbox that calls surfaces as fast as it is answered: through frames, call gate, journal and backend. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createEgress, createEgressByPurpose, PUBLIC_POLICY } from '@gantry/egress';
@@ -110,7 +110,7 @@ export interface Load {
 export interface PackCaller {
   readonly isolation: string;
   /** Calls or messages per second. */
-  perSecond(desk: BenchDesk, load: Load): Promise<number>;
+  perSecond(callGate: BenchCallGate, load: Load): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export async function startPack(dataDir: string): Promise<PackCaller> {
   let runs = 0;
   return {
     isolation: sandbox.stats().isolation,
-    perSecond: (desk, load) => invoke(sandbox, desk, { folder, runId: `run-${runs++}`, load }),
+    perSecond: (callGate, load) => invoke(sandbox, callGate, { folder, runId: `run-${runs++}`, load }),
     stop: () => sandbox.stop(),
   };
 }
@@ -140,7 +140,11 @@ interface Asked {
   readonly load: Load;
 }
 
-async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }: Asked): Promise<number> {
+async function invoke(
+  sandbox: Sandbox,
+  callGate: BenchCallGate,
+  { folder, runId, load }: Asked,
+): Promise<number> {
   const pack = { name: 'bench', version: '1.0.0' };
   const key = { tenant: 'bench', workspace: 'bench', principal: 'bench' };
   const facts: NodeFacts = {
@@ -153,7 +157,7 @@ async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }
     attempt: 0,
     effect: 'effect',
   };
-  const calls = desk.open(facts);
+  const calls = callGate.open(facts);
   const { result } = await sandbox.invoke({
     code: { ...pack, folder, entry: 'index.mjs', language: 'javascript' },
     key,
@@ -162,7 +166,7 @@ async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }
     repeatable: true,
     variables: {},
     answers: {},
-    surfaces: desk.table,
+    surfaces: callGate.table,
     ctx: {
       runId,
       nodeId: facts.nodeId,
@@ -181,18 +185,18 @@ async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }
   return Number(result.outputs.perSecond);
 }
 
-/** The desk with its journal. */
-export interface BenchDesk extends Pick<CallGate, 'table'> {
+/** The call gate with its journal. */
+export interface BenchCallGate extends Pick<CallGate, 'table'> {
   open(facts: NodeFacts): NodeCalls;
 }
 
-export interface OpenedDesk {
-  readonly desk: BenchDesk;
+export interface OpenedCallGate {
+  readonly callGate: BenchCallGate;
   close(): Promise<void>;
 }
 
 /** As a host opens it: calls to backends without a journal of their own are claimed and recorded in the run log. */
-export async function openDesk(folder: string, backends: BackendSettings): Promise<OpenedDesk> {
+export async function openCallGate(folder: string, backends: BackendSettings): Promise<OpenedCallGate> {
   const store = await openSqlite({ dataDir: folder });
   const log = new InvocationLog(new CommitPipeline(store), store.records, Date.now);
   const opened = await openSurfaces({
@@ -206,10 +210,10 @@ export async function openDesk(folder: string, backends: BackendSettings): Promi
     buckets: ['artifacts'],
     blobLinks: { key: new Uint8Array(32), publicUrl: () => '' },
   });
-  const desk = createCallGate({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
+  const callGate = createCallGate({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
   const journal = callJournal(log);
   return {
-    desk: { table: desk.table, open: (facts) => desk.open(facts, journal) },
+    callGate: { table: callGate.table, open: (facts) => callGate.open(facts, journal) },
     async close() {
       await opened.close();
       await store.close();

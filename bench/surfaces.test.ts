@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { freshFolder } from './servers.ts';
-import { openDesk, startPack } from './surfaces-pack.ts';
+import { openCallGate, startPack } from './surfaces-pack.ts';
 import { CALLS, PLACES, PLACES_IN_LANE, perSecond, placeOf } from './surfaces-works.ts';
 
 test('what lanes do at once is counted whole, and every place is visited', async () => {
@@ -32,12 +32,12 @@ test('what lanes do at once is counted whole, and every place is visited', async
 test('a pack in the sandbox calls the surfaces that are measured', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'gantry-bench-'));
   const pack = await startPack(folder);
-  const { desk, close } = await openDesk(freshFolder(folder), {});
+  const { callGate, close } = await openCallGate(freshFolder(folder), {});
   t.after(async () => {
     await pack.stop();
     await close();
     rmSync(folder, { recursive: true, force: true });
   });
   for (const call of ['kv put', 'kv get', 'queue publish to ack', 'blob put', 'blob get'] as const)
-    assert.ok((await pack.perSecond(desk, { call, lanes: 2, ms: 1, questions: [] })) > 0, call);
+    assert.ok((await pack.perSecond(callGate, { call, lanes: 2, ms: 1, questions: [] })) > 0, call);
 });

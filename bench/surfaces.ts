@@ -6,7 +6,7 @@ import { type Report, type Row, round } from './report.ts';
 import { freshFolder } from './servers.ts';
 import type { Settings } from './settings.ts';
 import { BACKENDS, type Backend, type OpenedBackend } from './surfaces-backends.ts';
-import { type BenchDesk, openDesk, type PackCaller, startPack } from './surfaces-pack.ts';
+import { type BenchCallGate, openCallGate, type PackCaller, startPack } from './surfaces-pack.ts';
 import { CALLS, type CallName, perSecond, type Work } from './surfaces-works.ts';
 
 const WARM_UP_MS = 200;
@@ -21,24 +21,24 @@ interface Asked {
 
 interface Measured {
   readonly pack: PackCaller;
-  readonly desk: BenchDesk;
+  readonly callGate: BenchCallGate;
   readonly settings: Settings;
   readonly backend: string;
 }
 
 /** Pack and client take turns, so that noise of the machine hits both. */
 async function rowOf(
-  { pack, desk, settings, backend }: Measured,
+  { pack, callGate, settings, backend }: Measured,
   { call, questions, work }: Asked,
 ): Promise<Row> {
   const { lanes, ...target } = CALLS[call];
   const ms = settings.callMs * ('rounds' in target ? target.rounds : 1);
   const [own, direct, hostUs]: [number[], number[], number[]] = [[], [], []];
-  await pack.perSecond(desk, { call, lanes, ms: WARM_UP_MS, questions });
+  await pack.perSecond(callGate, { call, lanes, ms: WARM_UP_MS, questions });
   await perSecond(work, lanes, WARM_UP_MS);
   for (let turn = 0; turn < settings.rounds; turn++) {
     const [startedAt, used] = [performance.now(), process.cpuUsage()];
-    const rate = await pack.perSecond(desk, { call, lanes, ms, questions });
+    const rate = await pack.perSecond(callGate, { call, lanes, ms, questions });
     const { user, system } = process.cpuUsage(used);
     hostUs.push((user + system) / ((rate * (performance.now() - startedAt)) / 1_000));
     own.push(rate);
@@ -57,15 +57,15 @@ async function rowOf(
 
 async function rowsOf(
   { settings, works, questions, dataDir }: OpenedBackend,
-  about: Omit<Measured, 'desk'>,
+  about: Omit<Measured, 'callGate'>,
 ): Promise<Row[]> {
-  const { desk, close } = await openDesk(dataDir ?? freshFolder(about.settings.dataDir), settings);
+  const { callGate, close } = await openCallGate(dataDir ?? freshFolder(about.settings.dataDir), settings);
   const rows: Row[] = [];
   try {
     for (const call of CALL_NAMES) {
       const work = works[call];
       if (work)
-        rows.push(await rowOf({ ...about, desk }, { call, work, questions: questions?.[call] ?? [] }));
+        rows.push(await rowOf({ ...about, callGate }, { call, work, questions: questions?.[call] ?? [] }));
     }
     return rows;
   } finally {

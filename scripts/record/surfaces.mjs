@@ -8,7 +8,7 @@ import { createEgressByPurpose } from '../../packages/egress/src/index.ts';
 import { loopbackEgress } from '../../packages/egress/src/testing/egress.ts';
 import { httpServer } from '../../packages/egress/src/testing/server.ts';
 import { freshFolder } from '../../packages/surfaces/src/testing/data-dir.ts';
-import { callsOf, deskOf, factsOf, nodeOf } from '../../packages/surfaces/src/testing/desk.ts';
+import { callsOf, callGateOf, factsOf, nodeOf } from '../../packages/surfaces/src/testing/test-call-gate.ts';
 import { openTestSurfaces } from '../../packages/surfaces/src/testing/surfaces.ts';
 
 /** Far from the day of any recording, so that times which follow from it are recorded as they are. */
@@ -30,14 +30,14 @@ export async function* recordSurfaces() {
   const egress = { ...createEgressByPurpose(), public: loopbackEgress() };
   const { surfaces, close } = await openTestSurfaces(folder.path, { now: () => NOW, egress });
   try {
-    const world = deskOf(surfaces);
+    const world = callGateOf(surfaces);
     world.clock.now = NOW;
-    const { table } = world.desk;
+    const { table } = world.callGate;
     const missing = Object.keys(table).filter((each) => !calls.some(([called]) => called === each));
     if (missing.length > 0) throw new Error(`No call of ${missing.join(', ')} in ${CALLS}`);
     yield ['paths', table];
-    yield ['discovery', world.desk.discovery()];
-    yield ['capabilities', Object.fromEntries(world.desk.capabilities())];
+    yield ['discovery', world.callGate.discovery()];
+    yield ['capabilities', Object.fromEntries(world.callGate.capabilities())];
     const named = { ...(await samples()), web };
     yield* inOrder(world, calls, named, 'first');
     yield* inOrder(
@@ -87,9 +87,9 @@ async function startWeb(t) {
 }
 
 /** All calls of one node. The second time it runs, writes answer what they answered before. */
-async function* inOrder({ desk }, calls, named, time) {
+async function* inOrder({ callGate }, calls, named, time) {
   const sent = [];
-  const call = callsOf(desk.open(factsOf()), sent);
+  const call = callsOf(callGate.open(factsOf()), sent);
   for (const [index, [called, input, name]] of calls.entries()) {
     const answer = await answerOf(() => call(called, resolve(input, named)));
     if (name) named[name] = answer;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { absentServer, absentServerTest, openWorld } from './testing/absent-server.ts';
 import { freshFolder } from './testing/data-dir.ts';
-import { type Call, nodeOf } from './testing/desk.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from './testing/postgres.ts';
 import { openTestS3, useTestCredentials } from './testing/s3.ts';
+import { type Call, nodeOf } from './testing/test-call-gate.ts';
 
 const increment = (call: Call) => call('storage.kv.atomicIncrement', { key: 'n' });
 const cached = (call: Call) => call('storage.cache.put', { key: 'k', value: 1, ttlSeconds: 9 });

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { BackendSettings } from './open-port.ts';
 import { freshFolder } from './testing/data-dir.ts';
-import { deskOf, nodeOf } from './testing/desk.ts';
 import { openTestPostgres, postgresSkip } from './testing/postgres.ts';
 import { openTestSurfaces } from './testing/surfaces.ts';
+import { callGateOf, nodeOf } from './testing/test-call-gate.ts';
 
 /** At a place that is on record, another id would be refused. */
 const callsWith = (id: string) =>
@@ -25,7 +25,7 @@ async function forgets(t: TestContext, backends: BackendSettings): Promise<void>
   };
   /** How often the node's increment was carried out; a repeat of a call on record is not. */
   const count = async (opened: Awaited<ReturnType<typeof open>>, runId: string, id = 'a') => {
-    const call = nodeOf(deskOf(opened.surfaces), { runId });
+    const call = nodeOf(callGateOf(opened.surfaces), { runId });
     const answers: unknown[] = [];
     for (const [path, input] of callsWith(id)) answers.push(await call(path, input));
     return (answers[0] as { value: number }).value;

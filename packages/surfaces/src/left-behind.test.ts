@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshFolder } from './testing/data-dir.ts';
-import { deskOf, nodeOf } from './testing/desk.ts';
 import { openTestPostgres, postgresSkip } from './testing/postgres.ts';
 import { openTestSurfaces } from './testing/surfaces.ts';
+import { callGateOf, nodeOf } from './testing/test-call-gate.ts';
 
 test('data from before there was a database is named, with the way back to it', {
   skip: postgresSkip,
@@ -15,8 +15,8 @@ test('data from before there was a database is named, with the way back to it', 
     folder.remove();
   });
   const before = await openTestSurfaces(folder.path);
-  await nodeOf(deskOf(before.surfaces))('storage.kv.put', { key: 'k', value: 1 });
-  await nodeOf(deskOf(before.surfaces))('db.vector.upsert', {
+  await nodeOf(callGateOf(before.surfaces))('storage.kv.put', { key: 'k', value: 1 });
+  await nodeOf(callGateOf(before.surfaces))('db.vector.upsert', {
     collection: 'c',
     vectors: [{ id: 'a', embedding: [1] }],
   });

@@ -7,10 +7,10 @@ import type { OpenwopError } from '@gantry/protocol';
 import type { BackendSettings } from './open-port.ts';
 import { openWorld } from './testing/absent-server.ts';
 import { freshFolder } from './testing/data-dir.ts';
-import { type Call, nodeOf } from './testing/desk.ts';
 import { openGate } from './testing/gate.ts';
 import { openTestPostgres, postgresSkip } from './testing/postgres.ts';
 import { openTestS3, useTestCredentials } from './testing/s3.ts';
+import { type Call, nodeOf } from './testing/test-call-gate.ts';
 
 const DOUBT = /Whether the last write was kept is not known/;
 

@@ -6,9 +6,9 @@ import { tableSurface } from './capabilities/table/surface.ts';
 import { type BackendSettings, openPort } from './open-port.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
 import { NOW } from './testing/calls.ts';
-import { deskOf, nodeOf } from './testing/desk.ts';
 import { openDeps, withBackends } from './testing/open-deps.ts';
 import { openTestPostgres, postgresSkip } from './testing/postgres.ts';
+import { callGateOf, nodeOf } from './testing/test-call-gate.ts';
 
 test('a scheme that is not served is named, and the rest of the setting is not', async (t) => {
   const deps = await openDeps(t);
@@ -67,7 +67,7 @@ test('surfaces on PostgreSQL answer pack code as embedded ones do', { skip: post
     [kvSurface, cacheSurface, tableSurface].map(({ literal }) => literal.opens(deps, literal.capability)),
   );
   for (const { backend } of opened.flatMap(({ backends }) => backends)) await backend.health();
-  const world = deskOf(opened.flatMap(({ implement }) => implement() ?? []));
+  const world = callGateOf(opened.flatMap(({ implement }) => implement() ?? []));
   for (let run = 0; run < 2; run++) {
     const call = nodeOf(world);
     assert.deepEqual(await call('storage.kv.atomicIncrement', { key: 'n' }), { value: 1, previous: 0 });

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { databasePath } from './sqlite/open-file.ts';
 import { NOW } from './testing/calls.ts';
 import { freshFolder } from './testing/data-dir.ts';
-import { deskOf, nodeOf } from './testing/desk.ts';
 import { openTestSurfaces } from './testing/surfaces.ts';
+import { callGateOf, nodeOf } from './testing/test-call-gate.ts';
 
 const KEPT_MS = 1_000;
 
@@ -14,7 +14,7 @@ test('a sweep deletes what expired and what no node can ask for any more, and no
   const folder = freshFolder();
   const opened = await openTestSurfaces(folder.path, { invocationRetentionMs: KEPT_MS });
   t.after(folder.remove);
-  const world = deskOf(opened.surfaces);
+  const world = callGateOf(opened.surfaces);
   const call = nodeOf(world);
   await call('storage.kv.put', { key: 'short', value: 1, ttlSeconds: 1 });
   await call('storage.kv.put', { key: 'long', value: 1 });
@@ -37,7 +37,7 @@ test('the data is for its owner only', {
   t.after(folder.remove);
   const opened = await openTestSurfaces(folder.path, { invocationRetentionMs: KEPT_MS });
   assert.equal(existsSync(databasePath(folder.path)), false, 'nothing is made before something is kept');
-  await nodeOf(deskOf(opened.surfaces))('storage.kv.put', { key: 'a', value: 1 });
+  await nodeOf(callGateOf(opened.surfaces))('storage.kv.put', { key: 'a', value: 1 });
   assert.equal(statSync(databasePath(folder.path)).mode & 0o777, 0o600);
   await opened.close();
 });
@@ -54,7 +54,7 @@ test('health names what cannot be read, and starts nothing to look', async (t) =
   assert.deepEqual([await ill(), existsSync(path)], [[], false]);
   writeFileSync(path, 'no database');
   const query = { collection: 'c', embedding: [1], k: 1 };
-  const asked = nodeOf(deskOf(opened.surfaces))('db.vector.query', query);
+  const asked = nodeOf(callGateOf(opened.surfaces))('db.vector.query', query);
   await assert.rejects(asked, { code: 'internal_error' });
   assert.deepEqual(await ill(), [], 'what was well a moment ago is not looked at again');
   clock.now = 5_000;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invocationOf, packOf, startSandbox } from '../../sandbox/src/testing/sandbox.ts';
-import { factsOf } from './testing/desk.ts';
-import { embeddedDesk } from './testing/embedded-desk.ts';
+import { embeddedCallGate } from './testing/embedded-call-gate.ts';
+import { factsOf } from './testing/test-call-gate.ts';
 
 const SOURCE = `
 const delegate = (surface, method) => async (ctx) => {
@@ -20,12 +20,16 @@ export const nodes = {
 `;
 
 test('a pack keeps, counts once, and sees what it may', async (t) => {
-  const [sandbox, { desk }, code] = await Promise.all([startSandbox(t), embeddedDesk(), packOf(SOURCE)]);
+  const [sandbox, { callGate }, code] = await Promise.all([
+    startSandbox(t),
+    embeddedCallGate(),
+    packOf(SOURCE),
+  ]);
   const run = async (typeId: string, inputs: { [name: string]: string }, tenant = 'acme') => {
-    const calls = desk.open(factsOf({ tenant, nodeId: typeId }));
+    const calls = callGate.open(factsOf({ tenant, nodeId: typeId }));
     const invocation = invocationOf(code, {
       typeId,
-      surfaces: desk.table,
+      surfaces: callGate.table,
       key: { tenant, workspace: 'main', principal: 'ada' },
       call: (path, args, io) => calls.call(path, args, io),
     });

@@ -5,9 +5,9 @@ import type { Data } from './calls/data.ts';
 import type { BackendSettings } from './open-port.ts';
 import { readQuota } from './quotas.ts';
 import { freshFolder } from './testing/data-dir.ts';
-import { deskOf, nodeOf } from './testing/desk.ts';
 import { openTestPostgres, postgresSkip } from './testing/postgres.ts';
 import { openTestSurfaces } from './testing/surfaces.ts';
+import { callGateOf, nodeOf } from './testing/test-call-gate.ts';
 
 test('an entry names a quota, a tenant if not all, and a size', () => {
   assert.deepEqual(readQuota('kv=512MiB'), { name: 'kv', bytes: 512 * 2 ** 20 });
@@ -57,7 +57,7 @@ async function holds(t: TestContext, backends: BackendSettings): Promise<void> {
   });
   t.after(opened.close);
   const refused = async (tenant: string): Promise<string[]> => {
-    const call = nodeOf(deskOf(opened.surfaces), { tenant });
+    const call = nodeOf(callGateOf(opened.surfaces), { tenant });
     const names: string[] = [];
     for (const [name, [path, input]] of Object.entries(WRITES))
       await call(path, input).catch((error: Error) => {

@@ -1,10 +1,10 @@
-/** The desk with a small surface of its own, whose backend keeps no journal. */
+/** The call gate with a small surface of its own, whose backend keeps no journal. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { callsOf, deskOf, factsOf, MemoryJournal, nodeOf } from '../testing/desk.ts';
-import { embeddedDesk } from '../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../testing/embedded-call-gate.ts';
+import { callGateOf, callsOf, factsOf, MemoryJournal, nodeOf } from '../testing/test-call-gate.ts';
 import type { Data } from './data.ts';
 import { defineSurface, type Implementation } from './define-surface.ts';
 import type { WriteCall } from './surface-call.ts';
@@ -94,11 +94,11 @@ test('an implementation that lacks a method or misspells one does not compile', 
 
 describe('what is offered', () => {
   test('discovery and peer names follow the literal and what the backend lacks', () => {
-    const { desk } = deskOf([openPost(office(), ['urgent'])]);
-    assert.deepEqual(desk.discovery(), {
+    const { callGate } = callGateOf([openPost(office(), ['urgent'])]);
+    assert.deepEqual(callGate.discovery(), {
       mail: { supported: true, maxBytes: 10, tracking: { supported: true, live: true } },
     });
-    assert.deepEqual([...desk.capabilities().keys()].sort(), [
+    assert.deepEqual([...callGate.capabilities().keys()].sort(), [
       'host.mail',
       'host.mail.tracking',
       'host.mail.tracking.live',
@@ -112,7 +112,7 @@ describe('what is offered', () => {
       'post.tracking',
       'post.tracking.live',
     ]);
-    assert.deepEqual(desk.table, { 'mail.send': 'unary', 'mail.count': 'unary', 'mail.watch': 'stream' });
+    assert.deepEqual(callGate.table, { 'mail.send': 'unary', 'mail.count': 'unary', 'mail.watch': 'stream' });
   });
 
   test('a literal may have its own rule of what satisfies a peer', () => {
@@ -127,18 +127,18 @@ describe('what is offered', () => {
       errors: [],
       methods: {},
     });
-    const { desk } = deskOf([
+    const { callGate } = callGateOf([
       models.implement({}, { advertises: { providers: ['one', 'two'], live: true } }),
     ]);
-    assert.deepEqual(desk.capabilities().get('models'), ['one', 'two']);
+    assert.deepEqual(callGate.capabilities().get('models'), ['one', 'two']);
     assert.deepEqual(
-      [desk.capabilities().has('models.two'), desk.capabilities().has('models.live')],
+      [callGate.capabilities().has('models.two'), callGate.capabilities().has('models.live')],
       [true, false],
     );
   });
 
   test('what is absent is named', async () => {
-    const call = nodeOf(deskOf([openPost(office(), ['urgent'])]));
+    const call = nodeOf(callGateOf([openPost(office(), ['urgent'])]));
     const missing = (path: string, capability: string) =>
       assert.rejects(call(path, {}), { code: 'host_capability_missing', details: { capability } });
     await missing('mail.rush', 'host.mail.rush');
@@ -151,7 +151,7 @@ describe('what is offered', () => {
 describe('a call', () => {
   test('takes one object that fits, and says what does not', async () => {
     const post = office();
-    const call = nodeOf(deskOf([openPost(post)]));
+    const call = nodeOf(callGateOf([openPost(post)]));
     await assert.rejects(call('mail.send', { text: 5 }), {
       code: 'validation_error',
       message: 'ctx.mail.send: the argument/text must be string.',
@@ -163,7 +163,7 @@ describe('a call', () => {
 
   test('of a pure node may only read', async () => {
     const post = office();
-    const call = nodeOf(deskOf([openPost(post)]), { effect: 'pure' });
+    const call = nodeOf(callGateOf([openPost(post)]), { effect: 'pure' });
     assert.equal(await call('mail.count'), 0);
     await assert.rejects(call('mail.send', { text: 'a' }), {
       code: 'sandbox_capability_denied',
@@ -174,13 +174,13 @@ describe('a call', () => {
 
   test('that streams is checked and sent item by item', async () => {
     const sent: Data[] = [];
-    const { desk } = deskOf([openPost(office())]);
-    assert.equal(await callsOf(desk.open(factsOf()), sent)('mail.watch', {}), undefined);
+    const { callGate } = callGateOf([openPost(office())]);
+    assert.equal(await callsOf(callGate.open(factsOf()), sent)('mail.watch', {}), undefined);
     assert.deepEqual(sent, [{ place: 'here' }, { place: 'there' }]);
   });
 
   test('is reported with who, how long and how it ended, and without what it carried', async () => {
-    const world = deskOf([openPost(office())]);
+    const world = callGateOf([openPost(office())]);
     const call = nodeOf(world);
     await call('mail.send', { text: 'secret' });
     await assert.rejects(call('mail.send', {}));
@@ -201,7 +201,7 @@ describe('a call', () => {
 
   test('that meets a fault of the host says nothing of it to the pack', async () => {
     const post = office();
-    const world = deskOf([openPost(post)]);
+    const world = callGateOf([openPost(post)]);
     post.fail = new Error('password=hunter2');
     await assert.rejects(nodeOf(world)('mail.send', { text: 'a' }), (error: OpenwopError) => {
       assert.equal(error.code, 'internal_error');
@@ -218,7 +218,7 @@ describe('a call', () => {
 describe('the journal around a backend without one', () => {
   test('a node that runs again gets the recorded answers; another node or visit acts', async () => {
     const post = office();
-    const world = deskOf([openPost(post)]);
+    const world = callGateOf([openPost(post)]);
     for (let run = 0; run < 3; run++) {
       const call = nodeOf(world);
       assert.deepEqual(await call('mail.send', { text: 'a' }), { number: 1 });
@@ -233,8 +233,8 @@ describe('the journal around a backend without one', () => {
 
   test('calls at once keep the order in which they came, also when dispatched again', async () => {
     const post = office();
-    const { desk } = deskOf([openPost(post)]);
-    const calls = desk.open(factsOf());
+    const { callGate } = callGateOf([openPost(post)]);
+    const calls = callGate.open(factsOf());
     for (const dispatch of [0, 1]) {
       const call = callsOf(calls, [], dispatch);
       const answers = await Promise.all(['a', 'b', 'c'].map((text) => call('mail.send', { text })));
@@ -246,7 +246,7 @@ describe('the journal around a backend without one', () => {
   test('the same call with other input gets the recorded answer and a warning, without its values', async () => {
     const post = office();
     const journal = new MemoryJournal();
-    const world = deskOf([openPost(post)], journal);
+    const world = callGateOf([openPost(post)], journal);
     const first = await nodeOf(world)('mail.send', { text: 'a' });
     assert.deepEqual(await nodeOf(world)('mail.send', { text: 'a' }), first);
     assert.deepEqual(journal.warnings, []);
@@ -261,7 +261,7 @@ describe('the journal around a backend without one', () => {
 
   test('another call in the same place is refused, and both are named', async () => {
     const post = office();
-    const world = deskOf([openPost(post)]);
+    const world = callGateOf([openPost(post)]);
     await nodeOf(world)('mail.send', { text: 'a' });
     await assert.rejects(nodeOf(world)('mail.rush', { text: 'a' }), {
       code: 'idempotency_key_mismatch',
@@ -271,7 +271,7 @@ describe('the journal around a backend without one', () => {
   });
 
   test('writes to several capabilities count once each, in whatever order the node makes them', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const writes: [string, Data][] = [
       ['storage.kv.atomicIncrement', { key: 'n' }],
       ['db.search.index', { index: 'i', docs: [{ id: 'a', fields: { text: 'b' } }] }],
@@ -288,7 +288,7 @@ describe('the journal around a backend without one', () => {
 
   test('a final failure is remembered; one that may pass is tried anew when the node runs again', async () => {
     const post = office();
-    const world = deskOf([openPost(post)]);
+    const world = callGateOf([openPost(post)]);
     post.fail = new OpenwopError('not_found');
     for (let run = 0; run < 2; run++)
       await assert.rejects(nodeOf(world)('mail.send', { text: 'a' }), { code: 'not_found' });
@@ -302,7 +302,7 @@ describe('the journal around a backend without one', () => {
 
   test('what is idempotent keeps its id over failures that may pass, however many', async () => {
     const post = office();
-    const world = deskOf([openPost(post)]);
+    const world = callGateOf([openPost(post)]);
     for (let run = 0; run < 30; run++) {
       post.fail = new OpenwopError('storage_unavailable');
       await assert.rejects(nodeOf(world)('mail.rush', { text: 'a' }), { code: 'storage_unavailable' });
@@ -312,9 +312,9 @@ describe('the journal around a backend without one', () => {
   });
 
   test('a call whose node ends before it is reported, without a code', async () => {
-    const world = deskOf([openPost(office())]);
+    const world = callGateOf([openPost(office())]);
     const io = { dispatch: 0, signal: AbortSignal.abort(new Error('over')), send: async () => {} };
-    const call = world.desk.open(factsOf()).call('mail.send', [{ text: 'a' }], io);
+    const call = world.callGate.open(factsOf()).call('mail.send', [{ text: 'a' }], io);
     await assert.rejects(call, { message: 'over' });
     assert.deepEqual(
       world.reports.map(({ method, ok, code }) => [method, ok, code]),
@@ -324,7 +324,7 @@ describe('the journal around a backend without one', () => {
 
   test('after an end that nobody knows, only what is idempotent is asked again', async () => {
     const post = office();
-    const world = deskOf([openPost(post)], new MemoryJournal());
+    const world = callGateOf([openPost(post)], new MemoryJournal());
     for (const path of ['mail.send', 'mail.rush']) {
       post.fail = new Error('the line went dead');
       await assert.rejects(nodeOf(world, { nodeId: path })(path, { text: path }));

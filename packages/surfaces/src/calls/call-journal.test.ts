@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
-import { deskOf, nodeOf } from '../testing/desk.ts';
+import { callGateOf, nodeOf } from '../testing/test-call-gate.ts';
 import { noteWrite } from './call-journal.ts';
 import { defineSurface } from './define-surface.ts';
 import type { WriteCall } from './surface-call.ts';
@@ -23,7 +23,7 @@ test('a method that makes two writes in one call fails, since one record would a
     for (const _ of ['a', 'b']) noteWrite(invocation);
     return null;
   };
-  const world = deskOf([pairs.implement({ put })]);
+  const world = callGateOf([pairs.implement({ put })]);
   await assert.rejects(nodeOf(world)('pairs.put', {}), { code: 'internal_error' });
   assert.match(String(world.reports[0]?.fault), /pairs\.put makes a second write in one call/);
 });

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
-import { embeddedDesk } from '../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../testing/embedded-call-gate.ts';
 import { SURFACES } from './catalogue.ts';
 
 test('what is advertised is what the protocol asks for', async () => {
-  const { desk } = await embeddedDesk();
-  const { kvStorage, cache, tableStorage, nosql } = desk.discovery();
+  const { callGate } = await embeddedCallGate();
+  const { kvStorage, cache, tableStorage, nosql } = callGate.discovery();
   assert.deepEqual(
     { kvStorage, cache, tableStorage, nosql },
     {
@@ -33,9 +33,9 @@ test('what is advertised is what the protocol asks for', async () => {
 });
 
 test('advertisements fit the public schema', { skip: skipWithoutPublicData }, async () => {
-  const { desk } = await embeddedDesk();
+  const { callGate } = await embeddedCallGate();
   const validate = publicValidator('capabilities.schema.json');
-  const wrong = validate?.(desk.discovery()).filter((problem) =>
+  const wrong = validate?.(callGate.discovery()).filter((problem) =>
     /kvStorage|cache|tableStorage|nosql|blobStorage|\/fs\b/i.test(problem),
   );
   assert.deepEqual(wrong, []);

@@ -6,8 +6,8 @@ import { Changes } from '@gantry/resources';
 import { CommitPipeline, openSqlite } from '@gantry/store';
 import Type from 'typebox';
 import { freshFolder } from '../testing/data-dir.ts';
-import { deskOf, nodeOf } from '../testing/desk.ts';
 import { implementNotes } from '../testing/notes/surface.ts';
+import { callGateOf, nodeOf } from '../testing/test-call-gate.ts';
 import type { DataObject } from './data.ts';
 import { defineSurface } from './define-surface.ts';
 import type { PersonFacts } from './surface-call.ts';
@@ -23,10 +23,10 @@ async function openNotes(t: TestContext) {
   });
   const changes = new Changes({ store, pipeline: new CommitPipeline(store), now: Date.now, randomBytes });
   const epoch = await store.leases.acquire('host-1', Date.now(), 60_000);
-  const world = deskOf([implementNotes({ changes, store })]);
+  const world = callGateOf([implementNotes({ changes, store })]);
   const { signal } = new AbortController();
   const asPerson = (path: string, input: DataObject, person = ADA): Promise<DataObject> =>
-    world.desk.callForPerson(person, { path, input, signal }) as Promise<DataObject>;
+    world.callGate.callForPerson(person, { path, input, signal }) as Promise<DataObject>;
   const work = { epoch, tell: async () => null };
   const asNode = (nodeId = 'n1') => nodeOf(world, { nodeId, work });
   return { world, asPerson, asNode };
@@ -89,17 +89,17 @@ test('a surface for packs alone is refused to people; input is checked for both'
       },
     },
   });
-  const { desk } = deskOf([
+  const { callGate } = callGateOf([
     clock.implement({ timeIn: async ({ zone, format = 'iso' }) => ({ zone, format }) }),
   ]);
   const { signal } = new AbortController();
-  const ask = desk.callForPerson(ADA, { path: 'timeIn', input: { zone: 'UTC' }, signal });
+  const ask = callGate.callForPerson(ADA, { path: 'timeIn', input: { zone: 'UTC' }, signal });
   await assert.rejects(ask, {
     code: 'host_capability_missing',
     details: { capability: 'host.clock.timeIn' },
   });
-  assert.deepEqual(desk.table, { timeIn: 'unary' }, 'at the root of ctx');
-  const node = nodeOf({ ...world, desk: { ...desk, open: (facts) => desk.open(facts) } });
+  assert.deepEqual(callGate.table, { timeIn: 'unary' }, 'at the root of ctx');
+  const node = nodeOf({ ...world, callGate: { ...callGate, open: (facts) => callGate.open(facts) } });
   assert.deepEqual(await node('timeIn', 'UTC'), { zone: 'UTC', format: 'iso' });
   assert.deepEqual(await node('timeIn', 'UTC', 'rfc'), { zone: 'UTC', format: 'rfc' });
   assert.deepEqual(await node('timeIn', { zone: 'CET' }), { zone: 'CET', format: 'iso' });

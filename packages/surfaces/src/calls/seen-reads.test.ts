@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { freshFolder } from '../testing/data-dir.ts';
+import { openTestSurfaces } from '../testing/surfaces.ts';
 import {
   type Call,
+  callGateOf,
   callsOf,
-  deskOf,
   factsOf,
   MemoryJournal,
   nodeOf,
-  type TestDesk,
-} from '../testing/desk.ts';
-import { openTestSurfaces } from '../testing/surfaces.ts';
+  type TestCallGate,
+} from '../testing/test-call-gate.ts';
 import type { DataObject } from './data.ts';
 
-interface World extends TestDesk {
+interface World extends TestCallGate {
   readonly journal: MemoryJournal;
 }
 
@@ -25,7 +25,7 @@ async function worldOf(t: TestContext, journal = new MemoryJournal()): Promise<W
     await opened.close();
     folder.remove();
   });
-  return { ...deskOf(opened.surfaces, journal), journal };
+  return { ...callGateOf(opened.surfaces, journal), journal };
 }
 
 const get = async (call: Call, key: string) =>
@@ -142,7 +142,7 @@ test('who only reads, or may only read, leaves nothing on record', async (t) => 
 
 test('a dispatch that begins anew in the same invocation does so too', async (t) => {
   const world = await worldOf(t);
-  const calls = world.desk.open(factsOf());
+  const calls = world.callGate.open(factsOf());
   for (const dispatch of [0, 1, 2]) {
     const call = callsOf(calls, [], dispatch);
     assert.equal(await get(call, 'a'), null);

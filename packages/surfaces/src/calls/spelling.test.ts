@@ -5,8 +5,8 @@ import type { TObject, TSchema } from 'typebox';
 import { nosqlSurface } from '../capabilities/nosql/surface.ts';
 import { sqlSurface } from '../capabilities/sql/surface.ts';
 import { vectorSurface } from '../capabilities/vector/surface.ts';
-import { nodeOf } from '../testing/desk.ts';
-import { embeddedDesk } from '../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../testing/embedded-call-gate.ts';
+import { nodeOf } from '../testing/test-call-gate.ts';
 import { SPELLINGS } from './catalogue.ts';
 import type { DataObject } from './data.ts';
 import { decodeBase64, either, fromBase64, rename, through } from './spelling.ts';
@@ -88,7 +88,7 @@ test('packs may name the data source and the namespace in every method that has 
 });
 
 test('messages are settled by the token that they came with, also beside their id', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const call = nodeOf(world);
   const ways: readonly [string, DataObject][] = [
     ['ack', {}],
@@ -108,7 +108,7 @@ test('messages are settled by the token that they came with, also beside their i
 });
 
 test('a refusal names what was called', async () => {
-  const call = nodeOf(await embeddedDesk());
+  const call = nodeOf(await embeddedCallGate());
   for (const [path, input] of [
     ['db.nosql.find', { collection: 5 }],
     ['db.nosql.query', { collection: 5 }],

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TObject } from 'typebox';
-import { nodeOf } from '../testing/desk.ts';
-import { embeddedDesk } from '../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../testing/embedded-call-gate.ts';
+import { nodeOf } from '../testing/test-call-gate.ts';
 import { SPELLINGS, SURFACES } from './catalogue.ts';
 import type { DataObject } from './data.ts';
 import { knownTo } from './spelling.ts';
@@ -39,7 +39,7 @@ const MISSPELT: [path: string, input: DataObject, message: RegExp][] = [
 
 describe('members that a method does not have', () => {
   test('are refused with what was meant, and nothing happens', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     for (const [path, input, message] of MISSPELT)
       await assert.rejects(nodeOf(world)(path, input), { code: 'validation_error', message }, path);
     assert.deepEqual(await nodeOf(world)('storage.kv.get', { key: 'k' }), {
@@ -49,7 +49,7 @@ describe('members that a method does not have', () => {
   });
 
   test('are free where authors put their own', async () => {
-    const call = nodeOf(await embeddedDesk());
+    const call = nodeOf(await embeddedCallGate());
     const own = { anything: { at: ['all'] }, key: 1 };
     await call('storage.kv.put', { key: 'k', value: own });
     await call('storage.table.insert', { table: 't', row: own });

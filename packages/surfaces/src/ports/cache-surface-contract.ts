@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import type { Data } from '../calls/data.ts';
 import { implementCache } from '../capabilities/cache/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
-import { deskOf, nodeOf } from '../testing/desk.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';
+import { callGateOf, nodeOf } from '../testing/test-call-gate.ts';
 import type { CachePort } from './cache.ts';
 
 export function cacheSurfaceTests(port: () => CachePort): void {
   let nodes = 0;
   const callsOf = (tenant: string) => {
-    const world = deskOf([implementCache({ port: port() })]);
+    const world = callGateOf([implementCache({ port: port() })]);
     return async (method: string, input: Data) =>
       (await nodeOf(world, { tenant, nodeId: `n${nodes++}` })(`storage.cache.${method}`, input)) as {
         readonly [name: string]: Data;

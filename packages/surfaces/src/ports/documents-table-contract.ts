@@ -5,8 +5,8 @@ import { createCursors } from '../calls/cursor.ts';
 import type { Data } from '../calls/data.ts';
 import { implementTable, TABLE_LIMITS } from '../capabilities/table/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
-import { deskOf, nodeOf } from '../testing/desk.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';
+import { callGateOf, nodeOf } from '../testing/test-call-gate.ts';
 import type { DocumentLimits, DocumentsPort } from './documents.ts';
 
 type Answer = { readonly [name: string]: Data };
@@ -16,7 +16,7 @@ export function tableTests(portOf: (limits: DocumentLimits) => DocumentsPort): v
   let nodes = 0;
   const callsOf = (tenant: string): Calls => {
     const cursors = createCursors(new Uint8Array(32).fill(1));
-    const world = deskOf([implementTable({ port: portOf(TABLE_LIMITS), cursors })]);
+    const world = callGateOf([implementTable({ port: portOf(TABLE_LIMITS), cursors })]);
     return async (method, input) =>
       (await nodeOf(world, { tenant, nodeId: `n${nodes++}` })(`storage.table.${method}`, input)) as Answer;
   };

@@ -5,8 +5,8 @@ import { createCursors } from '../calls/cursor.ts';
 import type { Data } from '../calls/data.ts';
 import { implementKv } from '../capabilities/kv/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
-import { deskOf, nodeOf } from '../testing/desk.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';
+import { callGateOf, nodeOf } from '../testing/test-call-gate.ts';
 import type { KvPort } from './kv.ts';
 
 type Answer = { readonly [name: string]: Data };
@@ -14,7 +14,9 @@ type Answer = { readonly [name: string]: Data };
 export function kvSurfaceTests(port: () => KvPort): void {
   let nodes = 0;
   const callsOf = (tenant: string) => {
-    const world = deskOf([implementKv({ port: port(), cursors: createCursors(new Uint8Array(32).fill(1)) })]);
+    const world = callGateOf([
+      implementKv({ port: port(), cursors: createCursors(new Uint8Array(32).fill(1)) }),
+    ]);
     return async (method: string, input: Data) =>
       (await nodeOf(world, { tenant, nodeId: `n${nodes++}` })(`storage.kv.${method}`, input)) as Answer;
   };

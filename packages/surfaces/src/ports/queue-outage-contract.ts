@@ -5,8 +5,8 @@ import { OpenwopError } from '@gantry/protocol';
 import { createCursors } from '../calls/cursor.ts';
 import { implementQueue } from '../capabilities/queue/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
-import { deskOf, nodeOf } from '../testing/desk.ts';
 import { openGate } from '../testing/gate.ts';
+import { callGateOf, nodeOf } from '../testing/test-call-gate.ts';
 import type { QueueDelivery, QueuePort } from './queue.ts';
 import { userOf } from './queue-user-contract.ts';
 
@@ -66,7 +66,7 @@ export function queueOutageContract(
 
 /** The operator does, from the log and from health. */
 async function packsLearnNoAddress(port: QueuePort, { hostname, port: number }: URL): Promise<void> {
-  const world = deskOf([implementQueue({ port, cursors: createCursors(new Uint8Array(32)) })]);
+  const world = callGateOf([implementQueue({ port, cursors: createCursors(new Uint8Array(32)) })]);
   for (const path of ['queueBus.publish', 'queueBus.consume']) {
     const input = { topic: 't', ...(path === 'queueBus.publish' && { payload: 1 }) };
     await assert.rejects(nodeOf(world, { nodeId: path })(path, input), (error) => {

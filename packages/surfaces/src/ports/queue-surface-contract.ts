@@ -5,7 +5,7 @@ import { createCursors } from '../calls/cursor.ts';
 import type { Data } from '../calls/data.ts';
 import { implementQueue } from '../capabilities/queue/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
-import { callsOf, deskOf, factsOf } from '../testing/desk.ts';
+import { callGateOf, callsOf, factsOf } from '../testing/test-call-gate.ts';
 import type { QueuePort } from './queue.ts';
 import { EXPIRED } from './queue-user-contract.ts';
 
@@ -17,11 +17,11 @@ const consumed = (answer: unknown): Consumed => answer as Consumed;
 
 /** Each call is a node of its own. */
 function packOf(port: QueuePort) {
-  const world = deskOf([implementQueue({ port, cursors: createCursors(new Uint8Array(32)) })]);
+  const world = callGateOf([implementQueue({ port, cursors: createCursors(new Uint8Array(32)) })]);
   world.clock.now = Date.now();
   let nodes = 0;
   const call = (tenant: string, path: string, input: Data, sent: Data[] = []) =>
-    callsOf(world.desk.open(factsOf({ tenant, nodeId: `n${nodes++}` })), sent)(`queueBus.${path}`, input);
+    callsOf(world.callGate.open(factsOf({ tenant, nodeId: `n${nodes++}` })), sent)(`queueBus.${path}`, input);
   const take = async (tenant: string, topic: string) =>
     consumed(await call(tenant, 'consume', { topic })).messages;
   return { call, take };

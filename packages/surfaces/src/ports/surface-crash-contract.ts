@@ -17,7 +17,11 @@ import { OpenwopError } from '@gantry/protocol';
 import { LOADERS } from '../../../protocol/src/testing/loaders.ts';
 import type { Data } from '../calls/data.ts';
 import type { BackendSettings } from '../open-port.ts';
-import { type CrashDesk, type CrashDeskOptions, openCrashDesk } from '../testing/crash-desk.ts';
+import {
+  type CrashCallGate,
+  type CrashCallGateOptions,
+  openCrashCallGate,
+} from '../testing/crash-call-gate.ts';
 import type { FoundServer } from '../testing/crash-servers.ts';
 import { type ChildOptions, type FromChild, LANES, type ToChild } from '../testing/crash-talk.ts';
 import { type Found, WORKS, type WorkName } from '../testing/crash-works.ts';
@@ -60,25 +64,25 @@ export function surfaceCrashContract(
     t.after(() => server?.stop());
     const backends = settingsOf(server?.url ?? '', folder.path);
     const next = random(SEED);
-    const deskOf = (round: number) => ({ dataDir: folder.path, backends, tenant: `crash-${round}` });
+    const callGateOf = (round: number) => ({ dataDir: folder.path, backends, tenant: `crash-${round}` });
     for (let round = 0; round < Number(ROUNDS ?? (server ? 2 : 1)); round++) {
-      await prepare(works, deskOf(round));
+      await prepare(works, callGateOf(round));
       const afterAcks = works.length * (ACKS_MIN + Math.floor(next() * ACKS_MORE));
       const dies = { afterAcks, server: round % 2 === 1 ? server : null };
-      const heard = await work({ ...deskOf(round), works }, dies);
-      await check(works, deskOf(round), heard);
+      const heard = await work({ ...callGateOf(round), works }, dies);
+      await check(works, callGateOf(round), heard);
     }
   });
 }
 
-async function prepare(works: readonly WorkName[], options: CrashDeskOptions): Promise<void> {
+async function prepare(works: readonly WorkName[], options: CrashCallGateOptions): Promise<void> {
   const those = works.filter((name) => WORKS[name].prepare);
   if (those.length === 0) return;
-  const desk = await openCrashDesk(options);
+  const callGate = await openCrashCallGate(options);
   try {
-    for (const name of those) await WORKS[name].prepare?.(desk.node(`${name}-prepare`));
+    for (const name of those) await WORKS[name].prepare?.(callGate.node(`${name}-prepare`));
   } finally {
-    await desk.close();
+    await callGate.close();
   }
 }
 
@@ -154,37 +158,41 @@ function until(child: ChildProcess, hearing: Hearing, isSo: () => boolean): Prom
   });
 }
 
-async function check(works: readonly WorkName[], options: CrashDeskOptions, heard: Hearing): Promise<void> {
-  const desk = await openCrashDesk(options);
+async function check(
+  works: readonly WorkName[],
+  options: CrashCallGateOptions,
+  heard: Hearing,
+): Promise<void> {
+  const callGate = await openCrashCallGate(options);
   try {
     for (const name of works) {
       const told = heard.get(name) ?? assert.fail(name);
-      await repeat(desk, name, told);
-      const found = await WORKS[name].find(desk.node(`${name}-find`), told);
+      await repeat(callGate, name, told);
+      const found = await WORKS[name].find(callGate.node(`${name}-find`), told);
       compare(name, told, found);
     }
   } finally {
-    await desk.close();
+    await callGate.close();
   }
 }
 
 /** The last call that every lane was told of, and the one that it may have been in when it died. */
-async function repeat(desk: CrashDesk, name: WorkName, { acked, doubted }: Heard): Promise<void> {
+async function repeat(callGate: CrashCallGate, name: WorkName, { acked, doubted }: Heard): Promise<void> {
   for (let lane = 0; lane < LANES; lane++) {
     let n = lane;
     while (acked.has(n) || doubted.has(n)) n += LANES;
     const before = acked.get(n - LANES);
     if (before !== undefined)
-      assert.deepEqual(await again(desk, name, n - LANES), before, `${name} ${n - LANES} again`);
-    const answer = await again(desk, name, n);
+      assert.deepEqual(await again(callGate, name, n - LANES), before, `${name} ${n - LANES} again`);
+    const answer = await again(callGate, name, n);
     if (answer === 'in doubt') doubted.add(n);
     else acked.set(n, answer);
   }
 }
 
-async function again(desk: CrashDesk, name: WorkName, n: number): Promise<Data | 'in doubt'> {
+async function again(callGate: CrashCallGate, name: WorkName, n: number): Promise<Data | 'in doubt'> {
   try {
-    return (await WORKS[name].act(desk.node(`${name}-${n}`), n)) ?? null;
+    return (await WORKS[name].act(callGate.node(`${name}-${n}`), n)) ?? null;
   } catch (error) {
     if (error instanceof OpenwopError && error.code === 'effect_in_doubt') return 'in doubt';
     throw error;

@@ -7,9 +7,9 @@ import { implementBlobs } from '../capabilities/blob/surface.ts';
 import { type BlobPort, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { bytesOf } from '../ports/blobs-contract.ts';
 import { freshTenant } from '../testing/calls.ts';
-import { deskOf, nodeOf } from '../testing/desk.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';
 import { openTestS3, type TestS3, useTestCredentials } from '../testing/s3.ts';
+import { callGateOf, nodeOf } from '../testing/test-call-gate.ts';
 import { openS3Blobs } from './blobs.ts';
 
 useTestCredentials();
@@ -28,10 +28,10 @@ describe('blobStorage on S3', () => {
 
   function callOf(tenant: string, effect: 'pure' | 'effect' = 'effect') {
     const cursors = createCursors(new Uint8Array(32).fill(7));
-    const desk = deskOf([implementBlobs({ port: port!, cursors, buckets: ['artifacts'] })]);
-    desk.clock.now = Date.now();
+    const callGate = callGateOf([implementBlobs({ port: port!, cursors, buckets: ['artifacts'] })]);
+    callGate.clock.now = Date.now();
     return async (method: string, input: { [name: string]: Data } = {}) =>
-      (await nodeOf(desk, { tenant, effect, nodeId: `n${nodes++}` })(`storage.blob.${method}`, {
+      (await nodeOf(callGate, { tenant, effect, nodeId: `n${nodes++}` })(`storage.blob.${method}`, {
         bucket: 'artifacts',
         ...input,
       })) as { [name: string]: Data };

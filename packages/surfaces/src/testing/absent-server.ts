@@ -6,9 +6,9 @@ import { ERRORS } from '@gantry/protocol';
 import type { BackendSettings } from '../open-port.ts';
 import type { OpenedSurfaces } from '../open-surfaces.ts';
 import { freshFolder } from './data-dir.ts';
-import { type Call, deskOf, nodeOf, type TestDesk } from './desk.ts';
 import { openGate } from './gate.ts';
 import { openTestSurfaces } from './surfaces.ts';
+import { type Call, callGateOf, nodeOf, type TestCallGate } from './test-call-gate.ts';
 
 /** A server behind a closed door. */
 export interface AbsentServer {
@@ -32,7 +32,7 @@ export interface OpenedWorld {
   readonly opened: OpenedSurfaces;
   /** What the operator was told. */
   readonly told: unknown[];
-  readonly world: TestDesk;
+  readonly world: TestCallGate;
   problemsOf(capability: string): Promise<string[]>;
 }
 
@@ -54,7 +54,7 @@ export async function openWorld(
   return {
     opened,
     told,
-    world: deskOf(opened.surfaces),
+    world: callGateOf(opened.surfaces),
     async problemsOf(capability) {
       const health = await opened.health();
       const ours = health.filter((each) => each.capability === capability);
@@ -91,7 +91,7 @@ export function absentServerTest(name: string, absent: AbsentCase): void {
     if (settings.datasources === undefined) assert.ok(line.includes(server.address), line);
     await nodeOf(world)('fs.write', { path: 'a', content: '' });
     for (const [capability, call] of Object.entries(absent.calls)) {
-      assert.ok(capability in world.desk.discovery(), 'it is advertised');
+      assert.ok(capability in world.callGate.discovery(), 'it is advertised');
       assert.ok(ERRORS[codeOf(capability)].retriable);
       await assert.rejects(call(nodeOf(world, { nodeId: capability })), ({ code, message }: OpenwopError) => {
         assert.equal(code, codeOf(capability));

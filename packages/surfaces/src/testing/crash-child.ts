@@ -1,7 +1,7 @@
 /** A process that works as fast as it can, in several lanes for each work, and tells what was acknowledged. */
 import { setTimeout as later } from 'node:timers/promises';
 import { ERRORS, OpenwopError } from '@gantry/protocol';
-import { openCrashDesk } from './crash-desk.ts';
+import { openCrashCallGate } from './crash-call-gate.ts';
 import { type ChildOptions, type FromChild, LANES, type ToChild } from './crash-talk.ts';
 import { WORKS, type WorkName } from './crash-works.ts';
 
@@ -9,7 +9,7 @@ const HEAL_MS = 40_000;
 const AGAIN_MS = 50;
 
 const options: ChildOptions = JSON.parse(process.argv[2] ?? '{}');
-const desk = await openCrashDesk(options);
+const callGate = await openCrashCallGate(options);
 const orders = { isEnding: false, back: Promise.withResolvers<void>() };
 process.on('message', (order: ToChild) => {
   if (order === 'end') orders.isEnding = true;
@@ -26,7 +26,7 @@ const tell = (told: FromChild): Promise<void> =>
 async function settle(work: WorkName, n: number): Promise<void> {
   for (let healsUntil = Number.POSITIVE_INFINITY; ; ) {
     try {
-      const answer = (await WORKS[work].act(desk.node(`${work}-${n}`), n)) ?? null;
+      const answer = (await WORKS[work].act(callGate.node(`${work}-${n}`), n)) ?? null;
       return await tell({ kind: 'acked', work, n, answer });
     } catch (error) {
       if (!(error instanceof OpenwopError)) throw error;
@@ -55,5 +55,5 @@ async function lane(work: WorkName, first: number): Promise<void> {
 
 const firsts = Array.from({ length: LANES }, (_, index) => index);
 await Promise.all(options.works.flatMap((work) => firsts.map((first) => lane(work, first))));
-await desk.close();
+await callGate.close();
 process.disconnect?.();

@@ -1,7 +1,7 @@
 /** Messages published, taken, acknowledged and given back while something dies. */
 import { OpenwopError } from '@gantry/protocol';
 import type { Data } from '../calls/data.ts';
-import type { CrashNode } from './crash-desk.ts';
+import type { CrashNode } from './crash-call-gate.ts';
 import type { Found, Told, Work } from './crash-works.ts';
 
 interface Delivery {

@@ -1,9 +1,9 @@
 /** What the process that is killed and the one that kills say to each other. */
 import type { Data } from '../calls/data.ts';
-import type { CrashDeskOptions } from './crash-desk.ts';
+import type { CrashCallGateOptions } from './crash-call-gate.ts';
 import type { WorkName } from './crash-works.ts';
 
-export interface ChildOptions extends CrashDeskOptions {
+export interface ChildOptions extends CrashCallGateOptions {
   readonly works: readonly WorkName[];
 }
 

@@ -1,7 +1,7 @@
 /** What nodes do while something dies, numbered, and how to tell afterwards which of it happened. */
 import assert from 'node:assert/strict';
 import type { Data } from '../calls/data.ts';
-import type { CrashNode } from './crash-desk.ts';
+import type { CrashNode } from './crash-call-gate.ts';
 import { consume, publish } from './crash-queue-works.ts';
 
 /** By number. */

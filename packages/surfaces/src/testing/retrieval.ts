@@ -1,23 +1,23 @@
-/** A desk with vectors and full text in a folder of its own. */
+/** A call gate with vectors and full text in a folder of its own. */
 import { implementSearch, SEARCH_LIMITS } from '../capabilities/search/surface.ts';
 import { implementVectors, VECTOR_LIMITS } from '../capabilities/vector/surface.ts';
 import { openDatabase } from '../sqlite/database.ts';
 import { embeddedSearch } from '../sqlite/search.ts';
 import { embeddedVectors } from '../sqlite/vectors.ts';
 import { freshFolder } from './data-dir.ts';
-import { deskOf, type TestDesk } from './desk.ts';
+import { callGateOf, type TestCallGate } from './test-call-gate.ts';
 
-export interface RetrievalDesk extends TestDesk {
+export interface RetrievalCallGate extends TestCallGate {
   close(): Promise<void>;
 }
 
-export function retrievalDesk(): RetrievalDesk {
+export function retrievalCallGate(): RetrievalCallGate {
   const folder = freshFolder();
   const database = openDatabase({ dataDir: folder.path });
   const vectors = implementVectors({ port: embeddedVectors(database, VECTOR_LIMITS) });
   const search = implementSearch({ port: embeddedSearch(database, SEARCH_LIMITS) });
   return {
-    ...deskOf([vectors, search]),
+    ...callGateOf([vectors, search]),
     async close() {
       await database.close();
       folder.remove();

@@ -8,9 +8,9 @@ import { OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
 import { openS3Blobs } from '../../s3/blobs.ts';
 import { NOW } from '../../testing/calls.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, nodeOf } from '../../testing/desk.ts';
 import { openTestS3, useTestCredentials } from '../../testing/s3.ts';
 import { openTestSurfaces } from '../../testing/surfaces.ts';
+import { callGateOf, nodeOf } from '../../testing/test-call-gate.ts';
 import { implementBlobs } from './surface.ts';
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
@@ -22,15 +22,15 @@ async function world(t: TestContext, buckets: readonly string[] = ['artifacts'])
     await opened.close();
     folder.remove();
   });
-  const desk = deskOf(opened.surfaces);
+  const callGate = callGateOf(opened.surfaces);
   let nodes = 0;
   const call = (method: string, input: Data, tenant = 'acme') =>
-    nodeOf(desk, { tenant, nodeId: `n${nodes++}` })(`storage.blob.${method}`, input);
+    nodeOf(callGate, { tenant, nodeId: `n${nodes++}` })(`storage.blob.${method}`, input);
   const follow = async (method: string, url: string, body = bytes(''), contentType?: string) => {
     const answer = await opened.servePresigned({
       method,
       url: url.replace('https://host.test', ''),
-      now: desk.clock.now,
+      now: callGate.clock.now,
       body: (async function* () {
         yield body;
       })(),
@@ -38,7 +38,7 @@ async function world(t: TestContext, buckets: readonly string[] = ['artifacts'])
     });
     return { ...answer, body: new Uint8Array(answer.body ? await buffer(answer.body) : []) };
   };
-  return { desk, call, follow };
+  return { callGate, call, follow };
 }
 
 const at = { bucket: 'artifacts', key: 'a b/c.txt' };
@@ -80,8 +80,8 @@ describe('blobStorage', () => {
   });
 
   test('a call without a bucket means the first one', async (t) => {
-    const { call, desk } = await world(t, ['exports', 'artifacts']);
-    assert.deepEqual((desk.desk.discovery().blobStorage as { buckets: unknown }).buckets, [
+    const { call, callGate } = await world(t, ['exports', 'artifacts']);
+    assert.deepEqual((callGate.callGate.discovery().blobStorage as { buckets: unknown }).buckets, [
       { name: 'exports' },
       { name: 'artifacts' },
     ]);
@@ -172,15 +172,15 @@ describe('links', () => {
     const [ours, theirs] = [await linkOf(found, 'GET'), await linkOf(found, 'GET', 'other')];
     assert.deepEqual((await found.follow('GET', ours)).body, bytes('ours'));
     await assert.rejects(found.follow('GET', theirs), { code: 'blob_object_not_found' });
-    found.desk.clock.now += 59_999;
+    found.callGate.clock.now += 59_999;
     assert.equal((await found.follow('GET', ours)).status, 200);
-    found.desk.clock.now += 1;
+    found.callGate.clock.now += 1;
     await assert.rejects(found.follow('GET', ours), { code: 'blob_presign_expired' });
   });
 
   test('a node that is declared pure gets links that read, and none that write', async (t) => {
-    const { desk } = await world(t);
-    const pure = nodeOf(desk, { effect: 'pure', nodeId: 'pure' });
+    const { callGate } = await world(t);
+    const pure = nodeOf(callGate, { effect: 'pure', nodeId: 'pure' });
     const link = { ...at, expiresInSeconds: 60 };
     assert.match(
       JSON.stringify(await pure('storage.blob.presign', { ...link, method: 'GET' })),
@@ -195,7 +195,7 @@ describe('links', () => {
     await assert.rejects(pure('storage.blob.presign', { ...link, method: 'PUT' }), denied);
     await assert.rejects(pure('storage.blob.presign', { key: 'k', operation: 'put' }), denied);
     for (const effect of ['idempotent', 'effect'] as const)
-      await nodeOf(desk, { effect, nodeId: effect })('storage.blob.presign', { ...link, method: 'PUT' });
+      await nodeOf(callGate, { effect, nodeId: effect })('storage.blob.presign', { ...link, method: 'PUT' });
   });
 
   test('put what fits, and browsers run nothing of what they get', async (t) => {
@@ -240,7 +240,7 @@ test('on S3 the host remembers: a node that runs again writes nothing twice', as
     await server.close();
   });
   const buckets = ['artifacts'];
-  const world_ = deskOf([implementBlobs({ port, buckets, cursors: createCursors(new Uint8Array(32)) })]);
+  const world_ = callGateOf([implementBlobs({ port, buckets, cursors: createCursors(new Uint8Array(32)) })]);
   const again = () => nodeOf(world_, { nodeId: 'same' });
   await again()('storage.blob.put', { ...at, bytes: bytes('one') });
   const other = nodeOf(world_, { nodeId: 'other' });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Data } from '../../calls/data.ts';
 import { NOW } from '../../testing/calls.ts';
-import { nodeOf } from '../../testing/desk.ts';
-import { embeddedDesk } from '../../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../../testing/embedded-call-gate.ts';
+import { nodeOf } from '../../testing/test-call-gate.ts';
 
 test('every method of the contract and of published packs', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const call = nodeOf(world);
   assert.deepEqual(await call('storage.cache.get', { key: 'a' }), { hit: false });
   assert.deepEqual(await call('storage.cache.put', { key: 'a', value: [1], ttlSeconds: 5 }), { ok: true });
@@ -28,7 +28,7 @@ test('every method of the contract and of published packs', async () => {
 });
 
 test('refuses what is over a limit', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const refused = (input: Data, code: string) =>
     assert.rejects(nodeOf(world)('storage.cache.put', input), { code });
   await refused({ key: 'k', value: 'x'.repeat(1_048_575), ttlSeconds: 1 }, 'cache_value_too_large');
@@ -37,7 +37,7 @@ test('refuses what is over a limit', async () => {
 });
 
 test('another tenant sees and evicts nothing', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   await nodeOf(world)('storage.cache.put', { key: 'k', value: 'ours' });
   const other = nodeOf(world, { tenant: 'other' });
   assert.deepEqual(await other('storage.cache.get', { key: 'k' }), { hit: false });

@@ -5,7 +5,7 @@ import { invocationOf, MIB, packOf, startSandbox } from '../../../../sandbox/src
 import { createCursors } from '../../calls/cursor.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, factsOf } from '../../testing/desk.ts';
+import { callGateOf, factsOf } from '../../testing/test-call-gate.ts';
 import { openConverter } from './convert/converter.ts';
 import { openFiles } from './files/open-files.ts';
 import { implementFs } from './surface.ts';
@@ -54,13 +54,13 @@ async function world(t: TestContext) {
     folder.remove();
   });
   const cursors = createCursors(new Uint8Array(32).fill(7));
-  const { desk } = deskOf([implementFs({ port, cursors, converter: openConverter() })]);
+  const { callGate } = callGateOf([implementFs({ port, cursors, converter: openConverter() })]);
   const [sandbox, code] = await Promise.all([startSandbox(t), packOf(SOURCE)]);
   return async (typeId: string, inputs: { [name: string]: number } = {}) => {
-    const calls = desk.open(factsOf({ nodeId: typeId }));
+    const calls = callGate.open(factsOf({ nodeId: typeId }));
     const invocation = invocationOf(code, {
       typeId,
-      surfaces: desk.table,
+      surfaces: callGate.table,
       limits: { memoryBytes: 512 * MIB, wallClockMs: 120_000, outputBytes: MIB },
       call: (path, args, io) => calls.call(path, args, io),
     });

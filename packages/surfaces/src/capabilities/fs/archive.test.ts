@@ -9,8 +9,8 @@ import { createCursors } from '../../calls/cursor.ts';
 import type { Data } from '../../calls/data.ts';
 import { TEXT_BYTES_MAX } from '../../calls/spelling.ts';
 import { FILE_BYTES_MAX, type FilesPort } from '../../ports/files.ts';
-import { deskOf, nodeOf } from '../../testing/desk.ts';
 import { NO_CONVERTER } from '../../testing/no-converter.ts';
+import { callGateOf, nodeOf } from '../../testing/test-call-gate.ts';
 import { withSum } from './archive/testing/tar-sum.ts';
 import { writeTar } from './convert/archives.ts';
 import { type Converter, openConverter } from './convert/converter.ts';
@@ -28,10 +28,10 @@ const port: FilesPort = {
 
 function world(converter: Converter = openConverter()) {
   const cursors = createCursors(new Uint8Array(32).fill(7));
-  const desk = deskOf([implementFs({ port, cursors, converter })]);
+  const callGate = callGateOf([implementFs({ port, cursors, converter })]);
   const call = (method: string, input: Data, effect: 'pure' | 'effect' = 'effect') =>
-    nodeOf(desk, { effect })(`fs.archive.${method}`, input);
-  return { ...desk, call };
+    nodeOf(callGate, { effect })(`fs.archive.${method}`, input);
+  return { ...callGate, call };
 }
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
@@ -95,8 +95,8 @@ describe('archives', () => {
   });
 
   test('are absent without a converter, and never in the discovery document', async () => {
-    const { desk } = world();
-    const { fs } = desk.discovery() as { fs: object };
+    const { callGate } = world();
+    const { fs } = callGate.discovery() as { fs: object };
     assert.deepEqual(Object.keys(fs).sort(), [
       'image',
       'maxFileSizeBytes',
@@ -105,9 +105,9 @@ describe('archives', () => {
       'supported',
     ]);
     assert.deepEqual(publicValidator('capabilities.schema.json#/properties/fs')?.(fs) ?? [], []);
-    assert.equal(desk.capabilities().has('host.fs.archive'), true);
+    assert.equal(callGate.capabilities().has('host.fs.archive'), true);
     const without = world(NO_CONVERTER);
-    assert.equal(without.desk.capabilities().has('host.fs.archive'), false);
+    assert.equal(without.callGate.capabilities().has('host.fs.archive'), false);
     await assert.rejects(without.call('create', { format: 'zip', entries }), {
       code: 'host_capability_missing',
       details: { capability: 'host.fs.archive.create' },

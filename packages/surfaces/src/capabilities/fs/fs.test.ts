@@ -7,8 +7,8 @@ import type { Data, DataObject } from '../../calls/data.ts';
 import { FILE_BYTES_MAX } from '../../ports/files.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, nodeOf } from '../../testing/desk.ts';
 import { NO_CONVERTER } from '../../testing/no-converter.ts';
+import { callGateOf, nodeOf } from '../../testing/test-call-gate.ts';
 import { openConverter } from './convert/converter.ts';
 import { openFiles } from './files/open-files.ts';
 import { implementFs } from './surface.ts';
@@ -24,11 +24,11 @@ async function world(t: { after(end: () => unknown): void }, converter = NO_CONV
     folder.remove();
   });
   const cursors = createCursors(new Uint8Array(32).fill(7));
-  const desk = deskOf([implementFs({ port, cursors, converter })]);
+  const callGate = callGateOf([implementFs({ port, cursors, converter })]);
   let nodes = 0;
   const call = (method: string, input: Data, who: { tenant?: string; workspace?: string } = {}) =>
-    nodeOf(desk, { ...who, nodeId: `n${nodes++}` })(`fs.${method}`, input);
-  return { ...desk, call };
+    nodeOf(callGate, { ...who, nodeId: `n${nodes++}` })(`fs.${method}`, input);
+  return { ...callGate, call };
 }
 
 describe('fs', () => {
@@ -125,8 +125,8 @@ describe('fs', () => {
   });
 
   test('a node that runs again appends once', async (t) => {
-    const { desk } = await world(t);
-    const again = () => nodeOf({ desk, reports: [], clock: { now: 0 } }, { nodeId: 'same' });
+    const { callGate } = await world(t);
+    const again = () => nodeOf({ callGate, reports: [], clock: { now: 0 } }, { nodeId: 'same' });
     for (let run = 0; run < 3; run++) {
       await again()('fs.write', { path: 'log', content: 'eA==', mode: 'append' });
       assert.equal(((await again()('fs.stat', { path: 'log' })) as { size: number }).size, 1);
@@ -137,8 +137,8 @@ describe('fs', () => {
 describe('images and PDF files', () => {
   test('are offered where their libraries are', async (t) => {
     const converter = openConverter();
-    const { call, desk } = await world(t, converter);
-    assert.deepEqual(desk.discovery().fs, {
+    const { call, callGate } = await world(t, converter);
+    assert.deepEqual(callGate.discovery().fs, {
       supported: true,
       sandboxRoot: '/workspace',
       maxFileSizeBytes: FILE_BYTES_MAX,
@@ -161,21 +161,21 @@ describe('images and PDF files', () => {
   });
 
   test('are absent, and not advertised, where they do not', async (t) => {
-    const { call, desk } = await world(t);
-    assert.deepEqual(Object.keys(desk.discovery().fs as object), [
+    const { call, callGate } = await world(t);
+    assert.deepEqual(Object.keys(callGate.discovery().fs as object), [
       'supported',
       'maxFileSizeBytes',
       'sandboxRoot',
     ]);
     assert.deepEqual(
-      Object.keys(desk.table).filter((path) => /image|pdf/.test(path)),
+      Object.keys(callGate.table).filter((path) => /image|pdf/.test(path)),
       [],
     );
     await assert.rejects(call('pdf.merge', { parts: [] }), {
       code: 'host_capability_missing',
       details: { capability: 'host.fs.pdf.merge' },
     });
-    assert.equal(desk.capabilities().has('fs.image'), false);
-    assert.equal(desk.capabilities().has('host.fs'), true);
+    assert.equal(callGate.capabilities().has('fs.image'), false);
+    assert.equal(callGate.capabilities().has('host.fs'), true);
   });
 });

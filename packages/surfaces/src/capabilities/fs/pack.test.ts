@@ -5,8 +5,8 @@ import { invocationOf, MIB, packOf, startSandbox } from '../../../../sandbox/src
 import { TEXT_BYTES_MAX } from '../../calls/spelling.ts';
 import { OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
 import { FILE_BYTES_MAX } from '../../ports/files.ts';
-import { factsOf } from '../../testing/desk.ts';
-import { embeddedDesk } from '../../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../../testing/embedded-call-gate.ts';
+import { factsOf } from '../../testing/test-call-gate.ts';
 
 const SOURCE = `
 import fs from 'node:fs';
@@ -65,12 +65,16 @@ export const nodes = {
 `;
 
 async function world(t: TestContext) {
-  const [sandbox, { desk }, code] = await Promise.all([startSandbox(t), embeddedDesk(), packOf(SOURCE)]);
+  const [sandbox, { callGate }, code] = await Promise.all([
+    startSandbox(t),
+    embeddedCallGate(),
+    packOf(SOURCE),
+  ]);
   const run = async (typeId: string, inputs: { [name: string]: number }) => {
-    const calls = desk.open(factsOf({ nodeId: typeId }));
+    const calls = callGate.open(factsOf({ nodeId: typeId }));
     const invocation = invocationOf(code, {
       typeId,
-      surfaces: desk.table,
+      surfaces: callGate.table,
       grants: ['fs.read', 'fs.write'],
       limits: { memoryBytes: 512 * MIB, wallClockMs: 120_000, outputBytes: MIB },
       call: (path, args, io) => calls.call(path, args, io),

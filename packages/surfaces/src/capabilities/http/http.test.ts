@@ -11,8 +11,8 @@ import { httpServer } from '../../../../egress/src/testing/server.ts';
 import { watchSockets } from '../../../../egress/src/testing/sockets.ts';
 import type { Data } from '../../calls/data.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
 import { openTestSurfaces } from '../../testing/surfaces.ts';
+import { callGateOf, nodeOf, type TestCallGate } from '../../testing/test-call-gate.ts';
 import type { HttpAnswer } from './exchange.ts';
 
 const folder = freshFolder();
@@ -23,18 +23,18 @@ after(async () => {
 });
 
 /** What only the code of the host could open: the same egress for both ways. */
-async function deskOn(egress: Egress): Promise<TestDesk> {
+async function callGateOn(egress: Egress): Promise<TestCallGate> {
   const byPurpose = { ...createEgressByPurpose(), public: egress, for: () => egress };
   const opened = await openTestSurfaces(folder.path, { egress: byPurpose });
   closing.push(opened.close);
-  return deskOf(opened.surfaces);
+  return callGateOf(opened.surfaces);
 }
 
 async function serverOf(t: TestContext, handler: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await httpServer(t, handler)}`;
 }
 
-const loopback = await deskOn(loopbackEgress());
+const loopback = await callGateOn(loopbackEgress());
 let runs = 0;
 /** A node of a new run unless `facts` say which. */
 const fetchFrom = (facts: Parameters<typeof nodeOf>[1] = {}, path = 'http.safeFetch') => {
@@ -136,7 +136,7 @@ describe('what is sent and answered', () => {
 test('safeFetch connects to no URL of the corpus, and names no address', async (t) => {
   const sockets = watchSockets(t);
   const egress = createEgress({ policy: PUBLIC_POLICY, lookup: async () => ['10.0.0.7'] });
-  const call = nodeOf(await deskOn(egress));
+  const call = nodeOf(await callGateOn(egress));
   for (const url of [...Object.values(REFUSED).flat(), 'https://inside.example/'])
     for (const path of ['http.safeFetch', 'net.fetch']) {
       const { code, message } = await failure(call(path, url));

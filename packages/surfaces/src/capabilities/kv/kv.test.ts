@@ -6,18 +6,18 @@ import type { Data } from '../../calls/data.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { embeddedKv } from '../../sqlite/kv.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
-import { embeddedDesk } from '../../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../../testing/embedded-call-gate.ts';
+import { callGateOf, nodeOf, type TestCallGate } from '../../testing/test-call-gate.ts';
 import { implementKv } from './surface.ts';
 
 /** Each call is a node of its own, so that places in a node do not matter. */
 let nodes = 0;
-const once = (world: TestDesk, path: string, input: Data, tenant = 'acme') =>
+const once = (world: TestCallGate, path: string, input: Data, tenant = 'acme') =>
   nodeOf(world, { tenant, nodeId: `n${nodes++}` })(path, input);
 
 describe('kvStorage', () => {
   test('every method of the contract, with its answers', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const call = nodeOf(world);
     assert.deepEqual(await call('storage.kv.put', { key: 'a', value: { b: 1 } }), {
       ok: true,
@@ -43,7 +43,7 @@ describe('kvStorage', () => {
   });
 
   test('the spellings of published packs', async () => {
-    const call = nodeOf(await embeddedDesk());
+    const call = nodeOf(await embeddedCallGate());
     await call('storage.kv.set', { namespace: 'n', key: 'a', value: 1, ttlSeconds: 60 });
     const there = await call('storage.kv.get', { namespace: 'n', key: 'a' });
     assert.equal((there as { ttlRemainingMs: number }).ttlRemainingMs, 60_000);
@@ -53,7 +53,7 @@ describe('kvStorage', () => {
   });
 
   test('is gone within a second of its time', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     await once(world, 'storage.kv.put', { key: 'a', value: 1, ttlSeconds: 2 });
     world.clock.now += 1_999;
     assert.equal(((await once(world, 'storage.kv.get', { key: 'a' })) as { found: boolean }).found, true);
@@ -62,7 +62,7 @@ describe('kvStorage', () => {
   });
 
   test('refuses what is over a limit, and what no key can be', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const refused = (input: Data, code: string) =>
       assert.rejects(once(world, 'storage.kv.put', input), { code });
     for (const size of [257, 4_097, 100_000])
@@ -86,7 +86,7 @@ describe('kvStorage', () => {
       folder.remove();
     });
     const port = embeddedKv(database, { quotaBytes: 3_000_000 });
-    const world = deskOf([implementKv({ port, cursors: createCursors(new Uint8Array(32)) })]);
+    const world = callGateOf([implementKv({ port, cursors: createCursors(new Uint8Array(32)) })]);
     const values = Array.from({ length: 4 }, (_, index) => ({
       key: `v${index}`,
       value: 'x'.repeat(1_000_000),
@@ -97,7 +97,7 @@ describe('kvStorage', () => {
   });
 
   test('names that mean something to JavaScript are keys like any other', async () => {
-    const call = nodeOf(await embeddedDesk());
+    const call = nodeOf(await embeddedCallGate());
     for (const key of ['__proto__', 'constructor', 'toString']) {
       assert.equal(((await call('storage.kv.get', { key })) as { found: boolean }).found, false);
       assert.deepEqual(await call('storage.kv.atomicIncrement', { key }), { value: 1, previous: 0 });
@@ -106,11 +106,11 @@ describe('kvStorage', () => {
 });
 
 describe('cursors', () => {
-  const page = async (world: TestDesk, input: { [name: string]: Data }, tenant = 'acme') =>
+  const page = async (world: TestCallGate, input: { [name: string]: Data }, tenant = 'acme') =>
     (await once(world, 'storage.kv.list', input, tenant)) as { keys: string[]; nextCursor?: string };
 
   test('walk every key once', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const keys = Array.from({ length: 7 }, (_, index) => `p:${index}`);
     for (const key of [...keys, 'q']) await once(world, 'storage.kv.put', { key, value: 0 });
     const seen: string[] = [];
@@ -124,7 +124,7 @@ describe('cursors', () => {
   });
 
   test('are refused to another tenant, another listing, and when made up', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     for (const tenant of ['acme', 'other'])
       for (const key of ['a', 'b', 'c']) await once(world, 'storage.kv.put', { key, value: tenant }, tenant);
     const { nextCursor } = await page(world, { limit: 1 });
@@ -150,7 +150,7 @@ describe('cursors', () => {
 });
 
 test('a node that runs again reads now, and writes what it wrote', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   for (let run = 0; run < 3; run++) {
     const call = nodeOf(world, { nodeId: 'counting' });
     assert.deepEqual(await call('storage.kv.atomicIncrement', { key: 'n' }), { value: 1, previous: 0 });

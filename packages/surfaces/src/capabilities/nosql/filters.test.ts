@@ -9,8 +9,8 @@ import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { embeddedDocuments } from '../../sqlite/documents.ts';
 import { freshTenant } from '../../testing/calls.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
 import { openTestPostgres, postgresSkip } from '../../testing/postgres.ts';
+import { callGateOf, nodeOf, type TestCallGate } from '../../testing/test-call-gate.ts';
 import { HOSTILE_NAMES, REJECTED_FILTERS } from './injection-corpus.ts';
 import { implementNosql, NOSQL_LIMITS } from './surface.ts';
 
@@ -40,19 +40,22 @@ async function openPostgres(): Promise<Opened> {
 
 function filtersAndCursors(driver: string, open: () => Promise<Opened>, skip: string | false = false): void {
   describe(`ctx.db.nosql: ${driver}`, { skip }, () => {
-    let opened: { readonly backend: Opened; readonly desk: TestDesk } | null = null;
+    let opened: { readonly backend: Opened; readonly callGate: TestCallGate } | null = null;
     before(async () => {
       const backend = await open();
       const datasources = [{ id: 'primary', driver, tenants: '*' as const, port: backend.port }];
       const cursors = createCursors(new Uint8Array(32));
-      opened = { backend, desk: deskOf([implementNosql({ datasources, cursors })]) };
+      opened = { backend, callGate: callGateOf([implementNosql({ datasources, cursors })]) };
     });
     after(() => opened?.backend.close());
     let node = 0;
     const callsOf =
       (tenant = freshTenant()) =>
       async (method: string, input: Answer) => {
-        const call = nodeOf(opened?.desk ?? assert.fail('not open'), { tenant, nodeId: `node-${++node}` });
+        const call = nodeOf(opened?.callGate ?? assert.fail('not open'), {
+          tenant,
+          nodeId: `node-${++node}`,
+        });
         return (await call(`db.nosql.${method}`, { collection: 'c', ...input })) as Answer;
       };
     test('everything that is not listed is refused, for each method that takes one', () =>

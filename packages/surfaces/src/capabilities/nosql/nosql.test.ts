@@ -7,13 +7,13 @@ import type { Data } from '../../calls/data.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { embeddedDocuments } from '../../sqlite/documents.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
-import { embeddedDesk } from '../../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../../testing/embedded-call-gate.ts';
+import { callGateOf, nodeOf, type TestCallGate } from '../../testing/test-call-gate.ts';
 import { implementNosql, NOSQL_LIMITS } from './surface.ts';
 
 type Answer = { [name: string]: Data };
 let node = 0;
-const once = async (world: TestDesk, method: string, input: Answer, tenant = 'acme') => {
+const once = async (world: TestCallGate, method: string, input: Answer, tenant = 'acme') => {
   const call = nodeOf(world, { nodeId: `node-${++node}`, tenant });
   const place = 'datasource' in input ? {} : { datasourceId: 'primary' };
   return (await call(`db.nosql.${method}`, { ...place, collection: 'c', ...input })) as Answer;
@@ -21,7 +21,7 @@ const once = async (world: TestDesk, method: string, input: Answer, tenant = 'ac
 
 describe('the five methods of the contract', () => {
   test('insert, get, query, update, delete', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const { id } = await once(world, 'insert', { doc: { a: { b: 1 }, 'odd.$name': [null] } });
     const doc = { id, a: { b: 1 }, 'odd.$name': [null] };
     assert.deepEqual(await once(world, 'get', { id: id! }), { doc });
@@ -38,7 +38,7 @@ describe('as published packs call it', () => {
   const at = { datasource: 'primary' };
 
   test('insert of many, find with order and projection, update with upsert, delete', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const docs = [{ id: 'a', n: 1, s: 'x' }, { id: 'b', n: 2, s: 'y' }, { n: 3 }];
     const { inserted, ids } = await once(world, 'insert', { ...at, docs });
     assert.equal(inserted, 3);
@@ -64,7 +64,7 @@ describe('as published packs call it', () => {
 
 describe('one document or many', () => {
   test('an id and a filter together are refused, and nothing is changed', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     await once(world, 'insert', { docs: [{ id: 'a' }, { id: 'b' }] });
     const both = { code: 'validation_error', message: /both `id` and `filter`/ };
     await assert.rejects(once(world, 'delete', { id: 'a', filter: {} }), both);
@@ -75,7 +75,7 @@ describe('one document or many', () => {
   });
 
   test('no documents are inserted as asked; a data source that is not there is refused all the same', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     assert.deepEqual(await once(world, 'insert', { docs: [] }), { inserted: 0, ids: [] });
     const elsewhere = { datasource: 'crm' };
     for (const [method, input] of [
@@ -94,7 +94,7 @@ describe('one document or many', () => {
   });
 
   test('a page is as long as it may be, however much was asked for', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const docs = Array.from({ length: 1_000 }, (_, n) => ({ n }));
     await once(world, 'insert', { docs });
     await once(world, 'insert', { doc: { n: 1_000 } });
@@ -110,7 +110,7 @@ describe('one document or many', () => {
 });
 
 test('odd updates, orders and projections are refused by name', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const at = { datasource: 'primary', filter: {} };
   const rejected = { code: 'nosql_filter_rejected' };
   for (const update of [{ $inc: { a: 1 } }, { $set: 1 }, { $set: { $a: 1 } }, { $set: {}, b: 1 }])
@@ -153,7 +153,7 @@ test('data sources: unknown, of another tenant, and shared by name only', async 
     { id: 'primary', driver: 'sqlite', tenants: '*' as const, port },
     { id: 'theirs', driver: 'sqlite', tenants: ['other'], port },
   ];
-  const world = deskOf([implementNosql({ datasources, cursors: createCursors(new Uint8Array(32)) })]);
+  const world = callGateOf([implementNosql({ datasources, cursors: createCursors(new Uint8Array(32)) })]);
   const get = (datasource: string, tenant = 'acme') =>
     once(world, 'get', { datasourceId: datasource, id: 'a' }, tenant);
   await assert.rejects(get('nowhere'), { code: 'datasource_not_found', details: undefined });
@@ -161,14 +161,14 @@ test('data sources: unknown, of another tenant, and shared by name only', async 
   await once(world, 'insert', { datasourceId: 'theirs', doc: { id: 'a' } }, 'other');
   assert.deepEqual(await get('theirs', 'other'), { doc: { id: 'a' } });
   assert.deepEqual(await get('primary', 'other'), {});
-  assert.deepEqual(world.desk.discovery().nosql, {
+  assert.deepEqual(world.callGate.discovery().nosql, {
     supported: true,
     datasources: [{ id: 'primary', driver: 'sqlite' }],
   });
 });
 
 test('the data source is the primary one unless said otherwise, and what was said is not repeated', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const call = nodeOf(world, { nodeId: `node-${++node}` });
   const { id } = (await call('db.nosql.insert', { collection: 'c', doc: { n: 1 } })) as Answer;
   assert.deepEqual(await once(world, 'get', { id: id! }), { doc: { id, n: 1 } });
@@ -181,7 +181,7 @@ test('the data source is the primary one unless said otherwise, and what was sai
 });
 
 test('an id is a text, however it was written, and is found so', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   assert.deepEqual(await once(world, 'insert', { doc: { id: 5, n: 1 } }), { id: '5' });
   for (const filter of [
     { id: '5' },
@@ -202,7 +202,7 @@ test('an id is a text, however it was written, and is found so', async () => {
 });
 
 test('an upsert makes a document that its filter finds, and inner members are set by their path', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const upsert = {
     filter: { 'a.b': 1, k: { $eq: 2 }, n: { $gt: 5 } },
     update: { $set: { 'a.c': 3, 'x.y': 4 } },
@@ -218,7 +218,7 @@ test('an upsert makes a document that its filter finds, and inner members are se
 });
 
 test('tenants with the same collection and ids never meet', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   await once(world, 'insert', { doc: { id: 'a', secret: 1 } });
   const theirs = (method: string, input: Answer) => once(world, method, input, 'other');
   const at = { datasource: 'primary', filter: {} };

@@ -5,13 +5,13 @@ import { OpenwopError } from '@gantry/protocol';
 import { publicValidator } from '../../../../protocol/src/testing/public-schemas.ts';
 import { createCursors } from '../../calls/cursor.ts';
 import type { Data } from '../../calls/data.ts';
-import { callsOf, factsOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
-import { embeddedDesk } from '../../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../../testing/embedded-call-gate.ts';
+import { callsOf, factsOf, nodeOf, type TestCallGate } from '../../testing/test-call-gate.ts';
 import { deliveryTokens } from './delivery-token.ts';
 
 /** Each call is a node of its own, so that places in a node do not matter. */
 let nodes = 0;
-const once = (world: TestDesk, path: string, input: Data, tenant = 'acme') =>
+const once = (world: TestCallGate, path: string, input: Data, tenant = 'acme') =>
   nodeOf(world, { tenant, nodeId: `q${nodes++}` })(path, input);
 
 interface Consumed {
@@ -26,14 +26,14 @@ interface Consumed {
 
 const consumed = (answer: unknown): Consumed => answer as Consumed;
 
-const consume = async (world: TestDesk, input: { [name: string]: Data }, tenant?: string) =>
+const consume = async (world: TestCallGate, input: { [name: string]: Data }, tenant?: string) =>
   consumed(await once(world, 'queueBus.consume', input, tenant)).messages;
 
 const EXPIRED = { code: 'queue_delivery_token_expired' };
 
 describe('queueBus', () => {
   test('every method of the contract, with its answers', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const sent = await once(world, 'queueBus.publish', {
       topic: 't',
       payload: { a: 1 },
@@ -67,7 +67,7 @@ describe('queueBus', () => {
   });
 
   test('the spellings of published packs and of the public suite', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const job = await once(world, 'storage.queue.enqueue', { queue: 'jobs', payload: 'x', delaySeconds: 0 });
     assert.ok((job as { jobId: string }).jobId);
     const taken = (await once(world, 'storage.queue.dequeue', { queue: 'jobs', durationMs: 5_000 })) as {
@@ -92,10 +92,10 @@ describe('queueBus', () => {
   });
 
   test('streams are read from the beginning, as an iterable', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     for (let n = 0; n < 3; n++) await once(world, 'queueBus.streamPublish', { stream: 's', record: { n } });
     const sent: Data[] = [];
-    const call = callsOf(world.desk.open(factsOf()), sent);
+    const call = callsOf(world.callGate.open(factsOf()), sent);
     await call('queueBus.streamSubscribe', { stream: 's', fromBeginning: true, follow: false });
     assert.deepEqual(
       sent.map((each) => (each as { payload: Data }).payload),
@@ -106,7 +106,7 @@ describe('queueBus', () => {
 
 describe('delivery tokens', () => {
   test('are good for their tenant only, and cannot be made up', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     for (const tenant of ['acme', 'other'])
       await once(world, 'queueBus.publish', { topic: 't', payload: tenant }, tenant);
     const [ours] = await consume(world, { topic: 't' });
@@ -127,7 +127,7 @@ describe('delivery tokens', () => {
   });
 
   test('expire with their time, to the millisecond', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     await once(world, 'queueBus.publish', { topic: 't', payload: 1 });
     const [first] = await consume(world, { topic: 't', visibilityMs: 1_000 });
     world.clock.now += 999;
@@ -140,8 +140,8 @@ describe('delivery tokens', () => {
   });
 
   test('a message that started a run is acknowledged already, and cannot be given back', async () => {
-    const world = await embeddedDesk();
-    // The key of the test desk
+    const world = await embeddedCallGate();
+    // The key of the test call gate
     const tokens = deliveryTokens(createCursors(new Uint8Array(32).fill(7)));
     const messageId = tokens.receipt(world.tenantOf('acme'), 'm-1');
     assert.deepEqual(await once(world, 'queueBus.ack', { messageId }), { ok: true, acked: true });
@@ -154,7 +154,7 @@ describe('delivery tokens', () => {
 });
 
 test('refuses what is over a limit, and what no name can be', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const refused = (path: string, input: Data) =>
     assert.rejects(once(world, path, input), { code: 'validation_error' });
   await refused('queueBus.publish', { topic: 'é'.repeat(101), payload: 1 });
@@ -174,7 +174,7 @@ test('refuses what is over a limit, and what no name can be', async () => {
 });
 
 test('a larger number of messages, or a longer wait, than there can be is as much as there can be', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   for (let n = 0; n < 101; n++) await once(world, 'queueBus.publish', { topic: 't', payload: n });
   const most = { topic: 't', maxMessages: Number.MAX_SAFE_INTEGER, waitMs: 3_600_000 };
   assert.equal((await consume(world, most)).length, 100);
@@ -182,7 +182,7 @@ test('a larger number of messages, or a longer wait, than there can be is as muc
 });
 
 test('a header that cannot be carried is refused by its name', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   for (const headers of [{ ok: 'x', 'a\nb': 5 }, { 'a\nb': 'x' }, { 'a\rb': { x: 5 } }, { 'a\0b': 'x' }]) {
     const name = JSON.stringify(Object.keys(headers).at(-1));
     const refused = once(world, 'queueBus.publish', { topic: 'h', payload: 1, headers });
@@ -199,7 +199,7 @@ test('a header that cannot be carried is refused by its name', async () => {
 });
 
 test('a node that runs again publishes and consumes what it did', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   let tokens: string[] = [];
   for (let run = 0; run < 3; run++) {
     const call = nodeOf(world, { nodeId: 'again' });
@@ -218,12 +218,12 @@ test('a node that runs again publishes and consumes what it did', async () => {
 });
 
 test('what is advertised is what the protocol asks for', async () => {
-  const { desk } = await embeddedDesk();
-  const { queueBus } = desk.discovery();
+  const { callGate } = await embeddedCallGate();
+  const { queueBus } = callGate.discovery();
   const stream = { supported: true, fromBeginning: true };
   assert.deepEqual(queueBus, { supported: true, deadLetterSupported: true, stream });
   const wrong = publicValidator('capabilities.schema.json')?.({ queueBus });
   assert.deepEqual(wrong?.filter((problem) => /queueBus/.test(problem)) ?? [], []);
   for (const name of ['queueBus', 'host.queueBus.stream', 'host.queue'])
-    assert.ok(desk.capabilities().has(name), name);
+    assert.ok(callGate.capabilities().has(name), name);
 });

@@ -1,12 +1,12 @@
-/** Full text through the desk, as packs call it. */
+/** Full text through the call gate, as packs call it. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { Data, DataObject } from '../../calls/data.ts';
 import { freshTenant } from '../../testing/calls.ts';
-import { nodeOf } from '../../testing/desk.ts';
-import { retrievalDesk } from '../../testing/retrieval.ts';
+import { retrievalCallGate } from '../../testing/retrieval.ts';
+import { nodeOf } from '../../testing/test-call-gate.ts';
 
-const world = retrievalDesk();
+const world = retrievalCallGate();
 after(() => world.close());
 let nodes = 0;
 /** Every call is a node of its own. */

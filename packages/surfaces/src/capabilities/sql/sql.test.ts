@@ -7,15 +7,15 @@ import { describe, type TestContext, test } from 'node:test';
 import { publicValidator, skipWithoutPublicData } from '../../../../protocol/src/testing/public-schemas.ts';
 import type { Data } from '../../calls/data.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, MemoryJournal, nodeOf, type TestDesk } from '../../testing/desk.ts';
 import { openDeps, withBackends } from '../../testing/open-deps.ts';
+import { callGateOf, MemoryJournal, nodeOf, type TestCallGate } from '../../testing/test-call-gate.ts';
 import { openSql } from './surface.ts';
 
 const SECRET = 'pass-word-of-the-test';
 
 /** `shop` is for acme alone, `reports` is for all and only to be read, `away` is a server that is not there,
  * `gone` a file of a third tenant that is not there. */
-async function openDesk(t: TestContext): Promise<TestDesk & { journal: MemoryJournal }> {
+async function openCallGate(t: TestContext): Promise<TestCallGate & { journal: MemoryJournal }> {
   const folder = freshFolder();
   for (const name of ['shop', 'reports']) {
     const database = new DatabaseSync(join(folder.path, `${name}.db`));
@@ -36,7 +36,7 @@ async function openDesk(t: TestContext): Promise<TestDesk & { journal: MemoryJou
   const { implement, close } = await openSql(withBackends(await openDeps(t, folder), { datasources: file }));
   t.after(close);
   const journal = new MemoryJournal();
-  return { ...deskOf([implement()!], journal), journal };
+  return { ...callGateOf([implement()!], journal), journal };
 }
 
 /** What every discovery document has. */
@@ -49,13 +49,13 @@ const HOST_WITHOUT_SURFACES = {
 
 let nodes = 0;
 const caller =
-  (world: TestDesk) =>
+  (world: TestCallGate) =>
   (method: string, input: { readonly [name: string]: Data }, tenant = 'acme') =>
     nodeOf(world, { tenant, nodeId: `n${nodes++}` })(`db.sql.${method}`, input);
 
 describe('sql', () => {
   test('every method of the contract, with its answers', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     const primary = { datasourceId: 'primary' };
     const created = { sql: 'create table t (id integer primary key, v text)', params: [] };
     assert.deepEqual(await call('execute', { ...primary, ...created }), { rowsAffected: 0, affected: 0 });
@@ -76,7 +76,7 @@ describe('sql', () => {
   });
 
   test('the spellings of published packs', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     await call('execute', { datasource: 'primary', sql: 'create table t (id integer primary key)' });
     const statements = [{ sql: 'insert into t values (?)', params: [1] }, { sql: 'delete from t' }];
     const done = (await call('transaction', { datasource: 'primary', statements })) as { committed: boolean };
@@ -85,7 +85,7 @@ describe('sql', () => {
   });
 
   test('a failing statement undoes the transaction', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     await call('execute', { sql: 'create table t (id integer primary key, v text)' });
     const statements = [1, 2, 1].map((id) => ({ sql: 'insert into t values (?, ?)', params: [id, 'x'] }));
     await assert.rejects(call('transaction', { statements }), {
@@ -101,7 +101,7 @@ describe('sql', () => {
   });
 
   test('values pasted into the text are refused; as parameters they are only values', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     await call('execute', { sql: 'create table users (id text)' });
     const pasted = "x' or '1'='1";
     await assert.rejects(call('query', { sql: `select * from users where id = '${pasted}'`, params: [] }), {
@@ -129,7 +129,7 @@ describe('rows as tables', () => {
   };
 
   test('are joined as a merge node asks for it', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     const sql =
       'select a.id, a.name, a.ok, a.tags, b.n from input_0 a left join input_1 b on b.id = a.id order by a.id';
     assert.deepEqual(await call('query', { sql, tables, params: [] }), {
@@ -146,7 +146,7 @@ describe('rows as tables', () => {
   });
 
   test('have the same guards, and see nothing else', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     await call('execute', { sql: 'create table mine (id integer)' });
     const refused = (sql: string, code: string, given: Data = tables) =>
       assert.rejects(call('query', { sql, tables: given }), { code });
@@ -175,7 +175,7 @@ describe('data sources', () => {
   const one = { sql: 'select name from items where id = ?', params: [1] };
 
   test('are for their tenants, and others are told so', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     const found = { rows: [{ name: 'one' }], rowCount: 1 };
     assert.deepEqual(await call('query', { ...one, datasourceId: 'shop' }), found);
     assert.deepEqual(await call('query', { ...one, datasourceId: 'reports' }, 'other'), found);
@@ -202,7 +202,7 @@ describe('data sources', () => {
   });
 
   test('the primary one of a tenant is its own', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     for (const tenant of ['acme', 'other']) {
       await call('execute', { sql: 'create table t (v text)' }, tenant);
       await call('execute', { sql: 'insert into t values (?)', params: [tenant] }, tenant);
@@ -215,7 +215,7 @@ describe('data sources', () => {
   });
 
   test('a server that is away is told apart from a wrong statement, without its address', async (t) => {
-    const world = await openDesk(t);
+    const world = await openCallGate(t);
     await assert.rejects(caller(world)('query', { ...one, datasourceId: 'unreachable' }), (error: Error) => {
       assert.equal((error as Error & { code: string }).code, 'storage_unavailable');
       assert.doesNotMatch(error.message, new RegExp(SECRET));
@@ -225,7 +225,7 @@ describe('data sources', () => {
   });
 
   test('a file that is gone is told to the operator with its path, and to nobody else', async (t) => {
-    const world = await openDesk(t);
+    const world = await openCallGate(t);
     await assert.rejects(
       caller(world)('query', { ...one, datasourceId: 'gone' }, 'third'),
       (error: Error) => {
@@ -240,8 +240,8 @@ describe('data sources', () => {
   });
 
   test('discovery names what is for all, and nothing secret', { skip: skipWithoutPublicData }, async (t) => {
-    const { desk } = await openDesk(t);
-    assert.deepEqual(desk.discovery(), {
+    const { callGate } = await openCallGate(t);
+    assert.deepEqual(callGate.discovery(), {
       sql: {
         supported: true,
         transactions: true,
@@ -252,14 +252,14 @@ describe('data sources', () => {
         ],
       },
     });
-    const document = { ...HOST_WITHOUT_SURFACES, ...desk.discovery() };
+    const document = { ...HOST_WITHOUT_SURFACES, ...callGate.discovery() };
     assert.deepEqual(publicValidator('capabilities.schema.json')?.(document), []);
   });
 });
 
 describe('a transaction that fails', () => {
   test('says at which operation, however it does, and keeps nothing', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     await call('execute', { sql: 'create table t (id integer primary key)' });
     const insert = { sql: 'insert into t (id) values (?)', params: [1] };
     const failing = (operations: Data[], code: string, message: RegExp) =>
@@ -279,14 +279,14 @@ describe('a transaction that fails', () => {
   });
 
   test('needs no params where a statement has none', async (t) => {
-    const call = caller(await openDesk(t));
+    const call = caller(await openCallGate(t));
     const operations = [{ sql: 'create table t (id integer)' }, { sql: 'delete from t' }];
     assert.equal(((await call('transaction', { operations })) as { committed: boolean }).committed, true);
   });
 });
 
 test('a list is no list of values for `in (?)`', async (t) => {
-  const call = caller(await openDesk(t));
+  const call = caller(await openCallGate(t));
   const sql = 'select name from items where id in (?)';
   await assert.rejects(call('query', { sql, params: [[1, 2]], datasourceId: 'shop' }), {
     code: 'validation_error',
@@ -298,7 +298,7 @@ describe('a node that runs again', () => {
   /** On the primary data source, and on one in which nothing of ours is put. */
   for (const datasourceId of ['primary', 'shop'])
     test(`does not write twice on ${datasourceId}`, async (t) => {
-      const world = await openDesk(t);
+      const world = await openCallGate(t);
       const call = caller(world);
       if (datasourceId === 'primary')
         await call('execute', { sql: 'create table items (id integer primary key, name text)' });
@@ -324,7 +324,7 @@ describe('a node that runs again', () => {
     });
 
   test('and is pure may read, and not write', async (t) => {
-    const call = nodeOf(await openDesk(t), { effect: 'pure' });
+    const call = nodeOf(await openCallGate(t), { effect: 'pure' });
     assert.deepEqual(await call('db.sql.query', { sql: 'select 1 as a' }), { rows: [{ a: 1 }], rowCount: 1 });
     await assert.rejects(call('db.sql.execute', { sql: 'create table t (a integer)' }), {
       code: 'sandbox_capability_denied',

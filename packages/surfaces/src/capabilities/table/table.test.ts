@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Data } from '../../calls/data.ts';
-import { nodeOf, type TestDesk } from '../../testing/desk.ts';
-import { embeddedDesk } from '../../testing/embedded-desk.ts';
+import { embeddedCallGate } from '../../testing/embedded-call-gate.ts';
+import { nodeOf, type TestCallGate } from '../../testing/test-call-gate.ts';
 
 type Answer = { [name: string]: Data };
 let node = 0;
-const once = async (world: TestDesk, method: string, input: Data, tenant = 'acme') =>
+const once = async (world: TestCallGate, method: string, input: Data, tenant = 'acme') =>
   (await nodeOf(world, { nodeId: `node-${++node}`, tenant })(`storage.table.${method}`, input)) as Answer;
 
 const people = [
@@ -16,8 +16,8 @@ const people = [
   { id: 'p3', name: 'Cy', age: 64, admin: false },
 ];
 
-async function withPeople(): Promise<TestDesk> {
-  const world = await embeddedDesk();
+async function withPeople(): Promise<TestCallGate> {
+  const world = await embeddedCallGate();
   for (const row of people) await once(world, 'insert', { table: 'people', row });
   return world;
 }
@@ -26,7 +26,7 @@ const idsOf = ({ rows }: Answer): Data[] => (rows as { id: string }[]).map(({ id
 
 describe('the six methods of the contract', () => {
   test('create, insert, get, query, update, delete', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const schema = { name: 'string', age: 'number' };
     assert.deepEqual(await once(world, 'createTable', { name: 't', schema, indexes: ['name'] }), {
       ok: true,
@@ -47,7 +47,7 @@ describe('the six methods of the contract', () => {
   });
 
   test('a row is found by its id, also when that is a number', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     assert.equal((await once(world, 'insert', { table: 't', row: { id: 5, n: 1 } })).rowId, '5');
     await once(world, 'update', { table: 't', rowId: '5', patch: { n: 2, id: 5 } });
     assert.deepEqual(await once(world, 'get', { table: 't', rowId: '5' }), { row: { id: 5, n: 2 } });
@@ -152,7 +152,7 @@ describe('schemas', () => {
   });
 
   test('a declaration that cannot be is refused', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const create = (schema: Answer, indexes: string[] = []) =>
       once(world, 'createTable', { name: 't', schema, indexes });
     const violation = { code: 'table_schema_violation' };
@@ -167,7 +167,7 @@ describe('schemas', () => {
   });
 
   test('what a call says of other columns is refused, with the one that was meant', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const schema = { name: 'string', age: 'number', more: 'json' };
     await once(world, 'createTable', { name: 't', schema });
     await once(world, 'insert', { table: 't', row: { name: 'Ada', age: 36, more: { a: 1 } } });
@@ -190,7 +190,7 @@ describe('schemas', () => {
   });
 
   test('rows that no backend could keep are refused', async () => {
-    const world = await embeddedDesk();
+    const world = await embeddedCallGate();
     const refused = { code: 'validation_error' };
     const bad = (row: Data) => assert.rejects(once(world, 'insert', { table: 't', row }), refused);
     for (const text of ['a\0b', 'half \ud800']) {
@@ -245,7 +245,7 @@ test('tenants with the same table and ids never meet', async () => {
 });
 
 test('a node that runs again inserts its rows once', async () => {
-  const world = await embeddedDesk();
+  const world = await embeddedCallGate();
   const ids = new Set<Data | undefined>();
   for (let run = 0; run < 2; run++) {
     const call = nodeOf(world, { nodeId: 'inserting' });

@@ -1,13 +1,13 @@
-/** Vectors through the desk, as packs call them. */
+/** Vectors through the call gate, as packs call them. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { publicValidator, skipWithoutPublicData } from '../../../../protocol/src/testing/public-schemas.ts';
 import type { Data } from '../../calls/data.ts';
 import { freshTenant } from '../../testing/calls.ts';
-import { nodeOf } from '../../testing/desk.ts';
-import { retrievalDesk } from '../../testing/retrieval.ts';
+import { retrievalCallGate } from '../../testing/retrieval.ts';
+import { nodeOf } from '../../testing/test-call-gate.ts';
 
-const world = retrievalDesk();
+const world = retrievalCallGate();
 after(() => world.close());
 let nodes = 0;
 /** Every call is a node of its own. */
@@ -148,7 +148,7 @@ describe('ctx.db.vector', () => {
   });
 
   test('its advertisement fits the public schema', { skip: skipWithoutPublicData }, () => {
-    const { vectorStore, searchIndex } = world.desk.discovery();
+    const { vectorStore, searchIndex } = world.callGate.discovery();
     assert.deepEqual(
       { vectorStore, searchIndex },
       { vectorStore: { supported: true }, searchIndex: { supported: true } },
@@ -156,7 +156,7 @@ describe('ctx.db.vector', () => {
     const rounds = { clarificationRounds: 0, schemaRounds: 0, envelopesPerTurn: 1 };
     const host = { protocolVersion: '1.0', supportedEnvelopes: [], schemaVersions: {}, limits: rounds };
     const validate = publicValidator('capabilities.schema.json');
-    assert.deepEqual(validate?.({ ...host, ...world.desk.discovery() }), []);
+    assert.deepEqual(validate?.({ ...host, ...world.callGate.discovery() }), []);
     assert.notDeepEqual(validate?.({ ...host, vectorStore: { supported: 'yes' } }), []);
   });
 });

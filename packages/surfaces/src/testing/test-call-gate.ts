@@ -1,4 +1,4 @@
-/** A desk over given surfaces, and nodes that call it. */
+/** A call gate over given surfaces, and nodes that call it. */
 import { type CallGate, createCallGate } from '../calls/call-gate.ts';
 import type { CallJournal, CallRecord, ReadsKey, SeenRead } from '../calls/call-journal.ts';
 import type { Data } from '../calls/data.ts';
@@ -8,8 +8,8 @@ import type { NodeFacts } from '../calls/surface-call.ts';
 import { NOW } from './calls.ts';
 import { keyOf } from './crash-journal.ts';
 
-export interface TestDesk {
-  readonly desk: Omit<CallGate, 'open'> & { open(facts: NodeFacts): NodeCalls };
+export interface TestCallGate {
+  readonly callGate: Omit<CallGate, 'open'> & { open(facts: NodeFacts): NodeCalls };
   readonly reports: CallReport[];
   readonly clock: { now: number };
 }
@@ -53,18 +53,18 @@ export class MemoryJournal implements CallJournal {
   }
 }
 
-export function deskOf(
+export function callGateOf(
   surfaces: readonly ImplementedSurface[],
   journal: CallJournal = new MemoryJournal(),
-): TestDesk {
+): TestCallGate {
   const reports: CallReport[] = [];
   const clock = { now: NOW };
-  const desk = createCallGate({
+  const callGate = createCallGate({
     surfaces,
     now: () => clock.now,
     onCall: (report) => void reports.push(report),
   });
-  return { desk: { ...desk, open: (facts) => desk.open(facts, journal) }, reports, clock };
+  return { callGate: { ...callGate, open: (facts) => callGate.open(facts, journal) }, reports, clock };
 }
 
 export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({
@@ -97,5 +97,5 @@ export function callsOf(calls: NodeCalls, sent: Data[] = [], dispatch = 0): Call
 }
 
 /** A node that begins: every call of this function is another run of the same node unless told otherwise. */
-export const nodeOf = ({ desk }: TestDesk, facts: Partial<NodeFacts> = {}): Call =>
-  callsOf(desk.open(factsOf(facts)));
+export const nodeOf = ({ callGate }: TestCallGate, facts: Partial<NodeFacts> = {}): Call =>
+  callsOf(callGate.open(factsOf(facts)));
