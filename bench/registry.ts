@@ -20,7 +20,7 @@ const ARCHIVE_FILES = 50;
 const LOOK_EVERY_MS = 20;
 
 /** Each pack needs up to three others further on; five versions of each. */
-function shelf(packs: number): Registry {
+function manifests(packs: number): Registry {
   const nameOf = (at: number): string => `vendor.bench.pack-${at}`;
   const record = { integrity: `sha256-${'A'.repeat(43)}=`, publishedAt: '2026-05-01T00:00:00Z' };
   const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '2.0.0'];
@@ -51,7 +51,7 @@ function shelf(packs: number): Registry {
 async function resolveRow(rounds: number): Promise<Row> {
   const samples: number[] = [];
   for (let turn = 0; turn < rounds; turn++) {
-    const registries = new Registries({ registries: [shelf(RESOLVED_PACKS)] });
+    const registries = new Registries({ registries: [manifests(RESOLVED_PACKS)] });
     const roots = [{ name: 'vendor.bench.pack-0', range: '^1.0.0', requestedBy: 'bench' }];
     const startedAt = performance.now();
     const lock = await lockOf(await resolvePacks({ roots, registries }), registries);

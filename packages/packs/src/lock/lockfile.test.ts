@@ -5,10 +5,10 @@ import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/te
 import { Registries } from '../registry/registries.ts';
 import {
   documentsOf,
+  type ManifestsByName,
   memoryRegistry,
   PUBLISHED_AT,
   publishedDocuments,
-  type Shelf,
 } from '../registry/testing/memory-registry.ts';
 import { type Resolution, resolvePacks } from '../resolve/resolve.ts';
 import { failsWith, lockFrom, published, SHARED, TOOLS } from '../testing/locks.ts';
@@ -64,7 +64,7 @@ describe('what is written', () => {
 
 describe('the same input gives the same bytes', () => {
   const NAMES = ['vendor.acme.a', 'vendor.acme.b', 'vendor.acme.c', 'vendor.acme.d'];
-  const shelf: Shelf = {
+  const manifests: ManifestsByName = {
     'vendor.acme.a': { '1.0.0': { dependencies: { 'vendor.acme.d': '*', 'vendor.acme.c': '^1.0.0' } } },
     'vendor.acme.b': { '1.0.0': { dependencies: { 'vendor.acme.d': '<2.0.0' } }, '0.9.0': {} },
     'vendor.acme.c': { '1.0.0': {}, '1.1.0': { dependencies: { 'vendor.acme.d': '*' } } },
@@ -82,7 +82,7 @@ describe('the same input gives the same bytes', () => {
             for (let turns: number = waits.next().value ?? 0; turns > 0; turns--)
               await new Promise((done) => setImmediate(done));
           };
-          const shuffled = Object.fromEntries(names.map((name) => [name, shelf[name] ?? {}]));
+          const shuffled = Object.fromEntries(names.map((name) => [name, manifests[name] ?? {}]));
           const registries = new Registries({
             registries: [memoryRegistry(documentsOf(shuffled), { before })],
           });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentsOf, type Shelf } from '../registry/testing/memory-registry.ts';
+import { documentsOf, type ManifestsByName } from '../registry/testing/memory-registry.ts';
 import { lockFrom, registriesOf, roots, SHARED, TOOLS } from '../testing/locks.ts';
 import { outdated } from './outdated.ts';
 
-const before: Shelf = {
+const before: ManifestsByName = {
   [TOOLS]: { '1.0.0': { dependencies: { [SHARED]: '~1.2.0' }, runtime: { requires: ['net.dns'] } } },
   [SHARED]: { '1.2.0': {} },
 };
-const after: Shelf = {
+const after: ManifestsByName = {
   [TOOLS]: {
     '1.0.0': {
       ...before[TOOLS]?.['1.0.0'],

@@ -4,9 +4,9 @@ import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { Registries } from '../registry/registries.ts';
 import {
   documentsOf,
+  type ManifestsByName,
   type MemoryRegistryOptions,
   memoryRegistry,
-  type Shelf,
 } from '../registry/testing/memory-registry.ts';
 import { installOrder } from './install-order.ts';
 import { type Resolution, type ResolveOptions, resolvePacks } from './resolve.ts';
@@ -16,11 +16,11 @@ const B = 'vendor.acme.b';
 const X = 'vendor.acme.x';
 const on = (dependencies: JsonObject): JsonObject => ({ dependencies });
 
-const registriesOf = (shelf: Shelf, options?: MemoryRegistryOptions): Registries =>
-  new Registries({ registries: [memoryRegistry(documentsOf(shelf), options)] });
+const registriesOf = (manifests: ManifestsByName, options?: MemoryRegistryOptions): Registries =>
+  new Registries({ registries: [memoryRegistry(documentsOf(manifests), options)] });
 
 function resolve(
-  shelf: Shelf,
+  manifests: ManifestsByName,
   roots: Record<string, string>,
   more: Partial<ResolveOptions> = {},
 ): Promise<Resolution> {
@@ -29,7 +29,7 @@ function resolve(
     range,
     requestedBy: 'workflow greet',
   }));
-  return resolvePacks({ roots: wanted, registries: registriesOf(shelf), ...more });
+  return resolvePacks({ roots: wanted, registries: registriesOf(manifests), ...more });
 }
 
 const chosen = ({ packs }: Resolution): string[] => packs.map(({ name, version }) => `${name}@${version}`);
@@ -42,7 +42,7 @@ async function failure(work: Promise<unknown>): Promise<OpenwopError> {
   return error instanceof OpenwopError ? error : assert.fail(String(error));
 }
 
-const conflict: Shelf = {
+const conflict: ManifestsByName = {
   [A]: { '1.0.0': on({ [X]: '^1.0.0' }) },
   [B]: { '1.0.0': on({ [X]: '^2.0.0' }) },
   [X]: { '1.0.0': {}, '1.2.0': {}, '2.0.0': {} },
@@ -50,8 +50,8 @@ const conflict: Shelf = {
 
 describe('what is chosen', () => {
   test('the highest version that all who ask take, once for all of them', async () => {
-    const shelf = { ...conflict, [B]: { '1.0.0': on({ [X]: '<1.2.0 || ^2.0.0' }) } };
-    const resolution = await resolve(shelf, { [A]: '*', [B]: '1.0.0' });
+    const manifests = { ...conflict, [B]: { '1.0.0': on({ [X]: '<1.2.0 || ^2.0.0' }) } };
+    const resolution = await resolve(manifests, { [A]: '*', [B]: '1.0.0' });
     assert.deepEqual(chosen(resolution), [`${A}@1.0.0`, `${B}@1.0.0`, `${X}@1.0.0`]);
     const [, , shared] = resolution.packs;
     assert.deepEqual(shared?.requestedBy, [
@@ -79,24 +79,26 @@ describe('what is chosen', () => {
   });
 
   test('a pack that nobody asks for any more leaves, also when that shows in the round that chose it', async () => {
-    const shelf = {
+    const manifests = {
       [A]: { '1.1.0': {}, '2.0.0': on({ [X]: '*' }) },
       [B]: { '1.0.0': on({ [A]: '~1.1.0' }) },
       [X]: { '1.0.0': {} },
     };
-    assert.deepEqual(chosen(await resolve(shelf, { [A]: '*', [B]: '*' })), [`${A}@1.1.0`, `${B}@1.0.0`]);
+    assert.deepEqual(chosen(await resolve(manifests, { [A]: '*', [B]: '*' })), [`${A}@1.1.0`, `${B}@1.0.0`]);
   });
 
   test('a prerelease only where the range names one', async () => {
-    const shelf: Shelf = { [A]: { '1.2.3-beta.1': {}, '1.2.2': {} } };
-    assert.deepEqual(chosen(await resolve(shelf, { [A]: '^1.2.0' })), [`${A}@1.2.2`]);
-    assert.deepEqual(chosen(await resolve(shelf, { [A]: '^1.2.3-beta' })), [`${A}@1.2.3-beta.1`]);
+    const manifests: ManifestsByName = { [A]: { '1.2.3-beta.1': {}, '1.2.2': {} } };
+    assert.deepEqual(chosen(await resolve(manifests, { [A]: '^1.2.0' })), [`${A}@1.2.2`]);
+    assert.deepEqual(chosen(await resolve(manifests, { [A]: '^1.2.3-beta' })), [`${A}@1.2.3-beta.1`]);
   });
 
   test('a withdrawn version only by an exact pin, with a warning', async () => {
-    const shelf: Shelf = { [A]: { '1.0.0': {}, '1.1.0': { yanked: true, yankedReason: 'leaks keys' } } };
-    assert.deepEqual(chosen(await resolve(shelf, { [A]: '^1.0.0' })), [`${A}@1.0.0`]);
-    const pinned = await resolve(shelf, { [A]: '1.1.0' });
+    const manifests: ManifestsByName = {
+      [A]: { '1.0.0': {}, '1.1.0': { yanked: true, yankedReason: 'leaks keys' } },
+    };
+    assert.deepEqual(chosen(await resolve(manifests, { [A]: '^1.0.0' })), [`${A}@1.0.0`]);
+    const pinned = await resolve(manifests, { [A]: '1.1.0' });
     assert.deepEqual(chosen(pinned), [`${A}@1.1.0`]);
     assert.match(pinned.warnings.join(), /1\.1\.0 is yanked: leaks keys/);
     assert.equal(pinned.packs[0]?.isExact, true);
@@ -149,19 +151,19 @@ describe('why it fails', () => {
   });
 
   test('an override that nobody takes is a conflict', async () => {
-    const shelf = { ...conflict, [X]: { ...conflict[X], '3.0.0': {} } };
-    const error = await failure(resolve(shelf, { [A]: '*', [B]: '*' }, { overrides: { [X]: '3.0.0' } }));
+    const manifests = { ...conflict, [X]: { ...conflict[X], '3.0.0': {} } };
+    const error = await failure(resolve(manifests, { [A]: '*', [B]: '*' }, { overrides: { [X]: '3.0.0' } }));
     assert.equal(error.code, 'pack_dependency_conflict');
     assert.equal(error.details?.override, '3.0.0');
   });
 
   test('pack_dependency_cycle names the circle', async () => {
-    const shelf: Shelf = {
+    const manifests: ManifestsByName = {
       [A]: { '1.0.0': on({ [B]: '*' }) },
       [B]: { '1.0.0': on({ [X]: '*' }) },
       [X]: { '1.0.0': on({ [A]: '*' }) },
     };
-    const error = await failure(resolve(shelf, { [A]: '*' }));
+    const error = await failure(resolve(manifests, { [A]: '*' }));
     assert.equal(error.code, 'pack_dependency_cycle');
     assert.deepEqual(error.details, { cycle: [A, B, X, A] });
     const itself = await failure(resolve({ [A]: { '1.0.0': on({ [A]: '*' }) } }, { [A]: '*' }));
@@ -204,7 +206,7 @@ describe('why it fails', () => {
 
 describe('a thousand packs', () => {
   const nameOf = (at: number): string => `vendor.acme.p${String(at).padStart(4, '0')}`;
-  const shelf: Shelf = Object.fromEntries(
+  const manifests: ManifestsByName = Object.fromEntries(
     Array.from({ length: 1000 }, (_, at) => {
       const further = [at + 1, at + 7, at * 2 + 3].filter((next) => next < 1000 && next > at);
       const dependencies = Object.fromEntries(further.map((next) => [nameOf(next), '^1.0.0']));
@@ -220,7 +222,7 @@ describe('a thousand packs', () => {
       await new Promise((done) => setImmediate(done));
       open--;
     };
-    const registries = registriesOf(shelf, { before });
+    const registries = registriesOf(manifests, { before });
     const startedAt = performance.now();
     const { packs } = await resolve({}, { [nameOf(0)]: '^1.0.0' }, { registries });
     const tookMs = performance.now() - startedAt;

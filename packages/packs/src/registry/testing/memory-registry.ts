@@ -12,14 +12,14 @@ export type Documents = Map<string, Uint8Array>;
 const bytesOf = (value: JsonObject): Buffer => Buffer.from(JSON.stringify(value));
 
 /** Versions with what their served manifests say beyond name, version and integrity. */
-export type Shelf = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+export type ManifestsByName = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
 export const PUBLISHED_AT = '2026-05-01T00:00:00Z';
 
 /** Index and manifests, without archives: enough to resolve. */
-export function documentsOf(shelf: Shelf, discovery: JsonObject = {}): Documents {
+export function documentsOf(manifests: ManifestsByName, discovery: JsonObject = {}): Documents {
   const documents: Documents = new Map([['/.well-known/openwop-registry', bytesOf(discovery)]]);
-  for (const [name, versions] of Object.entries(shelf)) {
+  for (const [name, versions] of Object.entries(manifests)) {
     const served = Object.entries(versions).map(([version, more]): JsonObject => {
       const integrity = integrityOf(Buffer.from(`${name}@${version}`));
       return { name, version, integrity, publishedAt: PUBLISHED_AT, ...more };
@@ -55,17 +55,17 @@ export async function publishedDocuments(
   const signingKeys = [
     { ...key, permittedNamespaces: [...key.permittedNamespaces], publicKeyUrl: '/keys/acme-1.pub' },
   ];
-  const shelf: Record<string, Record<string, JsonObject>> = {};
+  const manifests: Record<string, Record<string, JsonObject>> = {};
   const archives: Documents = new Map([['/keys/acme-1.pub', Buffer.from(acmeKeys.publicKey)]]);
   for (const { served, ...published } of packs) {
     const { name, version, archive, integrity, signing, detachedSignature } = await signedPack(published);
     const manifest = { ...published.manifest, ...(signing === undefined ? {} : { signing: { ...signing } }) };
-    shelf[name] = { ...shelf[name], [version]: { ...manifest, integrity, ...served } };
+    manifests[name] = { ...manifests[name], [version]: { ...manifest, integrity, ...served } };
     archives.set(`/v1/packs/${name}/-/${version}.tgz`, archive);
     if (detachedSignature !== undefined)
       archives.set(`/v1/packs/${name}/-/${version}.sig`, detachedSignature);
   }
-  return new Map([...documentsOf(shelf, { signingKeys, ...discovery }), ...archives]);
+  return new Map([...documentsOf(manifests, { signingKeys, ...discovery }), ...archives]);
 }
 
 export interface MemoryRegistryOptions {
