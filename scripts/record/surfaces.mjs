@@ -8,8 +8,8 @@ import { createEgressByPurpose } from '../../packages/egress/src/index.ts';
 import { loopbackEgress } from '../../packages/egress/src/testing/egress.ts';
 import { httpServer } from '../../packages/egress/src/testing/server.ts';
 import { freshFolder } from '../../packages/surfaces/src/testing/data-dir.ts';
-import { callsOf, callGateOf, factsOf, nodeOf } from '../../packages/surfaces/src/testing/test-call-gate.ts';
 import { openTestSurfaces } from '../../packages/surfaces/src/testing/surfaces.ts';
+import { callGateOf, callsOf, factsOf, nodeOf } from '../../packages/surfaces/src/testing/test-call-gate.ts';
 
 /** Far from the day of any recording, so that times which follow from it are recorded as they are. */
 const NOW = Date.UTC(2100, 0, 1);
