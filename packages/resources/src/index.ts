@@ -12,13 +12,12 @@ export {
   type Stored,
   toEntry,
 } from './record-kind.ts';
+export { type Resource, resource } from './resource.ts';
 export {
   type Matching,
   mustMatch,
-  type Resource,
   ResourceService,
-  resource,
   type ServiceOptions,
   type Shown,
-} from './resource.ts';
+} from './resource-service.ts';
 export { openSecret, type Sealer, type Secret } from './secret.ts';

@@ -5,10 +5,11 @@ import { CommitPipeline, type Store } from '@gantry/store';
 import type { Caller } from './caller.ts';
 import { Changes } from './changes.ts';
 import type { RecordKind } from './record-kind.ts';
-import { ResourceService } from './resource.ts';
+import type { resource } from './resource.ts';
+import { ResourceService } from './resource-service.ts';
 import { openSecret, type Sealer, type Secret } from './secret.ts';
 import { backends } from './testing/backends.ts';
-import { accounts } from './testing/sample.ts';
+import { type AccountRecord, accounts, type accountsWire } from './testing/sample.ts';
 
 for (const backend of await backends()) {
   describe(`a resource on ${backend.name}`, { skip: backend.skip }, () => {
@@ -71,6 +72,19 @@ for (const backend of await backends()) {
         ],
       );
       assert.equal(fed?.rows[0]?.actor, 'key-1');
+    });
+
+    test('has methods of the whole collection that change several of its records at once', async () => {
+      const service = serviceOf(accounts);
+      const from = (await service.create(caller, { name: 'first' })).view.id;
+      const to = (await service.create(caller, { name: 'second' })).view.id;
+      await service.call(caller, 'deposit', from, { amount: 5 });
+      assert.deepEqual(await service.actAll(caller, 'transfer', { from, to, amount: 3 }), { from: 2, to: 3 });
+      await assert.rejects(service.actAll(caller, 'transfer', { from, to, amount: 3 }), { code: 'conflict' });
+      const amounts = (await service.list(caller, { limit: 10 })).map(({ view }) => view.amount);
+      assert.deepEqual(amounts, [3, 2]);
+      assert.equal(await service.act(caller, 'withdraw', to, { amount: 1 }), 2);
+      assert.equal(service.all('sum', { amounts }), 5);
     });
 
     test('is changed at the version that the caller names', async () => {
@@ -145,3 +159,22 @@ for (const backend of await backends()) {
     });
   });
 }
+
+type Literal = Parameters<typeof resource<typeof accountsWire, AccountRecord>>[1];
+type Without<M extends keyof Literal> = Omit<Literal, M> extends Literal ? 'compiles' : 'does not compile';
+
+test('a literal that lacks one of its methods does not compile', () => {
+  // The types say it: another text here is an error of the compiler
+  const compiled: { readonly [M in 'acts' | 'reads' | 'all' | 'allActs' | 'verbs' | 'max']: Without<M> } = {
+    acts: 'does not compile',
+    reads: 'does not compile',
+    all: 'does not compile',
+    allActs: 'does not compile',
+    verbs: 'does not compile',
+    max: 'compiles',
+  };
+  assert.equal(
+    Object.keys(compiled).every((member) => member in accounts),
+    true,
+  );
+});

@@ -1,19 +1,8 @@
 /** A resource is a literal: how its records are stored, and pure functions from record to record. */
-import {
-  type ErrorCode,
-  type InputOf,
-  type MethodInput,
-  type MethodOutput,
-  OpenwopError,
-  type Table,
-  type ViewOf,
-  type Wire,
-} from '@gantry/protocol';
-import type { Entry, EntryFilter, EntryReads, IndexValue } from '@gantry/store';
+import type { ErrorCode, InputOf, MethodInput, MethodOutput, ViewOf, Wire } from '@gantry/protocol';
 import type { Caller } from './caller.ts';
 import type { Change } from './change.ts';
-import type { Changes } from './changes.ts';
-import { fromEntry, keyOf, missing, type RecordKind, type Stored, workspaceIndex } from './record-kind.ts';
+import type { RecordKind, Stored } from './record-kind.ts';
 
 interface Now {
   readonly now: number;
@@ -21,6 +10,12 @@ interface Now {
 
 interface Reading<R extends object, D> extends Now {
   readonly stored: Stored<R>;
+  readonly services: D;
+}
+
+interface Collection<R extends object, D> {
+  /** For acts that create or read its records: a literal cannot refer to itself. */
+  readonly kind: RecordKind<R>;
   readonly services: D;
 }
 
@@ -40,15 +35,15 @@ export interface Access<R extends object> {
 }
 
 /** Methods of one item that write: verbs return its view, acts return something else. */
-type Verb<W extends Wire> = Exclude<Named<W, 'item', 'write'>, Answering<W>>;
-type Act<W extends Wire> = Extract<Named<W, 'item', 'write'>, Answering<W>>;
+export type Verb<W extends Wire> = Exclude<Named<W, 'item', 'write'>, Answering<W>>;
+export type Act<W extends Wire> = Extract<Named<W, 'item', 'write'>, Answering<W>>;
 
 type Answering<W extends Wire> = {
   [N in keyof W['methods']]: W['methods'][N] extends { readonly out: object } ? N : never;
 }[keyof W['methods']];
 
 /** Methods of the wire with generated routes; those in `own` have separate ones. */
-type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 'write'> = {
+export type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 'write'> = {
   [N in keyof W['table'][Part] & keyof W['methods']]: W['table'][Part][N] extends Access
     ? Exclude<N, OwnOf<W>>
     : never;
@@ -89,6 +84,14 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
   readonly all?: {
     readonly [N in Named<W, 'all', 'read'>]: (input: MethodInput<W, N>, at: Now) => MethodOutput<W, N>;
   };
+  /** Methods of the whole collection that write. */
+  readonly allActs?: {
+    readonly [N in Named<W, 'all', 'write'>]: (
+      input: MethodInput<W, N>,
+      change: Change,
+      of: Collection<R, D>,
+    ) => Promise<MethodOutput<W, N>>;
+  };
   /** Throws to refuse a deletion; may add further deletions. */
   readonly remove?: (record: R, stored: Stored<R>, change: Change) => void;
   readonly show: (stored: Stored<R>, services: D) => ViewOf<W> | Promise<ViewOf<W>>;
@@ -98,192 +101,13 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
 /** The record type is given explicitly: inferred from the literal it would widen. */
 export const resource = <W extends Wire, R extends object, F = undefined, D = undefined>(
   wire: W,
-  literal: Omit<Resource<W, R, F, D>, 'wire'>,
+  literal: Omit<Resource<W, R, F, D>, 'wire'> & Complete<W, R, F, D>,
 ): Resource<W, R, F, D> => ({ ...literal, wire });
 
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Every method that the wire declares has an implementation: one that is missing does not compile. */
+type Complete<W extends Wire, R extends object, F, D> = Needed<Resource<W, R, F, D>, 'acts', Act<W>> &
+  Needed<Resource<W, R, F, D>, 'reads', Named<W, 'item', 'read'>> &
+  Needed<Resource<W, R, F, D>, 'all', Named<W, 'all', 'read'>> &
+  Needed<Resource<W, R, F, D>, 'allActs', Named<W, 'all', 'write'>>;
 
-/** A view, and the version of the record that it shows (`ETag`). */
-export interface Shown<V> {
-  readonly view: V;
-  readonly version: number;
-}
-
-export interface ServiceOptions<D> {
-  readonly changes: Changes;
-  readonly entries: EntryReads;
-  readonly now: () => number;
-  readonly services: D;
-  /** Called after a method or a removal was committed, before it is answered. */
-  readonly onChanged?: (tenant: string, id: string) => Promise<void>;
-}
-
-/** The version at which a caller wants to change a record (`If-Match`). */
-export interface Matching {
-  readonly version?: number;
-}
-
-export class ResourceService<W extends Wire<Table>, R extends object, F = undefined, D = undefined> {
-  readonly #resource: Resource<W, R, F, D>;
-  readonly #options: ServiceOptions<D>;
-
-  constructor(of: Resource<W, R, F, D>, options: ServiceOptions<D>) {
-    this.#resource = of;
-    this.#options = options;
-  }
-
-  /** The digest for requests whose body may contain a secret; undefined if none does. */
-  get digest(): ((text: string) => string) | undefined {
-    const { secret, secretBodies } = this.#resource;
-    return secret || secretBodies ? (text) => this.#options.changes.digest(text) : undefined;
-  }
-
-  async create(caller: Caller, input: InputOf<W>): Promise<Shown<ViewOf<W>>> {
-    const { prepare, create, idOf } = this.#resource;
-    const { services } = this.#options;
-    return this.#options.changes.run(caller, async (change) => {
-      const facts = (await prepare?.(input, services, caller)) as F;
-      const of = (id: string): R => create(input, facts, { now: change.now, caller, id, services });
-      const id = idOf?.(input);
-      return this.#shown(
-        id === undefined ? change.createFor(this.#resource, of) : change.create(this.#resource, of(id), id),
-      );
-    });
-  }
-
-  async get(caller: Caller, id: string): Promise<Shown<ViewOf<W>>> {
-    return this.#shown(await this.#find(caller, id));
-  }
-
-  /** Newest first, unless the filter says otherwise. */
-  async list(caller: Caller, filter: EntryFilter): Promise<Shown<ViewOf<W>>[]> {
-    return this.#shownAll(caller, await this.#entries(caller, filter));
-  }
-
-  /** A page of at most `PAGE_BYTES_MAX`, except for a single larger record. `hasMore`: there may be others. */
-  async page(
-    caller: Caller,
-    filter: EntryFilter,
-  ): Promise<{ readonly shown: Shown<ViewOf<W>>[]; readonly hasMore: boolean }> {
-    const { limit } = filter;
-    // Lists of several readers cannot be limited by bytes: each would end at a different place
-    const bound = this.#resource.access ? {} : { bytesMax: PAGE_BYTES_MAX };
-    const read = await this.#entries(caller, { ...filter, limit: limit + 1, ...bound });
-    const bytes = read.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
-    const hasMore = read.length > limit || bytes > PAGE_BYTES_MAX;
-    const entries = hasMore && read.length > 1 ? read.slice(0, -1) : read;
-    return { shown: await this.#shownAll(caller, entries), hasMore };
-  }
-
-  call<N extends Verb<W>>(
-    caller: Caller,
-    verb: N,
-    id: string,
-    input: MethodInput<W, N>,
-    matching: Matching = {},
-  ): Promise<Shown<ViewOf<W>>> {
-    return this.#change(caller, id, async (change) => {
-      const stored = await this.#managed(change, id, matching);
-      const at = { now: change.now, stored, services: this.#options.services };
-      return this.#shown(change.replace(stored, this.#resource.verbs[verb](stored.record, input, at)));
-    });
-  }
-
-  act<N extends Act<W>>(
-    caller: Caller,
-    name: N,
-    id: string,
-    input: MethodInput<W, N>,
-    matching: Matching = {},
-  ): Promise<MethodOutput<W, N>> {
-    return this.#change(caller, id, async (change) => {
-      const stored = await this.#managed(change, id, matching);
-      return this.#resource.acts![name](stored, input, change, this.#options.services);
-    });
-  }
-
-  async read<N extends Named<W, 'item', 'read'>>(
-    caller: Caller,
-    name: N,
-    id: string,
-    input: MethodInput<W, N>,
-  ): Promise<MethodOutput<W, N>> {
-    const stored = await this.#find(caller, id);
-    const { now, services } = this.#options;
-    return this.#resource.reads![name](stored.record, input, { now: now(), stored, services });
-  }
-
-  all<N extends Named<W, 'all', 'read'>>(name: N, input: MethodInput<W, N>): MethodOutput<W, N> {
-    return this.#resource.all![name](input, { now: this.#options.now() });
-  }
-
-  remove(caller: Caller, id: string, matching: Matching = {}): Promise<Shown<ViewOf<W>>> {
-    return this.#change(caller, id, async (change) => {
-      const stored = await this.#managed(change, id, matching);
-      this.#resource.remove?.(stored.record, stored, change);
-      change.delete(stored);
-      return this.#shown(stored);
-    });
-  }
-
-  async #change<T>(caller: Caller, id: string, work: (change: Change) => Promise<T>): Promise<T> {
-    const { changes, onChanged } = this.#options;
-    const answer = await changes.run(caller, work);
-    await onChanged?.(caller.tenant, id);
-    return answer;
-  }
-
-  async #managed(change: Change, id: string, matching: Matching): Promise<Stored<R>> {
-    const stored = await change.get(this.#resource, id);
-    const { access } = this.#resource;
-    if (access && access.of(change.caller, stored.record) !== 'manage')
-      throw new OpenwopError(access.forbidden);
-    mustMatch(stored, matching);
-    return stored;
-  }
-
-  async #entries(caller: Caller, filter: EntryFilter): Promise<Entry[]> {
-    const { kind, boundary, access } = this.#resource;
-    const list = (index?: IndexValue) =>
-      this.#options.entries.list(kind, caller.tenant, { ...filter, ...(index && { index }) });
-    if (filter.index) return list(filter.index);
-    if (boundary === 'workspace') return list(workspaceIndex(caller.workspace ?? null));
-    if (!access) return list();
-    const lists = access.readers(caller).map((value) => list({ name: 'reader', value }));
-    const found = new Map((await Promise.all(lists)).flat().map((entry) => [entry.id, entry]));
-    return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit);
-  }
-
-  #shownAll(caller: Caller, entries: readonly Entry[]): Promise<Shown<ViewOf<W>>[]> {
-    const visible = entries.filter((entry) => this.#isVisible(caller, entry));
-    return Promise.all(visible.map((entry) => this.#shown(fromEntry(this.#resource, entry))));
-  }
-
-  async #find(caller: Caller, id: string): Promise<Stored<R>> {
-    const { access } = this.#resource;
-    const entry = await this.#options.entries.get(keyOf(this.#resource, caller.tenant, id));
-    if (!entry || !this.#isVisible(caller, entry)) throw missing(this.#resource);
-    const stored = fromEntry(this.#resource, entry);
-    if (access && !access.of(caller, stored.record)) throw new OpenwopError(access.forbidden);
-    return stored;
-  }
-
-  #isVisible({ workspace = null }: Caller, entry: Entry): boolean {
-    return this.#resource.boundary !== 'workspace' || entry.workspace === workspace;
-  }
-
-  async #shown(stored: Stored<R>): Promise<Shown<ViewOf<W>>> {
-    return { view: await this.#resource.show(stored, this.#options.services), version: stored.version };
-  }
-}
-
-export function mustMatch(
-  { version: currentVersion }: { readonly version: number },
-  { version = currentVersion }: Matching,
-): void {
-  if (version === currentVersion) return;
-  throw new OpenwopError('conflict', {
-    message: `It is at version ${currentVersion}, not at ${version}. Read it again and repeat the change.`,
-    details: { currentVersion },
-  });
-}
+type Needed<T, Member extends keyof T, Names> = [Names] extends [never] ? unknown : Required<Pick<T, Member>>;

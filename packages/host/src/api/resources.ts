@@ -20,18 +20,16 @@ export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) })
 
 type View = Readonly<Record<string, unknown>>;
 
-/**
- * A service whose wire is known only at run time. The schemas of the routes validate its input. It has the
- * methods that the wire names.
- */
+/** A service whose wire is known only at run time. The schemas of the routes validate its input. */
 interface AnyService {
   create(caller: Caller, input: unknown): Promise<Shown<View>>;
   get(caller: Caller, id: string): Promise<Shown<View>>;
   page(caller: Caller, filter: EntryFilter): Promise<{ shown: Shown<View>[]; hasMore: boolean }>;
   call(caller: Caller, verb: string, id: string, input: unknown, matching: Matching): Promise<Shown<View>>;
-  act?(caller: Caller, name: string, id: string, input: unknown, matching: Matching): Promise<unknown>;
-  read?(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
-  all?(name: string, input: unknown): unknown;
+  act(caller: Caller, name: string, id: string, input: unknown, matching: Matching): Promise<unknown>;
+  read(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
+  all(name: string, input: unknown): unknown;
+  actAll(caller: Caller, name: string, input: unknown): Promise<unknown>;
   remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
   readonly digest: ((text: string) => string) | undefined;
 }
@@ -138,6 +136,9 @@ export function resourceRoutes(
     );
   }
 
+  for (const [name, access] of Object.entries(wire.table.all ?? {}))
+    if (access === 'write' && !own.includes(name)) allActRoute(app, wire, name, service, idempotency);
+
   if (own.includes('remove')) return;
   const summary = `Delete one of the ${wire.table.path}`;
   const response = gone ? { 204: Type.Null() } : { 200: view };
@@ -159,9 +160,30 @@ function actRoute(app: Api, wire: Wire, name: string, service: AnyService, idemp
   const schema = { summary, params, body, headers: IfMatch, response: { [status]: out } };
   app.post(`${method}::${name}`, { schema, config: { access: scopes } }, (request, reply) => {
     const matching = matchingOf(request);
-    const act = async (caller: Caller) => service.act?.(caller, name, idOf(request), request.body, matching);
+    const act = async (caller: Caller) => service.act(caller, name, idOf(request), request.body, matching);
     return changed(request, reply.code(status), idempotency, act, service.digest);
   });
+}
+
+/** A method of the whole collection that writes. */
+function allActRoute(app: Api, wire: Wire, name: string, service: AnyService, idempotency: Once): void {
+  const {
+    about: summary,
+    in: body,
+    out = wire.view,
+    accepted,
+    scopes = wire.scopes.write,
+  } = wire.methods[name]!;
+  const status = accepted ? 202 : 200;
+  const schema = { summary, body, response: { [status]: out } };
+  app.post(
+    `${pathsOf(wire.table).methods}::${name}`,
+    { schema, config: { access: scopes } },
+    (request, reply) => {
+      const act = (caller: Caller) => service.actAll(caller, name, request.body);
+      return changed(request, reply.code(status), idempotency, act, service.digest);
+    },
+  );
 }
 
 function readRoutes(app: Api, wire: Wire, service: AnyService): void {
@@ -198,17 +220,18 @@ function readRoutes(app: Api, wire: Wire, service: AnyService): void {
     const { about: summary, in: querystring, out = view } = methods[name]!;
     const schema = { summary, params, querystring, response: { 200: out } };
     app.get(`${method}/${name}`, { schema, config }, async (request, reply) => {
-      const answer = await service.read?.(personOf(request), name, idOf(request), request.query);
+      const answer = await service.read(personOf(request), name, idOf(request), request.query);
       return readPayload(request, reply, JSON.stringify(answer));
     });
   }
 
   // They only compute, so a repeated request needs no record
-  for (const name of Object.keys(table.all ?? {})) {
+  for (const [name, access] of Object.entries(table.all ?? {})) {
+    if (access === 'write' || own.includes(name)) continue;
     const { about: summary, in: body, out = view } = methods[name]!;
     const schema = { summary, body, response: { 200: out } };
     app.post(`${url}::${name}`, { schema, config: { access: scopes.write } }, async (request, reply) =>
-      readPayload(request, reply, JSON.stringify(service.all?.(name, request.body))),
+      readPayload(request, reply, JSON.stringify(service.all(name, request.body))),
     );
   }
 }

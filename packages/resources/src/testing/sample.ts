@@ -11,8 +11,12 @@ const Account = Type.Object({
   frozen: Type.Boolean(),
 });
 
-const table = { path: 'accounts', item: { deposit: 'write', freeze: 'write', covers: 'read' } } as const;
-const accountsWire = wire(table, {
+const table = {
+  path: 'accounts',
+  item: { deposit: 'write', freeze: 'write', withdraw: 'write', covers: 'read' },
+  all: { sum: 'read', transfer: 'write' },
+} as const;
+export const accountsWire = wire(table, {
   about: 'Hold an amount',
   scopes: { read: ['runs:read'], write: ['runs:create'] },
   input: Type.Object({ name: Type.String() }),
@@ -20,7 +24,18 @@ const accountsWire = wire(table, {
   methods: {
     deposit: { about: 'Add to its amount', in: Amount },
     freeze: { about: 'Refuse deposits from now on', in: Type.Object({}) },
+    withdraw: { about: 'Take from its amount', in: Amount, out: Type.Integer() },
     covers: { about: 'Whether it holds as much', in: Amount, out: Type.Boolean() },
+    sum: {
+      about: 'Add amounts',
+      in: Type.Object({ amounts: Type.Array(Type.Integer()) }),
+      out: Type.Integer(),
+    },
+    transfer: {
+      about: 'Move an amount from one account to another',
+      in: Type.Object({ from: Type.String(), to: Type.String(), ...Amount.properties }),
+      out: Type.Object({ from: Type.Integer(), to: Type.Integer() }),
+    },
   },
 });
 
@@ -48,6 +63,21 @@ export const accounts = resource<typeof accountsWire, AccountRecord>(accountsWir
     freeze: (account) => ({ ...account, frozen: true }),
   },
   reads: { covers: (account, { amount }) => account.amount >= amount },
+  acts: {
+    withdraw: async (stored, { amount }, change) =>
+      change.update(stored, { amount: stored.record.amount - amount }).record.amount,
+  },
+  all: { sum: ({ amounts }) => amounts.reduce((sum, amount) => sum + amount, 0) },
+  allActs: {
+    transfer: async ({ from, to, amount }, change, { kind }) => {
+      const giver = await change.get(kind, from);
+      if (giver.record.amount < amount) refuse('The account does not hold as much.');
+      const left = change.update(giver, { amount: giver.record.amount - amount });
+      const taker = await change.get(kind, to);
+      const filled = change.update(taker, { amount: taker.record.amount + amount });
+      return { from: left.record.amount, to: filled.record.amount };
+    },
+  },
   remove: ({ amount }) => void (amount > 0 && refuse('The account is not empty.')),
   show: ({ id, record }) => ({ id, ...record }),
 });
