@@ -21,8 +21,7 @@ import {
 import { bytesWrites } from './known-bytes.ts';
 import { labelOf, type PackRecord, packs, packVersions } from './pack-record.ts';
 import { PACKS_MAX, type PackRecords } from './pack-records.ts';
-
-const TRIES_MAX = 4;
+import { changedSet, decideOnSet, type PackSet } from './pack-set.ts';
 
 export interface InstallPlan extends JudgingRules {
   /** Dependencies first. */
@@ -60,18 +59,20 @@ export interface InstallerOptions extends JudgingOptions {
   readonly store: Pick<Store, 'commit'>;
 }
 
-export async function installPlan(options: InstallerOptions, plan: InstallPlan): Promise<PlanOutcome> {
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const outcome = await tryInstall(options, plan);
-    if (outcome) return outcome;
-  }
-  throw new OpenwopError('conflict', {
-    message: 'Another request is installing the same packs. Try again.',
-  });
-}
+/** `prepare` is called again if other packs were installed or removed meanwhile: a plan depends on what it found. */
+export const installPlan = (
+  options: InstallerOptions,
+  tenant: string,
+  prepare: () => Promise<InstallPlan>,
+): Promise<PlanOutcome> =>
+  decideOnSet(options.records, tenant, async (set) => tryInstall(options, await prepare(), set));
 
 /** Undefined if another request wrote in between. */
-async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise<PlanOutcome | undefined> {
+async function tryInstall(
+  options: InstallerOptions,
+  plan: InstallPlan,
+  set: PackSet,
+): Promise<PlanOutcome | undefined> {
   const { records, store, now } = options;
   const judged: JudgedPack[] = [];
   for (const candidate of plan.candidates) judged.push(await judgePack(options, plan, candidate));
@@ -98,7 +99,7 @@ async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise
   }
   writes.push(...((await plan.also?.(outcome)) ?? []));
   if (writes.every(({ kind }) => kind === 'expectEntry')) return outcome;
-  const [result] = await store.commit([writes]);
+  const [result] = await store.commit([[...writes, ...changedSet(set, now())]]);
   return result?.won ? outcome : undefined;
 }
 

@@ -7,6 +7,7 @@
  *                 like definitions. Runs are pinned to it, so it stays when the pack is uninstalled, and is deleted
  *                 after the last of them (`unused-content.ts`).
  * `pack-bytes`    the integrity under which a version was first installed. It stays when the pack is uninstalled.
+ * `pack-set`      one per tenant, without content: its version grows with every change of the installed packs.
  *
  * The archive is stored as content under the same integrity; any process unpacks the code from it.
  */
@@ -105,6 +106,7 @@ export const packs = kindOf<PackRecord>('pack');
 export const packGrants = kindOf<GrantRecord>('pack-grant');
 export const packVersions = kindOf<VersionRecord>('pack-version');
 export const packBytes = kindOf<Pick<PackRecord, 'integrity'>>('pack-bytes');
+export const packSets = kindOf<Record<string, never>>('pack-set');
 
 export const labelOf = ({ name, version }: Pick<PackRecord, 'name' | 'version'>): string =>
   `${name}@${version}`;

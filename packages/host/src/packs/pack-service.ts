@@ -22,6 +22,7 @@ import { GRANTABLE } from './offer.ts';
 import { type PlanRequest, preparePlan } from './pack-plan.ts';
 import type { PackRecord } from './pack-record.ts';
 import { type PackRecords, removalWrites, type StoredPack } from './pack-records.ts';
+import { changedSet, decideOnSet, expectedSet, type PackSet, readSet } from './pack-set.ts';
 import { surfacesOf } from './pack-surfaces.ts';
 import type { Receipts } from './receipts.ts';
 import type { RegistryPacks } from './registry-packs.ts';
@@ -127,13 +128,18 @@ export class PackService {
 
   #planned(request: PlanRequest) {
     return inTurn(this.#turns, request.tenant, async () => {
-      const { plan, present } = await preparePlan(this.#options, request);
-      return { ...(await this.run(plan)), present };
+      let present: readonly StoredPack[] = [];
+      const outcome = await this.run(request.tenant, async () => {
+        const prepared = await preparePlan(this.#options, request);
+        present = prepared.present;
+        return prepared.plan;
+      });
+      return { ...outcome, present };
     });
   }
 
-  async run(plan: InstallPlan): Promise<PlanOutcome> {
-    const outcome = await installPlan(this.#options, plan);
+  async run(tenant: string, prepare: () => Promise<InstallPlan>): Promise<PlanOutcome> {
+    const outcome = await installPlan(this.#options, tenant, prepare);
     this.#options.changed();
     return outcome;
   }
@@ -186,8 +192,9 @@ export class PackService {
         `Only these can be granted here: ${grantable.join(', ')}. env.read is the operator's to grant: name the pack in GANTRY_PACK_ENV.`,
         { path: '/requires' },
       );
-    const [current] = await this.#find(address);
     const { tenant, name } = address;
+    const set = await readSet(this.#records, tenant);
+    const [current] = await this.#find(address);
     const before = await this.#records.grant(tenant, name);
     const wanted = [...new Set(requires)].sort();
     const { version, integrity } = current!.record;
@@ -195,9 +202,11 @@ export class PackService {
     const granting = { ...held, narrows: true, by, now: this.#options.now() };
     const writes = grantWrite(granting, before);
     if (writes.length > 0) {
-      const [result] = await this.#options.store.commit([writes]);
+      const [result] = await this.#options.store.commit([[...writes, expectedSet(set)]]);
       if (!result?.won)
-        throw new OpenwopError('conflict', { message: 'The grant changed meanwhile. Read it again.' });
+        throw new OpenwopError('conflict', {
+          message: 'The pack or its grant changed meanwhile. Read it again.',
+        });
     }
     return this.detail(address);
   }
@@ -207,10 +216,23 @@ export class PackService {
    * returns false if another request wrote it first.
    */
   async remove(
-    { tenant, name }: PackAddress,
+    address: PackAddress,
     version: string | undefined,
     record?: IdempotencyRecord,
   ): Promise<boolean> {
+    const isFirst = await decideOnSet(this.#records, address.tenant, (set) =>
+      this.#tryRemove(address, version, { set, record }),
+    );
+    if (isFirst) this.#options.changed();
+    return isFirst;
+  }
+
+  /** Undefined if another request wrote in between. */
+  async #tryRemove(
+    { tenant, name }: PackAddress,
+    version: string | undefined,
+    { set, record }: { readonly set: PackSet; readonly record: IdempotencyRecord | undefined },
+  ): Promise<boolean | undefined> {
     const leaving = (await this.#find({ tenant, name })).filter(
       (pack) => pack.tenant === tenant && (version ?? pack.record.version) === pack.record.version,
     );
@@ -223,12 +245,9 @@ export class PackService {
     const now = this.#options.now();
     const writes = await removalWrites(this.#records, tenant, removed, { now });
     if (record) writes.push({ kind: 'idempotency', record, now });
-    const [result] = await this.#options.store.commit([writes]);
+    const [result] = await this.#options.store.commit([[...writes, ...changedSet(set, now)]]);
     if (result?.won === false && writes[result.write]?.kind === 'idempotency') return false;
-    if (!result?.won)
-      throw new OpenwopError('conflict', { message: `${name} changed meanwhile. Read it again.` });
-    this.#options.changed();
-    return true;
+    return result?.won ? true : undefined;
   }
 
   async receipts(address: PackAddress): Promise<PackReceipts> {

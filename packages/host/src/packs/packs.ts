@@ -9,6 +9,7 @@ import { capabilityFamilies, type FamilyFacts } from '../api/families.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
+import { SHARED } from '../workflows/shared.ts';
 import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
 import type { NodeSecrets } from './node-controls/node-secrets.ts';
@@ -155,5 +156,5 @@ async function installListed(
   const { trustFile, registries } = settings;
   const isOfNote = trustFile !== undefined || registries.length > 0;
   log[isOfNote ? 'info' : 'debug'](trustModes(rest.trust, registries), 'trust in packs');
-  await installSettings({ ...rest, settings, install: (plan) => service.run(plan), now, log });
+  await installSettings({ ...rest, settings, install: (prepare) => service.run(SHARED, prepare), now, log });
 }

@@ -49,7 +49,7 @@ export interface SettingsPacksOptions {
   readonly records: PackRecords;
   readonly registry: RegistryPacks;
   readonly trust: HostTrust;
-  readonly install: (plan: InstallPlan) => Promise<PlanOutcome>;
+  readonly install: (prepare: () => Promise<InstallPlan>) => Promise<PlanOutcome>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -63,29 +63,40 @@ export async function installSettings(options: SettingsPacksOptions): Promise<vo
     folders.push(await naming(item, () => readFolder(item)));
   const roots = listed.flatMap((item) => rootOf(item) ?? []);
   await naming(roots.map(({ name }) => name).join(', ') || 'folders', async () => {
-    const named = await namedPacks(options, roots, folders);
     const before = await records.serving(SHARED);
-    const installed = await records.installed(SHARED);
-    const isThere = (pack: ChosenPack): boolean => installed.some(({ record }) => isSame(record, pack));
-    const outcome = await install({
-      tenant: SHARED,
-      by: BY_SETTING,
-      candidates: [...folders.map(({ candidate }) => candidate), ...named.candidates],
-      regrants: await regrantsOf(options, named.packs.filter(isThere)),
-      given: (asking) => givenTo(options, folders, asking),
-      unmet: 'leave out',
-      isWhole: true,
-      older: true,
-      also: async (done) => [
-        ...(await keepWrites(options, named, done)),
-        ...(await retireWrites(options, named.packs, done)),
-      ],
+    let named: NamedPacks = NO_NAMES;
+    const outcome = await install(async () => {
+      named = await namedPacks(options, roots, folders);
+      return planOf(options, named, folders);
     });
     tell(log, outcome, before);
     for (const pack of named.packs)
       if (pack.leftOut)
         warnLeftOut(log, pack, `it asks for ${pack.leftOut.asks.join(', ') || 'other packs'}.`);
   });
+}
+
+async function planOf(
+  options: SettingsPacksOptions,
+  named: NamedPacks,
+  folders: readonly Folder[],
+): Promise<InstallPlan> {
+  const installed = await options.records.installed(SHARED);
+  const isThere = (pack: ChosenPack): boolean => installed.some(({ record }) => isSame(record, pack));
+  return {
+    tenant: SHARED,
+    by: BY_SETTING,
+    candidates: [...folders.map(({ candidate }) => candidate), ...named.candidates],
+    regrants: await regrantsOf(options, named.packs.filter(isThere)),
+    given: (asking) => givenTo(options, folders, asking),
+    unmet: 'leave out',
+    isWhole: true,
+    older: true,
+    also: async (done) => [
+      ...(await keepWrites(options, named, done)),
+      ...(await retireWrites(options, named.packs, done)),
+    ],
+  };
 }
 
 /** `vendor.acme.crm@^1.2`; any version without a range. A folder with such a name is written `./name`. */
@@ -116,6 +127,8 @@ interface NamedPacks extends KeptPlan {
   readonly candidates: readonly Candidate[];
 }
 
+const NO_NAMES: NamedPacks = { basis: [], packs: [], candidates: [] };
+
 /** The resolved versions of all names, dependencies first. */
 async function namedPacks(
   options: SettingsPacksOptions,
@@ -123,7 +136,7 @@ async function namedPacks(
   folders: readonly Folder[],
 ): Promise<NamedPacks> {
   const { records, registry, settings } = options;
-  if (roots.length === 0) return { basis: [], packs: [], candidates: [] };
+  if (roots.length === 0) return NO_NAMES;
   const lock = settings.packLock === undefined ? undefined : await lockText(settings.packLock);
   const basis = [
     ...roots.map(({ name, range }) => `${name}@${range}`).sort(),
