@@ -87,6 +87,9 @@ export class Reception implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
+    // undici passes an empty chunk when it is resumed between two packets. To pause for it would repeat that at once,
+    // for ever: the next packet is read only after the promises of this round.
+    if (chunk.byteLength === 0) return;
     this.#bytesLeft -= chunk.byteLength;
     if (this.#bytesLeft < 0) {
       const happened = `The answer has more than ${this.#options.bytesMax} bytes.`;

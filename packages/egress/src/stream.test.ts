@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { failsWith, loopbackEgress, textOf } from './testing/egress.ts';
 import { httpServer } from './testing/server.ts';
@@ -82,4 +83,23 @@ test('a server that falls silent within a body is not waited for, one that goes 
   const silent = failsWith(reader.read(), 'timeout');
   t.mock.timers.tick(1_000);
   assert.match((await silent).message, /sent nothing for 1000 ms/);
+});
+
+test('a reader that lags behind waits for bytes, also where a packet ends within a chunk', async (t) => {
+  const socket = Promise.withResolvers<Socket>();
+  const port = await httpServer(t, (request, response) => {
+    response.writeHead(200, { 'transfer-encoding': 'chunked' }).flushHeaders();
+    socket.resolve(request.socket);
+  });
+  const { body } = await egress.stream(`http://127.0.0.1:${port}/`);
+  const server = await socket.promise;
+  const reader = body.getReader();
+  const next = async (): Promise<string> => textOf((await reader.read()).value ?? new Uint8Array());
+  const first = next();
+  server.write('5\r\nfirst\r\n6\r\nsec');
+  assert.deepEqual([await first, await next()], ['first', 'sec']);
+  const last = next();
+  server.write('ond\r\n0\r\n\r\n');
+  assert.equal(await last, 'ond');
+  assert.equal((await reader.read()).done, true);
 });
