@@ -3,7 +3,7 @@ import { SCOPES } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret } from './auth.ts';
-import { newKeyId, newSecret } from './key-secret.ts';
+import { newKeyId, newPrincipal, newSecret } from './key-secret.ts';
 import { type Environment, type Read, SettingsError } from './setting-readers.ts';
 
 export const DEFAULT_TENANT = 'default';
@@ -11,6 +11,7 @@ const ADMIN_KEY_VARIABLE = 'GANTRY_ADMIN_KEY';
 const ADMIN_KEY_LENGTH_MIN = 32;
 /** The fixed id of the key from the environment: a new value replaces the previous one. */
 const ENVIRONMENT_KEY_ID = 'key_environment';
+const ENVIRONMENT_PRINCIPAL = 'principal_environment';
 const ADMIN_SCOPES: readonly string[] = [...SCOPES, HOST_ADMIN];
 const SHOWN_NAME = 'admin';
 /** The name of a key until it was printed. If a start ends before that, a later start must create another key. */
@@ -49,10 +50,11 @@ export interface AdminKey {
   shown(): Promise<void>;
 }
 
-const newAdminKey = (keyId: string, name: string, secret: string, at: number): KeyRecord => ({
-  keyId,
+type Named = Pick<KeyRecord, 'keyId' | 'principal' | 'name'>;
+
+const newAdminKey = (named: Named, secret: string, at: number): KeyRecord => ({
+  ...named,
   tenant: DEFAULT_TENANT,
-  name,
   hash: hashSecret(secret),
   scopes: ADMIN_SCOPES,
   createdAt: at,
@@ -88,7 +90,8 @@ export async function ensureAdminKey(
     adminKey === undefined && stored.every(({ name }) => name === UNSHOWN_NAME)
       ? newSecret(DEFAULT_TENANT, randomBytes)
       : undefined;
-  const made = secret === undefined ? [] : [newAdminKey(newKeyId(randomBytes), UNSHOWN_NAME, secret, at)];
+  const named = { keyId: newKeyId(randomBytes), principal: newPrincipal(randomBytes), name: UNSHOWN_NAME };
+  const made = secret === undefined ? [] : [newAdminKey(named, secret, at)];
   if (changed.length + made.length > 0) await put([...changed, ...made]);
   return {
     ...(secret !== undefined && { created: secret }),
@@ -105,7 +108,8 @@ async function givenKey(
   at: number,
 ): Promise<KeyRecord | undefined> {
   if (adminKey === undefined) return undefined;
-  const key = newAdminKey(ENVIRONMENT_KEY_ID, SHOWN_NAME, adminKey, at);
+  const named = { keyId: ENVIRONMENT_KEY_ID, principal: ENVIRONMENT_PRINCIPAL, name: SHOWN_NAME };
+  const key = newAdminKey(named, adminKey, at);
   const known = await records.keyByHash(key.hash);
   if (!known || known.keyId === ENVIRONMENT_KEY_ID) return key;
   if (known.tenant === DEFAULT_TENANT && isAdmin(known, at)) return undefined;

@@ -21,6 +21,7 @@ async function serve(t: TestContext): Promise<Api> {
     const record = {
       keyId: `key_${tenant}`,
       tenant,
+      principal: `principal_${tenant}`,
       name: tenant,
       hash: hashSecret(tenant),
       scopes: [],

@@ -28,6 +28,8 @@ export type Api = FastifyInstance<
 export interface Caller {
   readonly keyId: string;
   readonly tenant: string;
+  /** Whoever acts. Keys change by rotation, their principal stays. */
+  readonly principal: string;
   readonly scopes: ReadonlySet<string>;
 }
 

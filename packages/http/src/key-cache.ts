@@ -53,7 +53,8 @@ export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () 
         remember(unknown, UNKNOWN_MAX, hash, { value: null, until });
         return null;
       }
-      const caller = { keyId: record.keyId, tenant: record.tenant, scopes: new Set(record.scopes) };
+      const { keyId, tenant, principal, scopes } = record;
+      const caller = { keyId, tenant, principal, scopes: new Set(scopes) };
       const value = { record, caller };
       unknown.delete(hash);
       remember(known, KNOWN_MAX, hash, { value, until });

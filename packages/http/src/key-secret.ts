@@ -19,5 +19,10 @@ export function newSecret(tenant: string, randomBytes: RandomBytes): string {
   return `${isTestTenant(tenant) ? TEST_PREFIX : LIVE_PREFIX}${random}`;
 }
 
-export const newKeyId = (randomBytes: RandomBytes): string =>
-  `key_${Buffer.from(randomBytes(12)).toString('hex')}`;
+const newId = (prefix: string, randomBytes: RandomBytes): string =>
+  `${prefix}_${Buffer.from(randomBytes(12)).toString('hex')}`;
+
+export const newKeyId = (randomBytes: RandomBytes): string => newId('key', randomBytes);
+
+/** A principal is opaque: it says nothing about the person or service. */
+export const newPrincipal = (randomBytes: RandomBytes): string => newId('principal', randomBytes);

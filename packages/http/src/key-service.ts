@@ -6,7 +6,7 @@ import { hashSecret } from './auth.ts';
 import type { Caller } from './context.ts';
 import type { Answer, RecordAnswer } from './idempotency.ts';
 import type { KeyCache } from './key-cache.ts';
-import { isTestTenant, liveTenant, newKeyId, newSecret, testTenant } from './key-secret.ts';
+import { isTestTenant, liveTenant, newKeyId, newPrincipal, newSecret, testTenant } from './key-secret.ts';
 
 export const ROTATION_GRACE_SECONDS = 86_400;
 
@@ -20,6 +20,7 @@ export interface KeyAddress {
 const summary = (key: KeyRecord): KeySummary => ({
   keyId: key.keyId,
   tenant: key.tenant,
+  principal: key.principal,
   name: key.name,
   scopes: [...key.scopes],
   createdAt: isoTime(key.createdAt),
@@ -66,6 +67,10 @@ const SHOWN_ONCE = {
   }),
 };
 
+interface Wanted extends Pick<KeyRecord, 'tenant' | 'principal' | 'name' | 'scopes'> {
+  readonly lifetimeMs: number | null;
+}
+
 export interface KeyServiceOptions {
   readonly store: Pick<Store, 'records' | 'commit'>;
   readonly cache: KeyCache;
@@ -93,11 +98,12 @@ export class KeyService {
     const { name, scopes, expiresInSeconds } = wanted;
     checkScopes(caller, scopes);
     const lifetimeMs = expiresInSeconds === undefined ? null : expiresInSeconds * 1000;
-    const { key, body } = this.#mint({ tenant, name, scopes, lifetimeMs });
+    const principal = newPrincipal(this.#options.randomBytes);
+    const { key, body } = this.#mint({ tenant, principal, name, scopes, lifetimeMs });
     return this.#put([key], record, { status: 201, body }, SHOWN_ONCE);
   }
 
-  /** The new key gets the expiry of the old one; the old key ends with its grace period. */
+  /** The new key gets the principal and the lifetime of the old one; the old key ends with its grace period. */
   async rotate(
     address: KeyAddress,
     graceSeconds: number,
@@ -108,9 +114,9 @@ export class KeyService {
     if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= at)) {
       throw new OpenwopError('conflict', { message: 'This key is no longer valid. Create a new one.' });
     }
-    const { tenant, name, scopes } = old;
+    const { tenant, principal, name, scopes } = old;
     const lifetimeMs = old.expiresAt === null ? null : old.expiresAt - old.createdAt;
-    const { key, body } = this.#mint({ tenant, name, scopes, lifetimeMs });
+    const { key, body } = this.#mint({ tenant, principal, name, scopes, lifetimeMs });
     const graceEnd = at + graceSeconds * 1000;
     const retired = { ...old, expiresAt: Math.min(old.expiresAt ?? graceEnd, graceEnd) };
     return this.#put([key, retired], record, { status: 201, body }, SHOWN_ONCE);
@@ -138,7 +144,7 @@ export class KeyService {
     return key;
   }
 
-  #mint(wanted: Pick<KeyRecord, 'tenant' | 'name' | 'scopes'> & { readonly lifetimeMs: number | null }) {
+  #mint(wanted: Wanted) {
     const { now, randomBytes } = this.#options;
     const { lifetimeMs, ...rest } = wanted;
     const secret = newSecret(rest.tenant, randomBytes);

@@ -24,6 +24,7 @@ export const RotateKeyRequest = closedObject({
 export const KeySummary = Type.Object({
   keyId: Type.String(),
   tenant: Type.String(),
+  principal: Type.String(),
   name: Type.String(),
   scopes: Texts,
   createdAt: Type.String(),

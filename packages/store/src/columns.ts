@@ -60,7 +60,8 @@ export const WORKFLOWS = table(`
   workflows (tenant text, workflowId text, hash text, version text, name text, registeredAt bigint)
 `);
 export const KEYS = table(`
-  keys (keyId text, tenant text, name text, hash text, scopes text, createdAt bigint, expiresAt bigint, revokedAt bigint)
+  keys (keyId text, tenant text, principal text, name text, hash text, scopes text, createdAt bigint,
+    expiresAt bigint, revokedAt bigint)
 `);
 export const ENTRIES = table(`
   entries (kind text, tenant text, id text, version bigint, workspace text, ref text, dueAt bigint, expiresAt bigint,

@@ -90,6 +90,8 @@ export interface WorkflowRecord {
 export interface KeyRecord {
   readonly keyId: string;
   readonly tenant: string;
+  /** Whoever acts with the key. A rotation keeps it. */
+  readonly principal: string;
   readonly name: string;
   /** SHA-256 of the key, hex. */
   readonly hash: string;

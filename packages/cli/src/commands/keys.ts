@@ -32,6 +32,7 @@ const ACTIONS: Actions = {
         columns: {
           KEY: 'keyId',
           NAME: 'name',
+          PRINCIPAL: 'principal',
           TENANT: 'tenant',
           STATE: stateOf,
           SCOPES: ({ scopes }) => scopes.join(','),

@@ -19,8 +19,8 @@ const READ = {
 
 export function aiRoutes(app: Api, providers: Pick<Providers, 'list'>, { media }: Pick<Ai, 'media'>): void {
   app.get('/v1/host/gantry/ai/providers', { schema: LIST }, async (request) => {
-    const { tenant, keyId } = callerOf(request);
-    return { providers: await providers.list(ownerOf({ tenant, principal: keyId })) };
+    const { tenant, principal } = callerOf(request);
+    return { providers: await providers.list(ownerOf({ tenant, principal })) };
   });
   // The link is the credential
   app.get(`${MEDIA_ROOT}:tenant/:mediaId`, { schema: READ }, async (request, reply) => {

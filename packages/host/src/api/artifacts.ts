@@ -131,12 +131,12 @@ function editingRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
 
   app.post(`${url}::register`, { schema: REGISTER }, (request, reply) => {
     const { runId, artifactId } = request.params;
-    const { tenant, keyId } = callerOf(request);
+    const { tenant, principal } = callerOf(request);
     const operation = `POST /v1/host/gantry/runs/${runId}/artifacts/${artifactId}:register`;
     return idempotency.answer(request, reply, operation, async (record) => {
       const about = await workingCopies.toRegister({ tenant, runId }, artifactId);
       if (!about) throw missingRun(deps, runId);
-      const command = { type: 'registerArtifact', ...about, by: keyId } as const;
+      const command = { type: 'registerArtifact', ...about, by: principal } as const;
       const terms: CommandTerms = {
         answer: { type: 'registered', artifactId },
         status: 200,

@@ -14,7 +14,10 @@ const ACCEPT = { resumeValue: { action: 'accept' } };
 const gate = (id: string, config: JsonObject) => workflow(id, [node('gate', 'core.approvalGate', config)]);
 const WORKFLOWS = [
   gate('two', { title: 'Spend <b>much</b>?', requiredApprovals: 2, artifactData: { amount: 3 } }),
-  gate('named', { approversList: ['ada', 'bob', 'key_000000000000000000000000'], requiredApprovals: 2 }),
+  gate('named', {
+    approversList: ['ada', 'bob', 'principal_000000000000000000000000'],
+    requiredApprovals: 2,
+  }),
   gate('brief', { timeoutMs: 3_600_000, audience: { subjects: ['eve'] } }),
   gate('strict', { profile: 'openwop-interrupt-auth-required', audience: { subjects: ['eve'] } }),
   gate('every', { actions: ['accept', 'reject', 'refine', 'edit-accept', 'ask'], artifactData: { n: 1 } }),
@@ -103,7 +106,7 @@ test('links are for people whose answer would count, made by keys with a scope o
   assert.match(stranger.json().message, /A link for eve could not answer: .*approvers/);
   // A link never counts as a key, though the gate names one
   for (const person of [
-    'key_000000000000000000000000',
+    'principal_000000000000000000000000',
     'token:x',
     'host:timeout',
     'k/ada',

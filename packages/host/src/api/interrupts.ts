@@ -161,8 +161,8 @@ export function refusalError({ code, message, details }: Refusal): OpenwopError 
 const namedIn = (scopes: ReadonlySet<string>, prefix: 'role:' | 'group:'): string[] =>
   [...scopes].flatMap((scope) => (scope.startsWith(prefix) ? [scope.slice(prefix.length)] : []));
 
-export const resolverOf = ({ keyId, scopes }: Caller): Resolver => ({
-  principal: keyId,
+export const resolverOf = ({ principal, scopes }: Caller): Resolver => ({
+  principal,
   roles: namedIn(scopes, 'role:'),
   groups: namedIn(scopes, 'group:'),
   scopes: [...scopes],

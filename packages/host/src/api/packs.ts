@@ -90,7 +90,7 @@ export function packRoutes(app: Api, service: PackService, idempotency: Idempote
   );
 
   app.post(`${ONE}/grants`, { schema: GRANT }, async (request) =>
-    service.grant(addressOf(request), request.body.requires, callerOf(request).keyId),
+    service.grant(addressOf(request), request.body.requires, callerOf(request).principal),
   );
 
   app.delete(ONE, { schema: REMOVE }, (request, reply) => {
@@ -114,7 +114,7 @@ function installRoute(app: Api, service: PackService): void {
   );
   app.post(URL, { schema: INSTALL, bodyLimit }, async (request, reply) => {
     const { body } = request;
-    const { tenant, keyId: by } = callerOf(request);
+    const { tenant, principal: by } = callerOf(request);
     if (Check(PackPlan, body)) {
       const result = await service.installPlan({ tenant, by, ...planned(body) });
       return reply.code(result.installed.length > 0 ? 201 : 200).send(result);

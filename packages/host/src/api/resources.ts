@@ -39,8 +39,8 @@ export const personOf = (
   request: unknown,
   claim?: Extract<Caller, { kind: 'person' }>['request'],
 ): Caller => {
-  const { tenant, keyId } = callerOf(request);
-  return { kind: 'person', tenant, actor: keyId, ...(claim && { request: claim }) };
+  const { tenant, principal } = callerOf(request);
+  return { kind: 'person', tenant, actor: principal, ...(claim && { request: claim }) };
 };
 
 const etagOf = ({ version }: Shown<View>): string => `"${version}"`;

@@ -51,7 +51,7 @@ const VERBS: readonly Verb[] = [
     body: CancelRunRequest,
     response: { 200: CancelRunResponse },
     answer: { type: 'cancelled' },
-    command: (asked, { keyId }) => ({ type: 'cancel', ...asked, by: keyId }),
+    command: (asked, { principal }) => ({ type: 'cancel', ...asked, by: principal }),
     isThere: (run) => isTerminal(run.status) || isCancelled(run),
   },
   {
@@ -136,8 +136,8 @@ export function runControlRoutes(app: Api, deps: ApiDeps, idempotency: Idempoten
   app.post('/v1/runs::bulk-cancel', { attachValidation: true, schema: BULK_CANCEL }, (request, reply) => {
     if (request.validationError) throw withRunIdsMax(request.validationError);
     const { runIds, reason } = request.body;
-    const { tenant, keyId } = callerOf(request);
-    const command = { type: 'cancel', ...given({ reason }), by: keyId } as const;
+    const { tenant, principal } = callerOf(request);
+    const command = { type: 'cancel', ...given({ reason }), by: principal } as const;
     return idempotency.answer(request, reply, 'POST /v1/runs:bulk-cancel', async () => {
       const cancelled = runIds.map((runId) => cancelOne(deps, { tenant, runId }, command));
       const body = JSON.stringify({ results: await Promise.all(cancelled) });

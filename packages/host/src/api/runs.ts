@@ -101,7 +101,7 @@ async function toNewRun(
   const inputs = (body.inputs ?? {}) as JsonObject;
   await checkAdmission(deps.workflows, caller.tenant, workflow, { inputs, configurable });
   return {
-    owner: { tenant: caller.tenant, principal: caller.keyId },
+    owner: { tenant: caller.tenant, principal: caller.principal },
     workflow,
     ...(body.scopeId !== undefined && { scopeId: body.scopeId }),
     inputs,

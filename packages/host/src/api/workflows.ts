@@ -82,13 +82,13 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
     },
     (request, reply) =>
       idempotency.answer(request, reply, 'POST /v1/host/gantry/workflows', async () => {
-        const { tenant, keyId, scopes } = callerOf(request);
+        const { tenant, principal, scopes } = callerOf(request);
         const { packs } = request.body;
         if (scopes.has('packs:install') && Check(WorkflowPacks, packs))
-          await deps.services.packs.service.installPinned(tenant, packs, keyId);
+          await deps.services.packs.service.installPinned(tenant, packs, principal);
         const terms = { replace: request.query.replace === 'true' };
         const record = await workflows.register(tenant, request.body, terms);
-        const owner = ownerOf({ tenant, principal: keyId });
+        const owner = ownerOf({ tenant, principal });
         warn(reply, [
           ...record.warnings.map(inWords),
           ...(await foreseenFailures(deps, owner, request.body as WorkflowDefinition)),

@@ -32,7 +32,7 @@ export interface EvaluationOptions extends Pick<Parts, 'changes' | 'now' | 'log'
   readonly outbox: Pick<WebhookOutbox, 'writesOf' | 'committed'>;
 }
 
-const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): RunOwner => ({ tenant, principal: keyId });
+const ownerOf = ({ tenant, record: { principal } }: StoredHeartbeat): RunOwner => ({ tenant, principal });
 
 export type Begun =
   | { readonly kind: 'evaluating'; readonly runId: string }

@@ -20,8 +20,8 @@ export type HeartbeatState =
   | { readonly status: 'evaluating'; readonly runId: string; readonly deadline: number };
 
 export interface HeartbeatRecord {
-  /** The key that registered the heartbeat, and that owns its runs. */
-  readonly keyId: string;
+  /** Registered the heartbeat, and owns its runs. */
+  readonly principal: string;
   readonly workflowId: string;
   readonly inputs: JsonObject;
   readonly intervalMs: number;
@@ -88,7 +88,7 @@ export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undef
     create({ workflowId, inputs = {}, intervalSec, maxRuntimeMs, enqueue }, _, { now, caller }) {
       const intervalMs = Math.max(intervalSec, HEARTBEAT_LIMITS.minIntervalSec) * 1_000;
       return {
-        keyId: caller.actor,
+        principal: caller.actor,
         workflowId,
         intervalMs,
         seen: null,

@@ -7,7 +7,7 @@ import type { InterruptTokens, PersonalToken } from './interrupt-token.ts';
 const PEOPLE_MAX = 100;
 const NAME_MAX = 128;
 /** Prefixes of principals that are not people, and the separator between a key and the voter that it names. */
-const RESERVED = /^(key_|token:|host:|quorum:)|\//;
+const RESERVED = /^(key_|principal_|token:|host:|quorum:)|\//;
 const UNREADABLE = /^\s|\s$|[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 
 /** Why this name is not permitted; undefined if it is. */
@@ -15,7 +15,7 @@ export function nameProblem(person: string): string | undefined {
   if (person === '' || person.length > NAME_MAX) return `must have 1 to ${NAME_MAX} characters`;
   if (UNREADABLE.test(person)) return 'has leading or trailing spaces, or invisible characters';
   return RESERVED.test(person)
-    ? 'has a slash, or begins like the id of a key, a token or the host'
+    ? 'has a slash, or begins like the id of a key, a principal, a token or the host'
     : undefined;
 }
 

@@ -79,4 +79,4 @@ async function createRun(
 }
 
 const ownerOf = (tenant: string, { source }: ScheduleRecord): RunOwner =>
-  source.kind === 'api' ? { tenant, principal: source.keyId } : { tenant };
+  source.kind === 'api' ? { tenant, principal: source.principal } : { tenant };

@@ -25,7 +25,7 @@ export type ScheduleState =
   | { readonly status: 'ended' };
 
 export type ScheduleSource =
-  | { readonly kind: 'api'; readonly keyId: string }
+  | { readonly kind: 'api'; readonly principal: string }
   | { readonly kind: 'trigger'; readonly triggerId: string };
 
 export interface ScheduleRecord extends Omit<Ticking, 'nextAt' | 'caughtUp'> {
@@ -81,7 +81,7 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
       lastFire: null,
       lastError: null,
       missedTicks: input.missedTicks ?? MISSED_TICKS_DEFAULT,
-      source: { kind: 'api', keyId: caller.actor },
+      source: { kind: 'api', principal: caller.actor },
     };
   },
   verbs: {

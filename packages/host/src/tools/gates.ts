@@ -1,7 +1,7 @@
 /** The checks before a tool call: the required scopes, and the permitted number of calls. */
 import { hash } from 'node:crypto';
 import { type EmittedEvent, OpenwopError } from '@gantry/protocol';
-import type { CommitGroup, Store } from '@gantry/store';
+import type { CommitGroup, KeyRecord, Store } from '@gantry/store';
 import type { CalledTool, CallingRun, CallRecord } from '@gantry/surfaces';
 import { countingOne, runCounter } from '../ai/ledger.ts';
 import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
@@ -31,13 +31,16 @@ export interface ToolHook {
 /** The scopes of a principal; null if they are unknown. */
 export type ScopesOf = (tenant: string, principal: string) => Promise<readonly string[] | null>;
 
-/** The scopes of keys: a principal is the id of the key that started the run. */
+/** The scopes of the valid keys of a principal; null if it has none. */
 export const keyScopes =
   ({ records }: Pick<Store, 'records'>, now: () => number): ScopesOf =>
   async (tenant, principal) => {
-    const key = (await records.keys(tenant)).find(({ keyId }) => keyId === principal);
-    const isValid = key?.revokedAt === null && (key.expiresAt === null || key.expiresAt > now());
-    return isValid ? key.scopes : null;
+    const isValid = (key: KeyRecord): boolean =>
+      key.principal === principal &&
+      key.revokedAt === null &&
+      (key.expiresAt === null || key.expiresAt > now());
+    const valid = (await records.keys(tenant)).filter(isValid);
+    return valid.length === 0 ? null : [...new Set(valid.flatMap(({ scopes }) => scopes))];
   };
 
 /** Refuses an unknown principal, and one that lacks a scope. */

@@ -100,7 +100,7 @@ async function start(options: DispatchOptions, { record }: Trigger, pending: Pen
   const { runtime, workflows, now } = options;
   const { tenant, state } = pending;
   const { workflowId, inputMapping, origin } = record;
-  const owner = origin.kind === 'api' ? { tenant, principal: origin.keyId } : { tenant };
+  const owner = origin.kind === 'api' ? { tenant, principal: origin.principal } : { tenant };
   const run = await admit(workflows, owner, { workflowId, inputs: mapInputs(inputMapping, state.event) });
   const { subscriptionId, dedupKey, attempts: attempt } = pending.record;
   await runtime.create(

@@ -181,9 +181,9 @@ export function newTriggerSecret(options: SecretOptions, id: string) {
   return { secret, secretFingerprint: fingerprint.slice(0, FINGERPRINT_LENGTH) };
 }
 
-function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted {
+function wantedOf(body: TriggerSubscriptionRegistration, principal: string): Wanted {
   const { source, workflowId } = body;
-  const origin = { kind: 'api', keyId } as const;
+  const origin = { kind: 'api', principal } as const;
   if (source === 'queue') return queueRegistration(body, origin);
   if (body.topic !== undefined || body.consumerGroup !== undefined)
     throw invalid(`\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`);

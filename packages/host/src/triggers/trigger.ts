@@ -37,9 +37,9 @@ export interface StateChange {
   readonly reason?: TriggerReason;
 }
 
-/** What asked for it: a key over the API, or a trigger of a workflow definition. */
+/** What asked for it: a principal over the API, or a trigger of a workflow definition. */
 export type Origin =
-  | { readonly kind: 'api'; readonly keyId: string }
+  | { readonly kind: 'api'; readonly principal: string }
   | { readonly kind: 'trigger'; readonly triggerId: string };
 
 interface WantedOfAny {

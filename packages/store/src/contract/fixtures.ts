@@ -152,6 +152,7 @@ export const workflowRecord = (
 export const keyRecord = (keyId: string, over: Partial<KeyRecord> = {}): KeyRecord => ({
   keyId,
   tenant: TENANT,
+  principal: `principal-of-${keyId}`,
   name: keyId,
   hash: `hash-of-${keyId}`,
   scopes: ['runs:read', 'runs:write'],

@@ -97,6 +97,7 @@ create table workflows (
 create table keys (
   key_id text collate "C" not null primary key,
   tenant text collate "C" not null,
+  principal text collate "C" not null,
   name text collate "C" not null,
   hash text collate "C" not null,
   scopes text not null,

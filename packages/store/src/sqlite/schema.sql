@@ -97,6 +97,7 @@ create table workflows (
 create table keys (
   key_id text not null primary key,
   tenant text not null,
+  principal text not null,
   name text not null,
   hash text not null,
   scopes text not null,

@@ -48,7 +48,8 @@ export function agentLoopSeam(app: Api, drive: Drive): void {
     const key = await drive.start(caller, [worker, loop(turns, suspendAtTurn)]);
     const { run } = await drive.atRest(key);
     const suspended = firstInterrupt(run) !== undefined;
-    if (suspended && resume === true) await drive.answer(key, { action: 'accept' }, resolver(caller.keyId));
+    if (suspended && resume === true)
+      await drive.answer(key, { action: 'accept' }, resolver(caller.principal));
     else if (suspended) await drive.close(key);
     await drive.atRest(key);
     const events = await drive.events(key);

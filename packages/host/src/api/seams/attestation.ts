@@ -63,7 +63,7 @@ export function attestationSeam(app: Api, drive: Drive): void {
     const asked = await drive.atRest(key);
     if (asked.run.interrupts.get('child')) {
       if (body.approvalAction === undefined) await drive.close(key);
-      else await drive.answer(key, answerOf(body.approvalAction, outputs), resolver(caller.keyId));
+      else await drive.answer(key, answerOf(body.approvalAction, outputs), resolver(caller.principal));
     }
     const { run, snapshot } = await drive.atRest(key);
     const harvested = (await drive.events(key)).find(

@@ -6,12 +6,12 @@ test('a key may do what its scopes say; who is unknown or revoked may do nothing
   const seam = await seamTest(t);
   const made = await seam.post('/v1/host/gantry/keys', { name: 'reader', scopes: ['runs:read'] });
   assert.equal(made.statusCode, 201, made.body);
-  const { keyId } = made.json();
+  const { keyId, principal } = made.json();
   const decide = async (principal: string, action: string): Promise<boolean> =>
     (await seam.drive('authorization/decide', { principal, action, resource: 'runs' })).allowed;
-  assert.equal(await decide(keyId, 'runs:read'), true);
-  assert.equal(await decide(keyId, 'runs:create'), false);
+  assert.equal(await decide(principal, 'runs:read'), true);
+  assert.equal(await decide(principal, 'runs:create'), false);
   assert.equal(await decide('nobody', 'runs:read'), false);
   await seam.request({ method: 'DELETE', url: `/v1/host/gantry/keys/${keyId}` });
-  assert.equal(await decide(keyId, 'runs:read'), false);
+  assert.equal(await decide(principal, 'runs:read'), false);
 });

@@ -15,8 +15,8 @@ const Echo = Type.Object({ canary: Type.String({ minLength: 8, maxLength: 1_024 
 
 export function credentialSeam(app: Api, deps: ApiDeps, drive: Drive, { service }: Credentials): void {
   seam(app, 'credentials/echo', Echo, async (caller, { canary }) => {
-    const { tenant, keyId } = caller;
-    const owner = { kind: 'person', tenant, actor: keyId } as const;
+    const { tenant, principal } = caller;
+    const owner = { kind: 'person', tenant, actor: principal } as const;
     const ref = `conformance-echo-${randomUUID()}`;
     await service.create(owner, { ref, scope: 'user', value: canary });
     try {

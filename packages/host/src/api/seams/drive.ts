@@ -56,11 +56,11 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
   }
 
   return {
-    async start({ tenant, keyId }, definitions, inputs = {}, configurable = {}, more = {}) {
+    async start({ tenant, principal }, definitions, inputs = {}, configurable = {}, more = {}) {
       await workflows.registerAll(tenant, definitions);
       const run = await admit(
         workflows,
-        { tenant, principal: keyId },
+        { tenant, principal },
         {
           workflowId: definitions.at(-1)!.id,
           inputs,

@@ -45,8 +45,8 @@ export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { service, evalu
   const creating = limiter({ max: 1 });
 
   /** Maps the caller's name to a heartbeat of the host, by the id of its predicate. */
-  async function heartbeatOf({ tenant, keyId }: Caller, name: string): Promise<string> {
-    const caller = { kind: 'person', tenant, actor: keyId } as const;
+  async function heartbeatOf({ tenant, principal }: Caller, name: string): Promise<string> {
+    const caller = { kind: 'person', tenant, actor: principal } as const;
     const workflowId = seamIdFor('heartbeat', { name });
     const listed = await service.list(caller, { limit: HEARTBEAT_LIMITS.perTenantMax });
     const known = listed.findLast(({ view }) => view.workflowId === workflowId);

@@ -23,7 +23,7 @@ const Fetch = Type.Object({
 const CALL_MS_MAX = 30_000;
 
 export function httpSeams(app: Api, deps: ApiDeps, surfaces: Surfaces, packs: Packs, drive: Drive): void {
-  seam(app, 'http/safe-fetch', Fetch, async ({ tenant, keyId }, body) => {
+  seam(app, 'http/safe-fetch', Fetch, async ({ tenant, principal }, body) => {
     const { url, init = {}, simulateRebindTo: rebound } = body;
     const egress =
       rebound === undefined
@@ -33,7 +33,7 @@ export function httpSeams(app: Api, deps: ApiDeps, surfaces: Surfaces, packs: Pa
     const membersFor = gate ? nodeMembers(gate, surfaces.tools) : surfaces.membersFor;
     const told: EmittedEvent[] = [];
     const signal = AbortSignal.timeout(CALL_MS_MAX);
-    const { call } = membersOutside(deps, { membersFor }, told)({ tenant, principal: keyId }, signal);
+    const { call } = membersOutside(deps, { membersFor }, told)({ tenant, principal }, signal);
     const io = { dispatch: 0, ordinal: 0, signal, send: async () => {} };
     const ended = await call('http.safeFetch', [url, init as JsonObject], io).then(
       (answer) => ({ outcome: 'fetched', status: (answer as { status: number }).status }) as const,

@@ -6,7 +6,7 @@ import type { Installed, PackService } from '../../packs/pack-service.ts';
 /** The suite installs different content under the same version, as with development packs. */
 export async function install(
   service: Pick<PackService, 'install'>,
-  { tenant, keyId: by }: Caller,
+  { tenant, principal: by }: Caller,
   manifest: object,
   files: Readonly<Record<string, string>> = {},
 ): Promise<Installed> {

@@ -60,7 +60,7 @@ const SYNTHETIC = {
 
 async function authorized(oauth: OAuth, caller: Caller, asked: Static<typeof Roundtrip>): Promise<string> {
   const { provider } = asked;
-  const person: Changing = { kind: 'person', tenant: caller.tenant, actor: caller.keyId };
+  const person: Changing = { kind: 'person', tenant: caller.tenant, actor: caller.principal };
   const clientSecret = crypto.randomUUID();
   await oauth.clients.configure(person, { provider, clientId: 'openwop-conformance', clientSecret });
   const challenged = { challenge: '' };

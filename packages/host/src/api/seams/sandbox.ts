@@ -50,9 +50,9 @@ export function sandboxSeams(app: Api, packs: Packs, outside: MembersOutside): v
     const { message } = inspection.error;
     throw new OpenwopError('pack_load_failure', { message, details: { packId } });
   });
-  seam(app, 'test/sandbox-invoke', Invoke, ({ tenant, keyId }, body) => {
+  seam(app, 'test/sandbox-invoke', Invoke, ({ tenant, principal }, body) => {
     const signal = AbortSignal.timeout(packs.limits.wallClockMs + WALL_CLOCK_MS_MAX);
-    const { call } = outside({ tenant, principal: keyId }, signal);
+    const { call } = outside({ tenant, principal }, signal);
     return invoke(packs, tenant, body, call);
   });
 }

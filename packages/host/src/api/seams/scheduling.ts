@@ -19,9 +19,9 @@ const Tick = Type.Object({
 export type SeamSchedules = Pick<Schedules, 'service' | 'fireAt'>;
 
 export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: SeamSchedules): void {
-  seam(app, 'scheduling/tick', Tick, async ({ tenant, keyId }, tick) => {
+  seam(app, 'scheduling/tick', Tick, async ({ tenant, principal }, tick) => {
     const { scenario, missedTicks = MISSED_DEFAULT } = tick;
-    const caller = { kind: 'person', tenant, actor: keyId } as const;
+    const caller = { kind: 'person', tenant, actor: principal } as const;
     const { workflowId } = await workflows.register(tenant, noop(seamId('scheduled')));
     const ticks = scenario === 'single-tick' ? 1 : missedTicks + 1;
     const endAt = schedules.service.all('preview', { cron: CRON, count: ticks }).times.at(-1)!;

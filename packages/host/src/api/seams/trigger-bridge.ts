@@ -95,8 +95,8 @@ export function triggerBridgeSeam(
     return (await service.register(caller, wanted, '')).subscription.subscriptionId;
   }
 
-  seam(app, 'trigger-bridge/ingest', IngestEvent, async ({ tenant, keyId }, body) => {
-    const caller: Caller = { kind: 'person', tenant, actor: keyId };
+  seam(app, 'trigger-bridge/ingest', IngestEvent, async ({ tenant, principal }, body) => {
+    const caller: Caller = { kind: 'person', tenant, actor: principal };
     const subscriptionId = await subscribe(caller, body.source);
     try {
       await ingest(subscriptionId, requestOf(body));
@@ -114,8 +114,8 @@ export function triggerBridgeSeam(
     }
   });
 
-  seam(app, 'trigger-bridge/deliver', Deliver, async ({ tenant, keyId }, body) => {
-    const caller: Caller = { kind: 'person', tenant, actor: keyId };
+  seam(app, 'trigger-bridge/deliver', Deliver, async ({ tenant, principal }, body) => {
+    const caller: Caller = { kind: 'person', tenant, actor: principal };
     const subscriptionId = await subscribe(caller);
     const trigger = await findTrigger(store.entries, subscriptionId);
     if (!trigger) throw new OpenwopError('not_found');

@@ -183,7 +183,8 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     ['other', 'globex'],
   ] as const) {
     const dates = { createdAt: now(), expiresAt: null, revokedAt: null };
-    const record = { keyId: `key_${name}`, tenant, name, hash: hashSecret(name), scopes: SCOPES, ...dates };
+    const named = { keyId: `key_${name}`, principal: `principal_${name}`, name };
+    const record = { ...named, tenant, hash: hashSecret(name), scopes: SCOPES, ...dates };
     await store.commit([[{ kind: 'putKey', record }]]);
   }
   const { app, idempotency } = createServer({

@@ -162,7 +162,15 @@ function observed(real: Store): { store: Store; committed(): Promise<void> } {
 async function addKey(store: Store, tenant: string, scopes: readonly string[]): Promise<string> {
   const secret = `gk_${randomBytes(16).toString('hex')}`;
   const keyId = `key_${randomBytes(8).toString('hex')}`;
-  const record = { keyId, tenant, name: tenant, hash: hashSecret(secret), scopes, createdAt: START };
+  const record = {
+    keyId,
+    tenant,
+    principal: keyId,
+    name: tenant,
+    hash: hashSecret(secret),
+    scopes,
+    createdAt: START,
+  };
   await store.commit([[{ kind: 'putKey', record: { ...record, expiresAt: null, revokedAt: null } }]]);
   return secret;
 }

@@ -36,8 +36,8 @@ export function catalogueWrites({ run }: Queries, blobs: BlobWrites): Writes<Kin
       deleteWorkflow(tenant, workflowId);
       return 'won';
     },
-    putKey({ record: { keyId, tenant, name, hash, scopes, createdAt, expiresAt, revokedAt } }) {
-      putKey(keyId, tenant, name, hash, JSON.stringify(scopes), createdAt, expiresAt, revokedAt);
+    putKey({ record: { keyId, tenant, principal, name, hash, scopes, createdAt, expiresAt, revokedAt } }) {
+      putKey(keyId, tenant, principal, name, hash, JSON.stringify(scopes), createdAt, expiresAt, revokedAt);
       return 'won';
     },
   };

@@ -57,7 +57,7 @@ export function surfaceSeams(
     const caller = callerOf(request);
     const { tenantId, surface, op, args = {} } = request.body;
     if (surface === WEBHOOKS) {
-      const person = { kind: 'person', tenant: tenantOf(caller, tenantId), actor: caller.keyId } as const;
+      const person = { kind: 'person', tenant: tenantOf(caller, tenantId), actor: caller.principal } as const;
       return webhooks(person, op, args);
     }
     const operation = operationOf(surface, op);
@@ -80,7 +80,7 @@ function asking(surfaces: SeamSurfaces, outside: MembersOutside): Ask {
   return async (caller, tenantId, { path, takes, gives, absent }, args) => {
     const signal = AbortSignal.timeout(CALL_MS_MAX);
     const items: Data[] = [];
-    const asked = { tenant: tenantOf(caller, tenantId), principal: caller.keyId };
+    const asked = { tenant: tenantOf(caller, tenantId), principal: caller.principal };
     const members = outside(asked, signal);
     const send = async (item: Data): Promise<void> => {
       if (items.push(item) > ITEMS_MAX) throw new OpenwopError('payload_too_large');

@@ -1,0 +1,108 @@
+/** Keys of one principal: what a rotation keeps, and who is somebody else. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { JsonObject, NewKey } from '@gantry/protocol';
+import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { type ApiTest, apiTest } from './testing/api-test.ts';
+
+const KEYS = '/v1/host/gantry/keys';
+const CREDENTIALS = '/v1/host/gantry/credentials';
+const SCOPES = ['runs:create', 'runs:read', 'approvals:respond', 'credentials:manage', 'role:finance'];
+const ACCEPT = { resumeValue: { action: 'accept' } };
+
+const gate = (id: string, config: JsonObject) =>
+  workflow(id, [node('gate', 'core.approvalGate', { requiredApprovals: 2, ...config })]);
+const WORKFLOWS = [
+  gate('two', {}),
+  gate('distinct', { distinctVoters: true }),
+  gate('finance', { approverRoleRefs: ['finance'] }),
+];
+
+type Headers = Record<string, string>;
+const bearer = ({ key }: NewKey): Headers => ({ authorization: `Bearer ${key}` });
+
+async function newKey(api: ApiTest): Promise<NewKey> {
+  const made = await api.post(KEYS, { name: 'person', scopes: SCOPES });
+  assert.equal(made.statusCode, 201, made.body);
+  return made.json();
+}
+
+async function rotated(api: ApiTest, { keyId }: NewKey): Promise<NewKey> {
+  const made = await api.post(`${KEYS}/${keyId}/rotate`, { graceSeconds: 86_400 });
+  assert.equal(made.statusCode, 201, made.body);
+  return made.json();
+}
+
+const vote = async (api: ApiTest, runId: string, key: NewKey): Promise<JsonObject> => {
+  const answered = await api.post(`/v1/runs/${runId}/interrupts/gate`, ACCEPT, bearer(key));
+  assert.equal(answered.statusCode, 200, answered.body);
+  return answered.json();
+};
+
+async function keepsPrincipal(api: ApiTest): Promise<void> {
+  const [old, other] = [await newKey(api), await newKey(api)];
+  const next = await rotated(api, await rotated(api, old));
+  assert.match(old.principal, /^principal_[0-9a-f]{24}$/);
+  assert.equal(next.principal, old.principal);
+  assert.notEqual(next.keyId, old.keyId);
+  assert.notEqual(other.principal, old.principal);
+  const { keys } = (await api.get(KEYS)).json();
+  const listed = keys.filter(({ principal }: NewKey) => principal === old.principal);
+  assert.equal(listed.length, 3);
+}
+
+async function hasOneVote(api: ApiTest): Promise<void> {
+  for (const { id } of WORKFLOWS) {
+    const [old, other] = [await newKey(api), await newKey(api)];
+    const next = await rotated(api, old);
+    const runId = await api.start(id);
+    assert.equal((await vote(api, runId, old)).status, 'waiting-approval', id);
+    const again = await vote(api, runId, next);
+    assert.deepEqual([again.status, again.changed], ['waiting-approval', false], id);
+    assert.equal((await vote(api, runId, other)).status, 'completed', id);
+  }
+}
+
+async function keepsCredentials(api: ApiTest): Promise<void> {
+  const [old, other] = [await newKey(api), await newKey(api)];
+  const body = { ref: 'mine', kind: 'bearer', scope: 'user', audiences: ['api.example'], value: 'sk_1' };
+  const made = await api.post(CREDENTIALS, body, bearer(old));
+  assert.equal(made.statusCode, 201, made.body);
+  const next = await rotated(api, old);
+  assert.equal((await api.get(`${CREDENTIALS}/mine`, bearer(next))).statusCode, 200);
+  assert.equal((await api.get(`${CREDENTIALS}/mine`, bearer(other))).statusCode, 403);
+}
+
+async function ownsRuns(api: ApiTest): Promise<void> {
+  const old = await newKey(api);
+  const next = await rotated(api, old);
+  for (const key of [old, next]) {
+    const { runId } = (await api.post('/v1/runs', { workflowId: 'two' }, bearer(key))).json();
+    assert.equal((await api.get(`/v1/runs/${runId}`)).json().owner?.principal, old.principal);
+  }
+}
+
+const TESTS = {
+  'a rotation keeps the principal, a new key has its own': keepsPrincipal,
+  'the old and the new key have one vote in a quorum': hasOneVote,
+  'credentials of scope user stay visible': keepsCredentials,
+  'runs of both keys have one owner': ownsRuns,
+};
+
+async function opened(t: TestContext, url: string | undefined): Promise<ApiTest> {
+  const settings = url === undefined ? {} : { databaseUrl: url, masterKey: 'b'.repeat(64) };
+  return apiTest(t, { workflows: WORKFLOWS, settings });
+}
+
+for (const database of ['SQLite', 'PostgreSQL'])
+  test(`principals on ${database}`, async (t) => {
+    const fresh = database === 'PostgreSQL' ? await freshDatabase() : undefined;
+    if (fresh && 'skip' in fresh) {
+      t.skip(fresh.skip);
+      return;
+    }
+    const api = await opened(t, fresh?.url);
+    if (fresh) t.after(fresh.drop);
+    for (const [name, run] of Object.entries(TESTS)) await t.test(name, () => run(api));
+  });
