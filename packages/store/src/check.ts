@@ -11,7 +11,10 @@ export const isStorable = (text: string): boolean => text.isWellFormed() && !tex
 export const areStorable = (...texts: readonly (string | undefined)[]): boolean =>
   texts.every((text) => text === undefined || isStorable(text));
 
-/** Throws before anything is written: texts must be storable, and events dense from the expected sequence. */
+/**
+ * Throws before anything is written: texts must be storable, amounts and times safe integers, and events dense from
+ * the expected sequence.
+ */
 export function checkGroups(groups: readonly CommitGroup[]): void {
   for (const group of groups) for (const write of group) checkWrite(write);
 }
@@ -19,11 +22,11 @@ export function checkGroups(groups: readonly CommitGroup[]): void {
 function checkWrite(write: Write): void {
   switch (write.kind) {
     case 'createRun':
-      checkTexts(write.facts);
+      checkValues(write.facts);
       checkAppend(write.events, 0, write.head);
       break;
     case 'append':
-      checkTexts(write);
+      checkValues(write);
       checkAppend(write.events, write.expectedSeq, write.head);
       if (write.snapshot) assert.ok(write.snapshot.nextSeq <= write.expectedSeq + write.events.length);
       break;
@@ -33,41 +36,49 @@ function checkWrite(write: Write): void {
     case 'putContent':
     case 'deleteContent':
     case 'deleteWorkflow':
-      checkTexts(write);
+      checkValues(write);
       break;
     case 'putEntry':
-      checkTexts(write.entry);
+      checkValues(write.entry);
+      checkAmount('firstVersion', write.firstVersion ?? 0);
       checkKey(write.entry);
       assert.ok(write.entry.id !== '', 'pages begin after the empty id');
       for (const { name, value } of write.entry.index ?? []) checkShort([name, value], VALUE_BYTES_MAX);
       break;
     case 'deleteEntry':
     case 'expectEntry':
+      checkKey(write.key);
+      break;
     case 'adjust':
       checkKey(write.key);
+      checkAmount('delta', write.delta);
+      checkAmount('floor', write.floor ?? 0);
+      checkAmount('expiresAt', write.expiresAt ?? 0);
       break;
     case 'expectLease':
       break;
     default:
-      checkTexts(write.record);
+      checkValues(write.record);
   }
 }
 
 function checkAppend(events: readonly StoredEvent[], firstSeq: number, head: RunHead): void {
-  checkText(head.status);
+  checkValues(head);
   for (let i = 0; i < events.length; i++) {
     const event = events[i] as StoredEvent;
     assert.ok(event.sequence === firstSeq + i, 'events of a write are dense');
     checkText(event.type);
+    checkAmount('at', event.at);
     checkText(event.nodeId);
     checkText(event.causationId);
   }
 }
 
-function checkTexts(record: object): void {
+function checkValues(record: object): void {
   for (const name in record) {
     const value = record[name as keyof typeof record];
     if (typeof value === 'string') checkText(value);
+    else if (typeof value === 'number') checkAmount(name, value);
   }
 }
 
@@ -86,6 +97,12 @@ function checkShort(texts: readonly string[], bytesMax: number): void {
     const shown = JSON.stringify(text.slice(0, 80));
     throw new StoreError('too_long', `The id or index value ${shown}... has more than ${bytesMax} bytes.`);
   }
+}
+
+/** Columns have integers, and a read cannot return one beyond the safe ones. */
+function checkAmount(name: string, amount: number): void {
+  if (Number.isSafeInteger(amount)) return;
+  throw new StoreError('rejected', `The value ${amount} of ${name} is not an integer that can be stored.`);
 }
 
 function checkText(text: string | null): void {

@@ -3,8 +3,9 @@
  *
  * I1  A group wins or loses as a whole. A losing group writes nothing and does not affect other groups.
  * I2  A run's events are dense from 0: an append wins only at `expectedSeq` (the next free sequence).
- * I3  When `commit` resolves, everything that won survives power loss. When it rejects, `StoreError.outcome` is
- *     `not-applied` or `unknown`.
+ * I3  When `commit` resolves, everything that won survives power loss. When it rejects, nothing of its batch was
+ *     written, or `StoreError.outcome` is `unknown`; other batches are not affected. `CommitPipeline` commits a batch
+ *     that was rejected again in parts, so that a group which cannot be written fails alone.
  * I4  Every read names the tenant, or is marked host-wide.
  */
 import type { RunStatus, StoredEvent } from '@gantry/protocol';
@@ -163,7 +164,7 @@ export type Write =
   | { kind: 'expectLease'; epoch: number; now: number }
   /**
    * Adds to a counter, which starts at 0, or to `floor` if the counter is below it. Loses with `full` if a positive
-   * `delta` would raise the counter above `max`.
+   * `delta` would raise the counter above `max`. A counter never leaves the safe integers.
    */
   | {
       kind: 'adjust';

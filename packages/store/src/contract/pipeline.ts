@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CommitPipeline } from '../commit-pipeline.ts';
 import type { CurrentStore } from '../contract.ts';
-import type { CommitGroup } from '../port.ts';
+import type { CommitGroup, Write } from '../port.ts';
 import * as make from './fixtures.ts';
 import { bigText, MEGABYTE, TENANT } from './fixtures.ts';
 
@@ -29,9 +29,30 @@ export function pipelineContract(current: CurrentStore): void {
         return each.value.won ? 'won' : each.value.reason;
       });
       assert.deepEqual(outcomes, ['won', 'too_long', 'won', 'exists', 'invalid_text']);
-      assert.deepEqual(batches, [5, 1, 1, 1, 1, 1]);
+      assert.deepEqual(batches, [5, 2, 1, 1, 3, 1, 2, 1, 1]);
       assert.equal(await store.runs.row(TENANT, 'run-2'), null);
     });
+
+    for (const [what, bad] of Object.entries(BAD_WRITES)) {
+      test(`${what} fails its group alone, in its batch and in those that are committed with it`, async () => {
+        const { store } = current();
+        const pipeline = new CommitPipeline(store);
+        const through = [pipeline.commit.bind(pipeline), async (group: CommitGroup) => store.commit([group])];
+        const settled = await Promise.allSettled(
+          Array.from({ length: 60 }, (_, i) => {
+            const rest = i % 7 === 3 ? [bad] : [];
+            return through[i % 2]!([make.create(`run-${i}`), make.putEntry(`e-${i}`, null), ...rest]);
+          }),
+        );
+        for (const [i, { status }] of settled.entries()) {
+          const isBad = i % 7 === 3;
+          assert.equal(status, isBad ? 'rejected' : 'fulfilled', `group ${i}`);
+          assert.equal((await store.runs.row(TENANT, `run-${i}`)) === null, isBad, `run ${i}`);
+          assert.equal((await store.entries.get(make.key(`e-${i}`))) === null, isBad, `entry ${i}`);
+        }
+        assert.deepEqual(await store.commit([[make.create('later')]]), [{ won: true }]);
+      });
+    }
 
     test('large groups are committed alone, one at a time, while small ones go on', async () => {
       const { store } = current();
@@ -82,6 +103,18 @@ export function pipelineContract(current: CurrentStore): void {
     });
   });
 }
+
+const adjust = (delta: number): Write => ({ kind: 'adjust', key: make.key('counter'), delta });
+
+/** The last two pass the checks of the port, and throw in the database. */
+const BAD_WRITES: Readonly<Record<string, Write>> = {
+  'an amount that is no integer': adjust(1.5),
+  'an amount beyond safe integers': adjust(1e300),
+  'an amount that is no number': adjust(Number.NaN),
+  'a time that is no integer': make.putEntry('due', null, { dueAt: 0.5 }),
+  'text in a column of numbers': make.idempotency('bad', { status: 'many' as never }),
+  'a missing member': make.claimInvocation('bad', { nodeId: null as never }),
+};
 
 const idOf = (write: CommitGroup[number] | undefined): string =>
   write?.kind === 'putEntry' ? write.entry.id : '';

@@ -131,6 +131,18 @@ function adjustTests(current: CurrentStore): void {
     assert.deepEqual(results, [taken(110), taken(120), full, full, taken(130), taken(510)]);
   });
 
+  test('a counter without a maximum stops at the largest safe integer, and never loses', async () => {
+    const { store } = current();
+    const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least } = Number;
+    const results = await store.commit([[adjust(most), adjust(7)], [adjust(-8)], [adjust(least, 0, 'd')]]);
+    assert.deepEqual(results.slice(0, 2), [
+      { won: true, values: [most, most] },
+      { won: true, values: [most - 8] },
+    ]);
+    assert.deepEqual(await store.commit([[adjust(-9, 0, 'd')]]), [{ won: true, values: [least] }]);
+    assert.equal(await store.entries.counter(make.key('d')), least);
+  });
+
   test('concurrent adjustments are all counted, and none passes the maximum', async () => {
     const { store } = current();
     const groups = Array.from({ length: 40 }, (_, i) => [adjust(1, 25), make.putEntry(`e-${i}`, null)]);

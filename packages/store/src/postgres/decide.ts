@@ -1,5 +1,5 @@
 /** Decides which groups win, from the stored state of the keys they touch. No I/O. */
-import { entryKey, versionAfter } from '../entry.ts';
+import { adjusted, entryKey, versionAfter } from '../entry.ts';
 import type {
   CommitGroup,
   CommitResult,
@@ -143,10 +143,10 @@ function decideWrite(write: Write, known: Known, set: Set): LossReason | null {
     case 'expectLease':
       return (known.leases.get(write.epoch) ?? 0) > write.now ? null : 'stale';
     case 'adjust': {
-      const { key, delta, max = Number.MAX_SAFE_INTEGER, floor = -Infinity } = write;
-      const value = Math.max(known.counters.get(entryKey(key)) ?? 0, floor) + delta;
-      if (delta > 0 && value > max) return 'full';
-      set(known.counters, entryKey(key), value);
+      const key = entryKey(write.key);
+      const value = adjusted(known.counters.get(key) ?? 0, write);
+      if (value === 'full') return 'full';
+      set(known.counters, key, value);
       return null;
     }
     default:

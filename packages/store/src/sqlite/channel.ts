@@ -29,9 +29,18 @@ type WireError =
 type Request = readonly [id: number, name: string, args: readonly never[]];
 type Reply = readonly [id: number, value: unknown, error?: WireError];
 
+/** The result of one of several calls that are executed at once: it failed alone. */
+export class Failed {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 /**
  * Maps an operation to another one that executes several queued calls at once. That one gets the first argument of
- * each call and returns one result for each.
+ * each call and returns one result, or `Failed`, for each. If it throws, all of them fail.
  */
 type Together = Readonly<Record<string, string>>;
 
@@ -73,17 +82,20 @@ export function serve({ open, explain, together = {} }: Service): void {
     }
   });
 
-  /** Executes several calls as one; they succeed or fail together. */
   function answerTogether(name: string, calls: readonly Request[]): void {
     try {
       const together = calls.map(([, , [argument]]) => argument);
       const values = operations.get(name)?.(together as never) as unknown[];
-      for (const [i, [id]] of calls.entries()) port?.postMessage([id, values[i]] satisfies Reply);
+      for (const [i, [id]] of calls.entries()) answer(id, () => resultOf(values[i]));
     } catch (error) {
-      const wire = toWire(explain(error, opened));
-      for (const [id] of calls) port?.postMessage([id, undefined, wire] satisfies Reply);
+      for (const [id] of calls) answer(id, () => resultOf(new Failed(error)));
     }
   }
+}
+
+function resultOf(value: unknown): unknown {
+  if (value instanceof Failed) throw value.error;
+  return value;
 }
 
 const named = (parts: Parts): [string, Operation][] =>

@@ -2,22 +2,27 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { CommitGroup, CommitResult } from '../port.ts';
 import { type Batch, decodeBatch, encodeResult, type ResultCode } from './batch.ts';
 import type { BlobWrites } from './blobs.ts';
-import type { Transaction } from './transaction.ts';
+import { Failed } from './channel.ts';
+import { isOfContent } from './errors.ts';
+import { prepareSavepoint, type Transaction } from './transaction.ts';
 import { prepareApply } from './write/apply.ts';
 
 /**
- * One transaction and sync for all queued batches. A single write needs no savepoint: a losing write changes nothing.
+ * One transaction and sync for all queued batches.
+ *
+ * I1  A group that loses is undone by its savepoint. A single write needs none: a losing write changes nothing.
+ * I2  A batch that throws is undone by its savepoint and fails alone: the other batches have other callers. A single
+ *     batch is undone with the transaction.
  */
 export function prepareCommit(
   database: DatabaseSync,
   transaction: Transaction,
   blobs: BlobWrites,
   onEnded: (batch: readonly CommitGroup[]) => void,
-): (batches: readonly Batch[]) => ResultCode[][] {
+): (batches: readonly Batch[]) => (ResultCode[] | Failed)[] {
   const apply = prepareApply(database, blobs);
-  const savepoint = database.prepare('savepoint commit_group');
-  const undo = database.prepare('rollback to commit_group');
-  const release = database.prepare('release commit_group');
+  const ofBatch = prepareSavepoint(database, 'commit_batch');
+  const ofGroup = prepareSavepoint(database, 'commit_group');
 
   const applyGroup = (group: CommitGroup): CommitResult => {
     const values: number[] = [];
@@ -30,18 +35,30 @@ export function prepareCommit(
   };
   const applyAsOne = (group: CommitGroup): CommitResult => {
     if (group.length === 1) return applyGroup(group);
-    savepoint.run();
+    ofGroup.begin();
     const result = applyGroup(group);
-    if (!result.won) undo.run();
-    release.run();
+    if (!result.won) ofGroup.undo();
+    ofGroup.release();
     return result;
   };
   const applyBatch = (groups: readonly CommitGroup[]): ResultCode[] =>
     groups.map((group) => encodeResult(applyAsOne(group)));
+  const applyAlone = (groups: readonly CommitGroup[]): ResultCode[] | Failed => {
+    ofBatch.begin();
+    try {
+      return applyBatch(groups);
+    } catch (error) {
+      if (!isOfContent(error)) throw error;
+      ofBatch.undo();
+      return new Failed(error);
+    } finally {
+      if (database.isTransaction) ofBatch.release();
+    }
+  };
   return (batches) => {
     const decoded = batches.map(decodeBatch);
     try {
-      return transaction(() => decoded.map(applyBatch));
+      return transaction(() => decoded.map(decoded.length === 1 ? applyBatch : applyAlone));
     } finally {
       decoded.forEach(onEnded);
     }

@@ -10,6 +10,11 @@ const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
+const ERROR = 1;
+const TOOBIG = 18;
+const CONSTRAINT = 19;
+const MISMATCH = 20;
+const RANGE = 25;
 const FOLDER_READ_ONLY = ['read_only', 'The folder cannot be written:'] as const;
 /** A write that the system refused for a reason other than ENOSPC: a quota or a file size limit. */
 const IOERR_WRITE = IOERR | (3 << 8);
@@ -24,6 +29,16 @@ export function explain(error: unknown, dataDir: string): unknown {
   return error;
 }
 
+/**
+ * Whether a write failed because of its content, or by a bug in its code. The transaction can then go on without it.
+ * After any other failure SQLite may have rolled the transaction back.
+ */
+export function isOfContent(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'rejected';
+  if (!(error instanceof Error) || !('errcode' in error)) return true;
+  return [ERROR, TOOBIG, CONSTRAINT, MISMATCH, RANGE].includes(Number(error.errcode) & 0xff);
+}
+
 /** The meaning of the primary result codes for an operator. */
 const SQLITE: Readonly<Record<number, readonly [StoreErrorCode, string]>> = {
   [FULL]: ['disk_full', 'The disk is full at'],
@@ -33,6 +48,9 @@ const SQLITE: Readonly<Record<number, readonly [StoreErrorCode, string]>> = {
   [IOERR]: ['io', 'The disk failed at'],
   [CORRUPT]: ['corrupt', 'The database is damaged in'],
   [NOTADB]: ['corrupt', 'The database is damaged in'],
+  [CONSTRAINT]: ['rejected', 'A commit was rejected by the database in'],
+  [MISMATCH]: ['rejected', 'A commit was rejected by the database in'],
+  [TOOBIG]: ['rejected', 'A commit is too large for the database in'],
 };
 const SYSTEM: Readonly<Record<string, readonly [StoreErrorCode, string]>> = {
   ENOSPC: ['disk_full', 'The disk is full at'],

@@ -20,3 +20,11 @@ export function prepareTransaction(database: DatabaseSync): Transaction {
     }
   };
 }
+
+/** A part of a transaction that can be undone alone, with the savepoints within it. */
+export function prepareSavepoint(database: DatabaseSync, name: string) {
+  const [begin, undo, release] = [`savepoint ${name}`, `rollback to ${name}`, `release ${name}`].map(
+    (statement) => database.prepare(statement),
+  );
+  return { begin: () => void begin!.run(), undo: () => void undo!.run(), release: () => void release!.run() };
+}

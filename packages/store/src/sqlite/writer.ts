@@ -40,7 +40,7 @@ function prepareOperations(database: DatabaseSync, unlock: () => void) {
   return {
     parts: {
       bodies: parts.operations,
-      batches: { commit: (batch: Batch): ResultCode[] => commitAll([batch])[0]!, commitAll },
+      batches: { commit: (batch: Batch) => commitAll([batch])[0] as ResultCode[], commitAll },
       leases: prepareLeases(database, transaction),
       retention: prepareRetention(database, transaction, blobs, parts.sweep),
     },

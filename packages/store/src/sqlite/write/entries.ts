@@ -1,7 +1,7 @@
 import { holder } from '../../blob.ts';
 import type { PutInParts } from '../../body-parts.ts';
 import { COUNTERS, ENTRIES, ENTRY_INDEX, FEED } from '../../columns.ts';
-import { versionAfter } from '../../entry.ts';
+import { adjusted, versionAfter } from '../../entry.ts';
 import type { EntryKey, FeedRow, NewEntry } from '../../port.ts';
 import type { BlobWrites } from '../blobs.ts';
 import { insertRow, type Queries } from '../rows.ts';
@@ -113,10 +113,11 @@ function prepareAdjust({ one, run }: Queries): Writes<'adjust'>['adjust'] {
     'select value from counters where kind = ? and tenant = ? and id = ?',
   );
   const put = run(`${insertRow(COUNTERS)} on conflict do update set value = excluded.value`);
-  return ({ key: { kind, tenant, id }, delta, max = Number.MAX_SAFE_INTEGER, floor, runId, expiresAt }) => {
-    const before = Math.max(select(kind, tenant, id)?.value ?? 0, floor ?? -Infinity);
-    const value = before + delta;
-    if (delta > 0 && value > max) return 'full';
+  return (write) => {
+    const { key, runId, expiresAt } = write;
+    const { kind, tenant, id } = key;
+    const value = adjusted(select(kind, tenant, id)?.value ?? 0, write);
+    if (value === 'full') return 'full';
     put(kind, tenant, id, value, runId ?? null, expiresAt ?? null);
     return value;
   };
