@@ -1,6 +1,6 @@
 /** Describes an interrupt that a run waits for: the question, the approvers, the commands. Pure. */
 import type { StreamEvent } from '@gantry/client';
-import type { Json, JsonObject, OpenInterrupt } from '@gantry/protocol';
+import { type Json, type JsonObject, type OpenInterrupt, voteInWords, wordsOf } from '@gantry/protocol';
 import { duration, printable, type Style } from './style.ts';
 import { shellWord } from './values.ts';
 
@@ -27,6 +27,14 @@ export function oneLine(value: unknown): string {
   return text.length <= LINE_MAX ? text : `${text.slice(0, LINE_MAX)}…`;
 }
 
+const LINES_MAX = 20;
+
+const shortened = (lines: string[]): string[] => {
+  const left = lines.length - LINES_MAX;
+  const more = left > 0 ? [`… (${left} lines more)`] : [];
+  return [...lines.slice(0, LINES_MAX).map(oneLine), ...more];
+};
+
 /** The interrupt of an `interrupt.requested` event. */
 export function interruptIn({ runId, nodeId, payload }: StreamEvent): Interrupt | undefined {
   const { kind, data, interruptId, expiresAt } = payload;
@@ -41,7 +49,7 @@ const ASKED: Readonly<Record<string, (data: JsonObject) => string[]>> = {
   approval: (data) => [
     textAt(data, 'title') ?? 'An approval',
     ...[textAt(data, 'description')].filter((text) => text !== undefined),
-    ...(data.artifactData === undefined ? [] : [oneLine(data.artifactData)]),
+    ...(data.artifactData === undefined ? [] : shortened(wordsOf(data.artifactData))),
   ],
   clarification: (data) => [
     'Questions',
@@ -107,7 +115,7 @@ export function renderInterrupt(interrupt: Interrupt, now: number, style: Style)
 
 function votesLine(votes: NonNullable<Interrupt['votes']>, required: number): string {
   const granted = votes.filter(({ approve }) => approve).length;
-  const voters = votes.map(({ voter, approve }) => `${voter} ${approve ? 'approves' : 'rejects'}`).join(', ');
+  const voters = votes.map(voteInWords).join(', ');
   return `${granted} of ${required} approvals${voters === '' ? '' : `: ${voters}`}`;
 }
 

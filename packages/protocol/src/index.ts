@@ -46,5 +46,6 @@ export * from './trigger.ts';
 export * from './usage.ts';
 export * from './webhook.ts';
 export * from './wire.ts';
+export * from './words.ts';
 export * from './workflow.ts';
 export * from './workflow-summary.ts';

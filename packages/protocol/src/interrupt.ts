@@ -18,6 +18,14 @@ export const ResolveInterruptResponse = Type.Object({
 });
 export type ResolveInterruptResponse = Static<typeof ResolveInterruptResponse>;
 
+export const InterruptVote = Type.Object({
+  voter: Type.String(),
+  approve: Type.Boolean(),
+  /** What the voter wrote: a comment, or the reason of a rejection. */
+  comment: optional(Type.String()),
+});
+export type InterruptVote = Static<typeof InterruptVote>;
+
 /** An open question: the response of its `GET`. */
 export const OpenInterrupt = Type.Object({
   runId: Type.String(),
@@ -33,7 +41,7 @@ export const OpenInterrupt = Type.Object({
   deadline: optional(Type.String()),
   /** When the token of this request expires. */
   expiresAt: optional(Type.String()),
-  votes: optional(Type.Array(Type.Object({ voter: Type.String(), approve: Type.Boolean() }))),
+  votes: optional(Type.Array(InterruptVote)),
 });
 export type OpenInterrupt = Static<typeof OpenInterrupt>;
 

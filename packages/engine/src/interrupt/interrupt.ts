@@ -34,6 +34,8 @@ export interface AnswerRules {
 export interface Vote {
   readonly voter: string;
   readonly approve: boolean;
+  /** What the voter wrote: a comment, or the reason of a rejection. */
+  readonly comment?: string;
   /** Cast by a resolver with the role to override the gate. */
   readonly overrides?: true;
 }

@@ -1,5 +1,5 @@
 /** Describes open interrupts for people: the question, the permission to answer, the votes so far, the deadline. */
-import type { InterruptKind } from '@gantry/protocol';
+import { type InterruptKind, wordsOf } from '@gantry/protocol';
 import { type Action, post, type Wait } from '../explain.ts';
 import { isObject } from '../json.ts';
 import { textAt, textsAt } from '../payload.ts';
@@ -17,7 +17,8 @@ export function interruptWait(nodeId: string, interrupt: Interrupt, now: number)
 }
 
 const ASKED: { readonly [Kind in InterruptKind]: (interrupt: Interrupt) => string } = {
-  approval: (interrupt) => `waits for approval${quoted(interrupt, 'title')}${votesOf(interrupt)}.`,
+  approval: (interrupt) =>
+    `waits for approval${quoted(interrupt, 'title')}${votesOf(interrupt)}.${subjectOf(interrupt)}`,
   clarification: ({ data }) => `waits for answers to ${counted(questionsOf(data).length, 'question')}.`,
   'external-event': (interrupt) => `waits for an event from outside${quoted(interrupt, 'eventType')}.`,
   custom: (interrupt) => `waits for an answer${quoted(interrupt, 'customKind')}.`,
@@ -40,6 +41,15 @@ const quoted = ({ data }: Interrupt, key: string): string => {
   return text === '' ? '' : ` "${text.slice(0, TEXT_MAX)}"`;
 };
 
+/** What is approved: the description and the content, in words. */
+function subjectOf({ data }: Interrupt): string {
+  const content = data.artifactData === undefined ? '' : wordsOf(data.artifactData).map(trimmed).join(', ');
+  const texts = [textAt(data, 'description'), content].filter((text) => text !== '');
+  return texts.map((text) => ` It is about: ${text.slice(0, TEXT_MAX)}.`).join('');
+}
+
+const trimmed = (line: string): string => line.trim();
+
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function votesOf(interrupt: Interrupt): string {
@@ -47,7 +57,15 @@ function votesOf(interrupt: Interrupt): string {
   const { granted, rejected, required } = voteCount(interrupt);
   if (required === 1) return '';
   const veto = rejection === 'majority' ? 'a majority of rejections ends it' : 'one rejection ends it';
-  return `: ${granted} of ${required} approvals are in, ${counted(rejected, 'rejection')}; ${veto}`;
+  const votes = `${granted} of ${required} approvals are in, ${counted(rejected, 'rejection')}`;
+  return `: ${votes}${commentsOf(interrupt)}; ${veto}`;
+}
+
+function commentsOf({ votes }: Interrupt): string {
+  const said = votes.flatMap(({ voter, comment = '' }) =>
+    comment === '' ? [] : [`${voter}: "${comment.slice(0, TEXT_MAX)}"`],
+  );
+  return said.length === 0 ? '' : ` (${said.slice(0, NAMES_MAX).join(', ')})`;
 }
 
 function endOf({ kind, memo }: Interrupt): string {

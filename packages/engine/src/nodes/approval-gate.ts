@@ -7,7 +7,7 @@ import { copyInto, isTooLarge, tooLarge } from '../json.ts';
 import { failNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
-import type { NodeType, Result, Visit } from './node-type.ts';
+import { failed, type NodeType, type Result, type Visit } from './node-type.ts';
 
 export const approvalGate: NodeType = {
   typeId: 'core.approvalGate',
@@ -65,19 +65,36 @@ function subjectOf(step: Step, gate: PlanNode, config: JsonObject): JsonObject {
   return { ...madeUp(config, id, typeId), artifactData: shownContent(plan, run, producer) ?? null };
 }
 
-/** The content to approve may be given as the input `artifactData`. */
+/** What people read may be computed: an input replaces the setting of its name. A setting is shown as written. */
+const SHOWN_TEXTS = ['title', 'description'];
+
+function computed(inputs: JsonObject): JsonObject | string {
+  const data: JsonObject = {};
+  for (const name of SHOWN_TEXTS) {
+    const value = inputs[name];
+    if (value === undefined) continue;
+    if (value === '' || !['string', 'number', 'boolean'].includes(typeof value))
+      return `The input ${name} must be a text that is not empty.`;
+    data[name] = String(value);
+  }
+  if (inputs.artifactData !== undefined) data.artifactData = inputs.artifactData;
+  return data;
+}
+
 export function askApproval(
   { inputs }: Visit,
   config: JsonObject,
   gate: JsonObject,
   request: Omit<InterruptRequest, 'data'>,
 ): Result {
+  const shown = computed(inputs);
+  if (typeof shown === 'string') return failed('invalid_input', shown);
   return {
     kind: 'acts',
     act: (step, node) => {
       const data = subjectOf(step, node, config);
       copyInto(data, gate);
-      if (inputs.artifactData !== undefined) data.artifactData = inputs.artifactData;
+      copyInto(data, shown);
       if (isTooLarge(data)) failNode(step, node, tooLarge('The contents of the interrupt'), false);
       else suspend(step, node, { ...request, data });
     },

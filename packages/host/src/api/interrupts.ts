@@ -19,6 +19,7 @@ import {
 } from '@gantry/http';
 import {
   closedObject,
+  given,
   invalid,
   isErrorCode,
   isoTime,
@@ -195,7 +196,9 @@ export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): Open
     ...(resumeSchema && { resumeSchema }),
     requestedAt: isoTime(requestedAt),
     ...(expiresAt !== undefined && { deadline: isoTime(expiresAt) }),
-    ...(votes.length > 0 && { votes: votes.map(({ voter, approve }) => ({ voter, approve })) }),
+    ...(votes.length > 0 && {
+      votes: votes.map(({ voter, approve, comment }) => given({ voter, approve, comment })),
+    }),
   };
 }
 

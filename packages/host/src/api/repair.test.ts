@@ -43,6 +43,9 @@ test('a small amount is paid, a large one asks first', async () => {
   ] as const) {
     const runId = await start({ seller: 'bob', amount: 500 });
     await request({ url: `/v1/runs/${runId}/events/poll?timeout=30` });
+    const { data } = (await request({ url: `/v1/runs/${runId}/interrupts/ask` })).json();
+    assert.equal(data.title, 'Pay 500 to bob?');
+    assert.deepEqual([data.artifactData.seller, data.artifactData.amount], ['bob', 500]);
     const answered = await post(`/v1/runs/${runId}/interrupts/ask`, { resumeValue: { action } });
     assert.equal(answered.status, 200, JSON.stringify(answered.body));
     assert.equal((await ended(runId)).outputs.result, result);

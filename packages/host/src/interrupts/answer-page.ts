@@ -1,6 +1,12 @@
 /** The page of a link: the question, the person who answers, and the form. */
 import { type FormFields, type Html, html } from '@gantry/http';
-import type { OpenInterrupt, ResolveInterruptResponse } from '@gantry/protocol';
+import {
+  type Json,
+  type OpenInterrupt,
+  type ResolveInterruptResponse,
+  voteInWords,
+  wordsOf,
+} from '@gantry/protocol';
 import { page } from '../page.ts';
 import { answerField, choicesOf, type Question, questionsIn } from './answer-form.ts';
 import type { TokenClaims } from './interrupt-token.ts';
@@ -54,16 +60,21 @@ const titleOf = ({ kind, data }: OpenInterrupt): string =>
 function shownValue({ kind, data }: OpenInterrupt): Html | undefined {
   const value = kind === 'low-confidence' ? data.decision : (data.artifactData ?? data.payload);
   if (value === undefined) return;
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  const words = wordsOf(value as Json).join('\n');
+  return html`<h2>What this is about</h2>${pre(words)}
+${typeof value === 'object' && html`<details><summary>As JSON</summary>${pre(JSON.stringify(value, null, 2))}</details>`}`;
+}
+
+function pre(text: string): Html {
   const cut = text.length > SHOWN_MAX && `… (${text.length - SHOWN_MAX} characters more)`;
-  return html`<h2>What this is about</h2><pre tabindex="0">${text.slice(0, SHOWN_MAX)}${cut}</pre>`;
+  return html`<pre tabindex="0">${text.slice(0, SHOWN_MAX)}${cut}</pre>`;
 }
 
 function votesOf({ data, votes = [] }: OpenInterrupt): Html | undefined {
   const required = Number(data.requiredApprovals ?? 1);
   if (required < 2) return;
   const granted = votes.filter(({ approve }) => approve).length;
-  const names = votes.map(({ voter, approve }) => `${voter} ${approve ? 'approves' : 'rejects'}`).join(', ');
+  const names = votes.map(voteInWords).join(', ');
   return html`<dt>Approvals</dt><dd>${granted} of ${required}${names !== '' && `: ${names}`}</dd>`;
 }
 
