@@ -10,7 +10,12 @@ const review = node('review', 'core.approvalGate', {
 });
 const GATE = workflow('gate', [review, node('publish', 'core.noop')]);
 const QUORUM = workflow('quorum', [
-  node('board', 'core.approvalGate', { title: 'Spend', requiredApprovals: 2, timeoutMs: 3_600_000 }),
+  node('board', 'core.approvalGate', {
+    title: 'Spend',
+    requiredApprovals: 2,
+    artifactData: { item: 'desks', price: 900 },
+    timeoutMs: 3_600_000,
+  }),
 ]);
 const FORM = workflow('form', [
   node('details', 'core.clarificationGate', {
@@ -82,6 +87,9 @@ test('reject needs a reason and fails the gate; a second answer is refused', asy
   assert.match(mute.err, /A reason is required.*--reason TEXT/);
   assert.equal((await host.gantry('reject', runId, 'review', '--reason', 'too early')).code, 0);
   assert.equal(await statusOf(host, runId), 'failed');
+  const { error } = await host.client.runs.get(runId);
+  assert.match(error?.message ?? '', /^The approval was rejected by \S+ \("too early"\)\.$/);
+  assert.match((await host.gantry('explain', runId)).out, /rejected by \S+ \("too early"\)/);
   const late = await host.gantry('approve', runId, 'review');
   assert.equal(late.code, 2);
   const none = await host.gantry('approve', runId);
@@ -91,7 +99,7 @@ test('reject needs a reason and fails the gate; a second answer is refused', asy
 test('a quorum shows its votes and stays open until it is met', async (t) => {
   const host = await realHost(t, [QUORUM]);
   const runId = await waitingRun(host, 'quorum');
-  const first = await host.gantry('answer', runId, 'action=accept', 'voter=ada');
+  const first = await host.gantry('answer', runId, 'action=accept', 'voter=ada', 'comment=in the plan');
   assert.equal(first.code, 0, first.err);
   const open = `Still open: gantry approvals ${runId}\n`;
   assert.equal(first.out, `${runId} waiting-approval, 1 of 2 approvals\n${open}`);
@@ -99,10 +107,20 @@ test('a quorum shows its votes and stays open until it is met', async (t) => {
   const nothing = 'Nothing changed: this answer was already counted.';
   assert.equal(again.out, `${runId} waiting-approval, 1 of 2 approvals\n${nothing}\n${open}`);
   const { out } = await host.gantry('approvals', runId);
-  assert.match(out, /1 of 2 approvals: \S+ada approves\n/);
+  assert.match(out, /1 of 2 approvals: \S+ada approves \("in the plan"\)\n/);
+  assert.match(out, /\n {2}item: desks\n {2}price: 900\n/);
   assert.match(out, /Rejected automatically in (59m|1h)/);
-  assert.equal((await host.gantry('answer', runId, 'board', 'action=accept', 'voter=bob')).code, 0);
+  const last = await host.gantry('answer', runId, 'board', 'action=accept', 'voter=bob', 'comment=agreed');
+  assert.equal(last.code, 0);
   assert.equal(await statusOf(host, runId), 'completed');
+  const { events } = await host.client.runs.poll(runId, { timeoutSeconds: 1 });
+  const comments = events.filter(({ type }) => type === 'log.appended').map(({ payload }) => payload.message);
+  assert.deepEqual(comments, ['in the plan', 'agreed']);
+  const { votes } = Object((await host.client.runs.get(runId)).outputs);
+  assert.deepEqual(
+    votes.map((vote: object) => Object(vote).comment),
+    comments,
+  );
 });
 
 test('approvals link prints an address for each person, who votes there in that name', async (t) => {

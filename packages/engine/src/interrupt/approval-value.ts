@@ -38,7 +38,13 @@ export function readApproval({ data, rules }: Interrupt, value: Json): ApprovalA
   const action = wordOf(value) === 'rejected' && fields.feedback ? laterRefined(offered, fields) : said;
   const isOffered = action === 'override' ? rules?.overrideRole !== undefined : offered.includes(action);
   if (!isOffered) return invalid('/action', `\`${action}\` is not offered; choose ${offered.join(', ')}.`);
-  return missingIn(action, fields) ?? { action, fields };
+  return missingIn(action, fields) ?? { action, fields: action === 'reject' ? reasoned(fields) : fields };
+}
+
+/** Clients send the reason of a rejection under three names; everything else reads `reason`. */
+function reasoned(fields: JsonObject): JsonObject {
+  const reason = [fields.reason, fields.feedback, fields.comment].find((text) => text !== undefined);
+  return reason === undefined ? fields : { ...fields, reason };
 }
 
 function wordOf(value: Json): Json | undefined {

@@ -1,13 +1,14 @@
-import { isoTime, type Json, type JsonObject } from '@gantry/protocol';
+import { given, isoTime, type Json, type JsonObject } from '@gantry/protocol';
 import { editRefusal } from '../artifacts/artifact.ts';
 import { own } from '../json.ts';
+import { maskOutputs } from '../mask.ts';
 import type { PlanNode } from '../plan.ts';
-import { emitNode, type Refusal, type Step } from '../step.ts';
+import { emitCaused, emitNode, type Refusal, type Step } from '../step.ts';
 import { changeVariables } from '../variable-writes.ts';
 import { type ApprovalAnswer, readApproval } from './approval-value.ts';
 import { voterOf } from './authorize.ts';
 import { close } from './close.ts';
-import type { Interrupt } from './interrupt.ts';
+import type { Interrupt, Vote } from './interrupt.ts';
 import { policyOf, tally } from './quorum.ts';
 import { isRefusal, type TakeAnswer } from './refusal.ts';
 
@@ -67,14 +68,31 @@ const turnedRound = (approved: boolean): Refusal => ({
 
 function record({ step, node, interrupt, answer: { action, fields }, voter: principal }: Ballot): void {
   const gateId = node.id;
-  if (action === 'accept') {
-    const granted = interrupt.votes.filter((other) => other.approve).length + 1;
-    const quorumProgress = { granted, required: policyOf(interrupt.data).required };
-    emitNode(step, gateId, 'approval.granted', { gateId, principal, quorumProgress });
+  const said = given({ comment: commentIn(fields, action === 'accept') });
+  const sealed = said.comment === undefined ? undefined : said;
+  const reason = maskOutputs(step.plan, node, fields).reason;
+  if (action === 'reject') {
+    emitNode(step, gateId, 'approval.rejected', { gateId, principal, ...given({ reason }) }, sealed);
     return;
   }
-  const reason = fields.reason ?? fields.feedback;
-  emitNode(step, gateId, 'approval.rejected', { gateId, principal, ...(reason !== undefined && { reason }) });
+  const { required } = policyOf(interrupt.data);
+  const granted = interrupt.votes.filter((other) => other.approve).length + 1;
+  const payload = { gateId, principal, quorumProgress: { granted, required } };
+  emitNode(step, gateId, 'approval.granted', payload, sealed);
+  if (required > 1) logComment(step, node, maskOutputs(step.plan, node, said), principal);
+}
+
+/** The payload of `approval.granted` is closed, so a comment is an event of its own, caused by the vote. */
+function logComment(step: Step, { id: nodeId }: PlanNode, { comment }: JsonObject, principal: string): void {
+  if (typeof comment !== 'string') return;
+  const fields = { gateId: nodeId, principal };
+  const payload = { level: 'info', message: comment, nodeId, fields };
+  emitCaused(step, step.run.nextSeq - 1, { type: 'log.appended', nodeId, payload });
+}
+
+function commentIn({ comment, reason }: JsonObject, approve: boolean): string | undefined {
+  const text = approve ? (comment ?? reason) : reason;
+  return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
 /**
@@ -86,7 +104,7 @@ function override(ballot: Ballot): Refusal | undefined {
   const bypasses = interrupt.rules?.overrideBypassesQuorum === true;
   if (earlier && !bypasses) return earlier.approve ? undefined : turnedRound(false);
   const reason = answer.fields.reason!;
-  emitNode(step, node.id, 'approval.overridden', { gateId: node.id, principal, reason });
+  emitNode(step, node.id, 'approval.overridden', { gateId: node.id, principal, reason }, { comment: reason });
   const accepted: ApprovalAnswer = { action: 'accept', fields: { ...answer.fields, overridden: true } };
   if (bypasses) decided(step, node, accepted, principal);
   else count({ ...ballot, answer: accepted }, true);
@@ -95,14 +113,27 @@ function override(ballot: Ballot): Refusal | undefined {
 
 function count({ step, node, interrupt, answer, voter }: Ballot, approve: boolean): void {
   const policy = policyOf(interrupt.data);
-  const votes = [...interrupt.votes, { voter, approve }];
+  const vote: Vote = { voter, approve, ...given({ comment: commentIn(answer.fields, approve) }) };
+  const votes = [...interrupt.votes, vote];
   const end = tally(policy, votes);
   if (end === 'open') return;
   const approved = end === 'approved';
   const agreeing = votes.filter((other) => other.approve === approved).length;
-  const by = policy.required === 1 ? voter : `quorum:${agreeing}-of-${policy.required}`;
-  decided(step, node, { action: approved ? 'accept' : 'reject', fields: answer.fields }, by);
+  const isQuorum = policy.required > 1;
+  const by = isQuorum ? `quorum:${agreeing}-of-${policy.required}` : voter;
+  const fields = isQuorum ? { ...answer.fields, votes: shownVotes(node, votes) } : answer.fields;
+  decided(step, node, { action: approved ? 'accept' : 'reject', fields }, by);
 }
+
+const WORDS = ['output', 'votes', 'comment', 'reason', 'feedback'];
+
+/** The votes as part of the answer. Comments are left out if the author marked the words of approvers as sensitive. */
+const shownVotes = ({ sensitiveOutputs }: PlanNode, votes: readonly Vote[]): JsonObject[] =>
+  votes.map(({ voter, approve, comment }) => ({
+    voter,
+    approve,
+    ...(comment !== undefined && !WORDS.some((name) => sensitiveOutputs.has(name)) && { comment }),
+  }));
 
 function decided(step: Step, node: PlanNode, { action, fields }: ApprovalAnswer, by: string): void {
   const interrupt = step.run.interrupts.get(node.id)!;

@@ -7,6 +7,7 @@ import { textAt } from '../payload.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitNode, type Step } from '../step.ts';
 import type { Answer } from './interrupt.ts';
+import { rejectionError } from './rejection.ts';
 
 /** Closes an answered interrupt, and continues the node with the answer. Called once for each interrupt. */
 export function close(step: Step, node: PlanNode, answer: Answer): void {
@@ -33,7 +34,7 @@ function shownValue({ plan }: Step, node: PlanNode, value: Json): Json | undefin
   return isObject(value) ? maskOutputs(plan, node, value) : value;
 }
 
-const RECEIVED = ['comment', 'feedback', 'refineFeedback', 'editedArtifactData'];
+const RECEIVED = ['comment', 'feedback', 'reason', 'refineFeedback', 'editedArtifactData', 'votes'];
 
 function tellByKind(step: Step, node: PlanNode, answer: Answer, shown: Json | undefined): void {
   const { kind } = answer.interrupt;
@@ -75,15 +76,12 @@ export function approvalOutputs({ value, by }: Answer): JsonObject {
   return { ...fields, action, approved: action === 'accept' || action === 'edit-accept', decidedBy: by };
 }
 
-function settleRejected(step: Step, node: PlanNode, { interrupt, value, rejected, by }: Answer): void {
+function settleRejected(step: Step, node: PlanNode, answer: Answer): void {
+  const { interrupt, rejected } = answer;
   if (rejected === 'timeout' && interrupt.kind !== 'approval') {
     const message = 'The interrupt timed out.';
     failNode(step, node, { code: 'interrupt_timeout', message, details: { kind: interrupt.kind } }, false);
     return;
   }
-  const feedback = isObject(value) ? textAt(value, 'feedback') : '';
-  const details: JsonObject = { reason: rejected === 'timeout' ? 'timeout' : 'reject', decidedBy: by };
-  if (feedback !== '' && !node.sensitiveOutputs.has('feedback')) details.feedback = feedback;
-  const message = rejected === 'timeout' ? 'The approval timed out.' : 'The approval was rejected.';
-  failNode(step, node, { code: 'approval_rejected', message, details }, false);
+  failNode(step, node, rejectionError(node, answer, 'The approval'), false);
 }

@@ -26,7 +26,7 @@ export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject):
     case 'approval.granted':
     case 'approval.rejected':
     case 'approval.overridden':
-      vote(run, nodeId, event.type, payload);
+      vote(run, nodeId, event, payload);
       break;
     case 'conversation.opened':
     case 'conversation.exchanged':
@@ -83,11 +83,13 @@ function change(run: Draft, nodeId: string, next: (open: Interrupt) => Interrupt
   if (open) run.interrupts = run.interrupts.with(nodeId, next(open));
 }
 
-function vote(run: Draft, nodeId: string, type: string, payload: JsonObject): void {
+function vote(run: Draft, nodeId: string, { type, sealed }: RunEvent, payload: JsonObject): void {
   const voter = textAt(payload, 'principal');
+  const comment = textAt(sealed ?? {}, 'comment');
   const cast: Vote = {
     voter,
     approve: type !== 'approval.rejected',
+    ...(comment !== '' && { comment }),
     ...(type === 'approval.overridden' && { overrides: true }),
   };
   change(run, nodeId, (open) => ({

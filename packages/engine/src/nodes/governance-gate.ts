@@ -28,7 +28,7 @@ export const governanceGate: NodeType = {
       answered: (step, node, answer) => {
         const { rejected } = answer;
         const outputs = approvalOutputs(answer);
-        completeNode(step, node, rejected ? { ...outputs, action: 'reject', reason: rejected } : outputs);
+        completeNode(step, node, rejected ? { reason: rejected, ...outputs, action: 'reject' } : outputs);
       },
     };
   },

@@ -11,6 +11,7 @@ import { childFailure, childView, type EndedChild, isEnded } from '../children/c
 import { childrenOf } from '../children/fold-children.ts';
 import { type Mapping, mergeHarvests, nameMap } from '../children/mapping.ts';
 import type { Answer } from '../interrupt/interrupt.ts';
+import { rejectionError } from '../interrupt/rejection.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import { completeNode, failNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
@@ -79,11 +80,9 @@ function answered(step: Step, node: PlanNode, config: SubWorkflow, answer: Answe
   if (verdict.kind === 'merge') merge(step, node, config, child, verdict.variables);
   else if (verdict.kind === 'rejected' && config.onChildFailure === 'absorb')
     completeNode(step, node, { ...childView(child), merged: false });
-  else {
-    const message =
-      verdict.kind === 'closed' ? verdict.message : `${answer.by} rejected the child's outputs.`;
-    failNode(step, node, { code: 'approval_rejected', message }, false);
-  }
+  else if (verdict.kind === 'closed')
+    failNode(step, node, { code: 'approval_rejected', message: verdict.message }, false);
+  else failNode(step, node, rejectionError(node, answer, "The merge of the child's outputs"), false);
 }
 
 function merge(

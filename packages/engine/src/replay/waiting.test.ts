@@ -45,9 +45,10 @@ describe('a replay of a run with a question', () => {
 
   test('counts the votes as they came', () => {
     const trial = Trial.begin(gate({ requiredApprovals: 2 }));
-    answer(trial, 'gate', { action: 'accept', voter: 'bob' });
-    answer(trial, 'gate', { action: 'accept', voter: 'eve' });
+    answer(trial, 'gate', { action: 'accept', voter: 'bob', comment: 'seen' });
+    answer(trial, 'gate', { action: 'accept', voter: 'eve', comment: 'seen too' });
     assert.equal(trial.run.status, 'completed');
+    assert.equal(trial.events.filter(({ type }) => type === 'log.appended').length, 2);
     assertReplays(trial, 'quorum');
   });
 

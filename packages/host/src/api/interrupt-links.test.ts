@@ -93,6 +93,26 @@ test('two links are two voters; the same link again changes nothing and says so'
   assert.deepEqual(voters, ['ada', 'bob@example.org']);
 });
 
+test('a rejection on the page keeps the reason and the person, also in a quorum', async () => {
+  const api = await shared();
+  const runId = await api.start('two');
+  const [ada, bob] = [await api.linked(runId, 'ada'), await api.linked(runId, 'bob')];
+  assert.equal((await api.submit(ada.url, { action: 'accept', text: 'within budget' })).statusCode, 200);
+  const shown = (await api.browse(bob.url)).body;
+  assert.match(shown, /ada approves \(&quot;within budget&quot;\)/);
+  assert.match(shown, /<pre tabindex="0">amount: 3<\/pre>/);
+  assert.equal((await api.submit(bob.url, { action: 'reject', text: 'too much' })).statusCode, 200);
+  const message = 'The approval was rejected by bob ("too much").';
+  const { error } = (await api.get(`/v1/runs/${runId}`)).json();
+  assert.equal(error.message, message);
+  assert.deepEqual(error.details.rejections, [{ by: 'bob', reason: 'too much' }]);
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json();
+  const failed = events.find(({ type }: { type: string }) => type === 'run.failed');
+  assert.equal(failed.payload.error.message, message);
+  const explained = (await api.get(`/v1/host/gantry/runs/${runId}/explain`)).json();
+  assert.match(explained.summary, /rejected by bob \("too much"\)/);
+});
+
 test('links are for people whose answer would count, made by keys with a scope of their own', async () => {
   const api = await shared();
   const runId = await api.start('named');

@@ -105,6 +105,7 @@ test('a call that a person rejects is refused, with its pair', async () => {
   await answer(runId, 'reject');
   const { status, error } = (await ended(runId)) as { status: string; error: JsonObject };
   assert.deepEqual([status, error.code], ['failed', 'approval_rejected']);
+  assert.match(String(error.message), /was not approved: \S+ rejected it/);
   assert.deepEqual(seen, ['GET /look']);
   const [called, returned] = (await told(runId)).slice(2);
   assert.equal(returned?.causationId, called?.eventId);

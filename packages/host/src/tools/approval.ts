@@ -22,6 +22,7 @@ export type Approve = (wish: ApprovalWish) => void;
 
 const PREFIX = 'gantry.tool:';
 const SHOWN_MAX = 16_384;
+const REASON_MAX = 500;
 
 /** Keys of questions that only the host asks. */
 export const isHostKey = (key: string): boolean => key.startsWith('gantry.');
@@ -34,7 +35,7 @@ export const approval =
     const key = `${prefix}${argsHash}`;
     const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
     if (isApproved(answer)) return;
-    if (answer !== undefined) throw rejected(tool);
+    if (answer !== undefined) throw rejected(tool, answer);
     if (Object.keys(answers).some((other) => other.startsWith(prefix))) throw changed(tool);
     stop({ key, request: requestOf(tool, argsHash, shown) });
     throw new OpenwopError('approval_pending', { message: `This call of ${tool} requires an approval.` });
@@ -58,11 +59,15 @@ function bounded(shown: Json): Json {
   return length <= SHOWN_MAX ? shown : { omitted: `${length} characters` };
 }
 
-const rejected = (toolName: string): OpenwopError =>
-  new OpenwopError('approval_rejected', {
-    message: `This call of ${toolName} was not approved.`,
+function rejected(toolName: string, answer: Json): OpenwopError {
+  const { decidedBy, reason } = Object(answer);
+  const by = typeof decidedBy === 'string' ? `: ${decidedBy} rejected it` : '';
+  const why = by !== '' && typeof reason === 'string' ? ` ("${reason.slice(0, REASON_MAX)}")` : '';
+  return new OpenwopError('approval_rejected', {
+    message: `This call of ${toolName} was not approved${by}${why}.`,
     details: { scope: 'tool', toolName },
   });
+}
 
 const changed = (toolName: string): OpenwopError =>
   new OpenwopError('idempotency_key_mismatch', {
