@@ -14,6 +14,7 @@ import { foldToolCall } from './nodes/pack-events.ts';
 import { takeDecision } from './orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
 import type { EdgeVerdicts, Kept, NodeState, Run } from './run.ts';
+import { bringsUntrusted } from './trust.ts';
 
 /** A run that one `decide` or `fold` owns. Its fields are replaced; their values are shared and never changed. */
 export type Draft = { -readonly [Key in keyof Run]: Run[Key] };
@@ -36,6 +37,7 @@ export function foldInto(run: Draft, event: RunEvent): Draft {
   const payload: unknown = event?.payload;
   if (!isObject(payload) || typeof event.at !== 'number' || typeof event.type !== 'string') return run;
   if (CAUSES.has(event.type)) run.causeSeq = run.nextSeq - 1;
+  if (bringsUntrusted(event)) run.contentTrust = 'untrusted';
   foldPart(run, event, payload);
   if (run.nextSeq === run.facts.fork?.fromSeq) foldForkPoint(run, event.at);
   return run;

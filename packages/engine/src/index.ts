@@ -62,3 +62,4 @@ export { runOutputs } from './run-end.ts';
 export type { CompileSchema, SchemaCheck } from './schema.ts';
 export { snapshot } from './snapshot.ts';
 export type { Refusal } from './step.ts';
+export { inheritedTrust } from './trust.ts';

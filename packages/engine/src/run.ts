@@ -38,6 +38,8 @@ export interface RunFacts {
   readonly delivery?: TriggeringEvent;
   /** Data of the trigger. Visible to nodes, but never written to the log. */
   readonly triggerData?: JsonObject;
+  /** Set if the run begins with content from outside, or descends from a run with such content. */
+  readonly contentTrust?: 'untrusted';
 }
 
 /** An event of a trigger subscription that started the run at this attempt. */
@@ -211,6 +213,8 @@ export interface Run {
   readonly envelopes?: number;
   /** Sequence of the last event that can make a run fail. */
   readonly causeSeq?: number;
+  /** Set from the start by the facts, or by the first event with content from outside; never taken back. */
+  readonly contentTrust?: 'untrusted';
 }
 
 /** A run that has no events yet. */
@@ -233,6 +237,7 @@ export const newRun = (facts: RunFacts): Run => ({
   loopbacks: Table.of(),
   nodeExecutions: 0,
   variables: {},
+  ...(facts.contentTrust && { contentTrust: facts.contentTrust }),
 });
 
 type Tables = { [Key in keyof Run as Run[Key] extends Table<infer _> ? Key : never]: Run[Key] };

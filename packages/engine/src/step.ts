@@ -59,6 +59,7 @@ export function emitCaused(
     readonly nodeId?: string;
     readonly payload: JsonObject;
     readonly sealed?: JsonObject;
+    readonly contentTrust?: 'untrusted';
   },
 ): number {
   const cause = causeSeq === undefined ? {} : { causationId: eventId(step.run.facts.runId, causeSeq) };

@@ -11,6 +11,7 @@ import type { Compilation } from '../compilation.ts';
 import type { Decision } from '../decide.ts';
 import type { Plan } from '../plan.ts';
 import type { RunFacts } from '../run.ts';
+import { inheritedTrust } from '../trust.ts';
 
 const ORIGINS = ['any', 'child', 'parent'] as const;
 const DEBOUNCE_MS_MAX = 60_000;
@@ -33,6 +34,8 @@ export interface TriggerFiring {
   readonly dueAt: number;
   /** `triggerData` of the run to start; `isFromTrigger` recognizes the run by it. */
   readonly data: JsonObject;
+  /** Set if an untrusted run wrote. */
+  readonly contentTrust?: 'untrusted';
 }
 
 /** The enabled channel-write triggers of a workflow; they were validated when it was compiled. */
@@ -103,6 +106,7 @@ function firingOf(trigger: ChannelTrigger, event: RunEvent, runId: string, seq: 
     trigger,
     eventId: id,
     dueAt: event.at + trigger.debounceMs,
+    ...inheritedTrust(event),
     data: {
       type: 'channel-write',
       triggerId,

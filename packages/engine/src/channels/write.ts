@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@gantry/protocol';
 import { isTooLarge, tooLarge } from '../json.ts';
 import type { PlanChannel, PlanNode } from '../plan.ts';
 import { emitCaused, type Refusal, type Step } from '../step.ts';
+import { inheritedTrust } from '../trust.ts';
 import { accessRefusal, schemaBreak } from './access.ts';
 import { boundsOf, isList, misfitOf, reduce, sizeOf } from './reducer.ts';
 
@@ -109,5 +110,6 @@ function emitWritten(step: Step, channel: PlanChannel, value: Json, origin: Writ
     ...(origin.nodeId !== undefined && { nodeId: origin.nodeId }),
     payload,
     ...(Object.keys(sealed).length > 0 && { sealed }),
+    ...inheritedTrust(step.run),
   });
 }

@@ -106,6 +106,8 @@ export interface ChildReport {
   /** Masked outputs of the child; for a parent that called the workflow. */
   readonly outputs?: JsonObject;
   readonly error?: RunError;
+  /** Set if content from outside reached the child. */
+  readonly contentTrust?: 'untrusted';
 }
 
 /** The error of a node whose child failed. If the child could not be started, its own error. */

@@ -24,6 +24,7 @@ export function childEnded(step: Step, command: Extract<Command, { type: 'childE
     return;
   }
   const report = bounded(command.report);
+  if (report.contentTrust) step.cause = { contentTrust: report.contentTrust };
   const payload: JsonObject = report.error ? { error: report.error } : {};
   const sealed: JsonObject = { variables: report.variables };
   if (report.sensitive.length > 0) sealed.sensitive = [...report.sensitive];

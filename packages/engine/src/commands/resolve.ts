@@ -40,6 +40,7 @@ const ANSWERS: { readonly [Kind in InterruptKind]: TakeAnswer } = {
  * may answer it, and only then whether the answer is valid.
  */
 export function resolve(step: Step, command: Resolve): void {
+  if (!command.by.authenticated) step.cause = { contentTrust: 'untrusted' };
   const refusal = answer(step, command);
   if (refusal) step.refusal = refusal;
 }

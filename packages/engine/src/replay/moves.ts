@@ -69,7 +69,8 @@ export function relive(
 }
 
 function reliveNode(step: Step, node: PlanNode, event: RunEvent): void {
-  const { type, payload } = event;
+  const { type, payload, contentTrust } = event;
+  if (contentTrust) step.cause = { contentTrust };
   switch (type) {
     case 'node.started':
       if (step.run.nodes.get(node.id)?.status === 'retrying') runNode(step, node);

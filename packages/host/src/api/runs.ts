@@ -1,4 +1,4 @@
-import type { Run } from '@gantry/engine';
+import { inheritedTrust, type Run } from '@gantry/engine';
 import {
   type Answer,
   type Api,
@@ -208,7 +208,7 @@ function againRoute(app: Api, deps: ApiDeps, idempotency: Idempotency, commit: C
       };
       const run = await toNewRun(deps, caller, body, traceparentOf(request));
       warn(reply, unknownInputs(run.workflow.plan, request.body.inputs ?? {}));
-      return commit(run, record);
+      return commit({ ...run, ...inheritedTrust(source.run) }, record);
     });
   });
 }

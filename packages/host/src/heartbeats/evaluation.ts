@@ -7,6 +7,7 @@
  * I3  Every evaluation ends. The run has a time limit; if its host died, the heartbeat's own due time ends
  *     it.
  */
+import { inheritedTrust } from '@gantry/engine';
 import type { HeartbeatTick, JsonObject, RunOwner } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
 import type { Parts } from '../parts.ts';
@@ -91,7 +92,7 @@ export async function settle(
     if (read) await terminate(options, tenant, runId);
     observed = { status: 'timeout' };
   }
-  return commit(options, stored, observed, { now: at, runId });
+  return commit(options, stored, observed, { now: at, runId, ...(read && inheritedTrust(read.run)) });
 }
 
 /** I3. */
@@ -110,7 +111,10 @@ async function commit(
   options: EvaluationOptions,
   stored: StoredHeartbeat,
   observed: Observation,
-  at: { readonly now: number; readonly runId?: string },
+  {
+    contentTrust,
+    ...at
+  }: { readonly now: number; readonly runId?: string; readonly contentTrust?: 'untrusted' },
 ): Promise<HeartbeatTick | null> {
   const { id, createdAt, record } = stored;
   const outcome = transition(id, record.seen, observed, { ...at, sequence: nextSequence(record) });
@@ -125,7 +129,12 @@ async function commit(
   try {
     const run = await admit(options.workflows, ownerOf(stored), record.enqueue);
     const triggerData = { source: 'heartbeat', ...tick.stateChanged } as JsonObject;
-    const enqueued = { ...run, causationId: `${id}@${tick.at}`, triggerData };
+    const enqueued = {
+      ...run,
+      causationId: `${id}@${tick.at}`,
+      triggerData,
+      ...(contentTrust && { contentTrust }),
+    };
     await options.runtime.create(enqueued, {
       async commit(writes, { facts: { runId } }) {
         done = await write({ ...tick, enqueuedRunId: runId }, writes);

@@ -137,7 +137,7 @@ function contextOf({ key, execution, work }: Task): Invocation['ctx'] {
     inputs,
     config,
     configurable,
-    trustBoundary: triggerData ? 'untrusted' : 'trusted',
+    trustBoundary: work.run.trust,
     ...(triggerData && { triggerData }),
     ...(owner.principal !== undefined && { userId: owner.principal }),
   };

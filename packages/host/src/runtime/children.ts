@@ -5,6 +5,7 @@ import {
   checkInputs,
   exposedInput,
   inheritedBudget,
+  inheritedTrust,
   isRunningChild,
   type ParentLink,
   type Plan,
@@ -68,10 +69,11 @@ const isGiven = (request: ChildRequest, path: string): boolean =>
 
 function childFacts(
   { now, randomBytes }: Opening,
-  { facts, budget }: Run,
+  parent: Run,
   request: ChildRequest,
   child: Pick<RunFacts, 'workflowId' | 'workflowHash'> & Pick<ParentLink, 'cause'>,
 ): RunFacts {
+  const { facts, budget } = parent;
   const { cause, ...workflow } = child;
   const at = now();
   const { nodeId, visit, inputs, unset, harvest, reportsOutputs } = request;
@@ -85,6 +87,7 @@ function childFacts(
     tags: [...facts.tags],
     metadata: {},
     limits: facts.limits,
+    ...inheritedTrust(parent),
     ...(facts.traceparent !== undefined && { traceparent: facts.traceparent }),
     parent: {
       runId: facts.runId,

@@ -1,8 +1,10 @@
 /** A new run made from the log of another, as a replay or a branch, and committed as a whole. */
 import {
   branchRun,
+  inheritedTrust,
   type Plan,
   type ReplayOptions,
+  type Run,
   type RunFacts,
   recordConflict,
   redactEvent,
@@ -117,7 +119,7 @@ async function prepare(
     throw new OpenwopError('fork_point_invalid', { details: { ...point, maxFromSeq: source.nextSeq } });
   await redactions.ready(source.facts.owner.tenant);
   const createdAt = now();
-  const given = forkFacts(source.facts, request, nextRunId(now, randomBytes), createdAt);
+  const given = forkFacts(source, request, nextRunId(now, randomBytes), createdAt);
   const redacting = redactingPlans(redactions);
   if (mode === 'branch' && fromSeq === 0) return startRun({ clock, redacting }, plan, given);
   const used = redacting(plan, source.facts.owner.tenant);
@@ -178,18 +180,19 @@ async function readEvents(
 
 /** The owner is the source's. The fork of a child has no parent: its end is not reported. */
 function forkFacts(
-  source: RunFacts,
+  source: Run,
   { mode, fromSeq, changes }: ForkRequest,
   runId: string,
   createdAt: number,
 ): RunFacts & Pick<ReplayOptions['facts'], 'fork'> {
-  const { parent: _parent, causationId: _cause, delivery: _delivery, ...facts } = source;
+  const { parent: _parent, causationId: _cause, delivery: _delivery, ...facts } = source.facts;
   return {
     ...facts,
+    ...inheritedTrust(source),
     ...changes,
     runId,
     createdAt,
-    fork: { sourceRunId: source.runId, fromSeq, mode },
+    fork: { sourceRunId: facts.runId, fromSeq, mode },
   };
 }
 

@@ -1,5 +1,5 @@
 /** Messages to runs. A mail is an entry in the store, committed with its cause and deleted with its effect. */
-import type { ChildReport, Command, Run } from '@gantry/engine';
+import { type ChildReport, type Command, inheritedTrust, type Run } from '@gantry/engine';
 import { isTerminal, type Json, type JsonObject, newId } from '@gantry/protocol';
 import type { Entry, RunKey, Write } from '@gantry/store';
 import type { Inputs } from './clock.ts';
@@ -106,6 +106,7 @@ export function reportOf(
     sensitive: parent.harvest.filter(isSensitive),
     ...(parent.reportsOutputs && outputs && { outputs }),
     ...(run.error && { error: run.error }),
+    ...inheritedTrust(run),
   };
   return { type: 'childEnded', nodeId, visit, report };
 }

@@ -130,7 +130,7 @@ const refuseReplay: Executor = async (_key, { nodeId }) => ({
 /** `current` is called at each use, since the run changes meanwhile. */
 export const callingRun = (
   facts: RunFacts,
-  current: () => Pick<Run, 'budget' | 'envelopes'> = () => ({}),
+  current: () => Pick<Run, 'budget' | 'envelopes' | 'contentTrust'> = () => ({}),
 ): WorkingRun => {
   let stop: BudgetStop | undefined;
   let instead: SubstituteModel | undefined;
@@ -138,7 +138,9 @@ export const callingRun = (
     rootRunId: rootRunId(facts),
     workflowId: facts.workflowId,
     configurable: facts.configurable,
-    trust: facts.triggerData ? 'untrusted' : 'trusted',
+    get trust() {
+      return current().contentTrust ?? facts.contentTrust ?? 'trusted';
+    },
     budget: () => current().budget,
     envelopes: () => current().envelopes ?? 0,
     exhausted: (about) => {

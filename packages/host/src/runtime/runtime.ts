@@ -35,6 +35,7 @@ export interface NewRun {
   /** The delivery that starts the run. */
   readonly delivery?: NonNullable<RunFacts['delivery']>;
   readonly triggerData?: JsonObject;
+  readonly contentTrust?: 'untrusted';
   /** Its budget stops nothing, even if the host enforces others. */
   readonly advisoryBudget?: true;
 }

@@ -1,4 +1,5 @@
 /** Starts the run that a write to a channel fired. I2 of `channel-writes.ts`. */
+import { inheritedTrust } from '@gantry/engine';
 import { InputMapping, lazyValidator } from '@gantry/protocol';
 import type { Stored } from '@gantry/resources';
 import { deadLetters } from '../dead-letters/dead-letter.ts';
@@ -27,7 +28,7 @@ async function start(options: DispatchOptions, firing: Stored<ChannelFiring>): P
   const inputs = mapping.Check(wanted) ? mapInputs(wanted, data) : {};
   const run = await admit(workflows, owner, { workflowId, inputs });
   await runtime.create(
-    { ...run, causationId: eventId, triggerData: data },
+    { ...run, causationId: eventId, triggerData: data, ...inheritedTrust(firing.record) },
     { commit: (writes) => changes.settle(TRIGGERS, firing, null, (change) => change.add(...writes)) },
   );
 }

@@ -7,7 +7,14 @@
  * I3  Whether a workflow has such triggers follows from its hash. Once known, commits of others leave no note.
  */
 import { hash } from 'node:crypto';
-import { channelTriggers, isFromTrigger, newRun, type RunFacts, triggersFiredBy } from '@gantry/engine';
+import {
+  channelTriggers,
+  inheritedTrust,
+  isFromTrigger,
+  newRun,
+  type RunFacts,
+  triggersFiredBy,
+} from '@gantry/engine';
 import { fromStored, type JsonObject, newId, type RunOwner, type StoredEvent } from '@gantry/protocol';
 import { creation, type RecordKind, type Stored } from '@gantry/resources';
 import type { Store, Write } from '@gantry/store';
@@ -30,6 +37,7 @@ export interface ChannelFiring {
   readonly triggerId: string;
   readonly eventId: string;
   readonly data: JsonObject;
+  readonly contentTrust?: 'untrusted';
   readonly attempts: number;
   readonly dueAt: number;
 }
@@ -98,11 +106,13 @@ export class ChannelWrites {
     const facts = fromStoredFacts(row);
     const run = { ...newRun(facts), nextSeq: fromSeq + events.length };
     const { workflowId, owner } = facts;
-    return triggersFiredBy(plan, { run, events }).map(({ trigger, eventId, dueAt, data }) => {
+    return triggersFiredBy(plan, { run, events }).map((fired) => {
+      const { trigger, eventId, dueAt, data } = fired;
       const { triggerId, debounceMs } = trigger;
       const burst = debounceMs > 0 ? runId : eventId;
       const id = `chf_${hash('sha256', `${burst}\0${triggerId}`, 'hex').slice(0, 40)}`;
-      return [id, { workflowId, owner, triggerId, eventId, data, attempts: 0, dueAt }];
+      const about = { workflowId, owner, triggerId, eventId, data, ...inheritedTrust(fired) };
+      return [id, { ...about, attempts: 0, dueAt }];
     });
   }
 

@@ -104,7 +104,12 @@ async function start(options: DispatchOptions, { record }: Trigger, pending: Pen
   const run = await admit(workflows, owner, { workflowId, inputs: mapInputs(inputMapping, state.event) });
   const { subscriptionId, dedupKey, attempts: attempt } = pending.record;
   await runtime.create(
-    { ...run, delivery: { subscriptionId, dedupKey, attempt }, triggerData: state.event },
+    {
+      ...run,
+      delivery: { subscriptionId, dedupKey, attempt },
+      triggerData: state.event,
+      contentTrust: 'untrusted',
+    },
     {
       commit: (writes, { facts: { runId } }) => {
         const delivered = { ...pending.record, state: { status: 'delivered', runId, at: now() } } as const;
