@@ -52,7 +52,7 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
   const isReportWritten = () => readResults(results).counts !== undefined;
   const end = await endOf(child, limitMs, endWatch(child.pid, isReportWritten, endMsOf(env)));
   const ms = performance.now() - started;
-  const { failures, counts, times } = readResults(results);
+  const { failures, skips, counts, times } = readResults(results);
   // 1 without a failure: an error between tests, which a strict run does not let pass either
   const isLeftOpen =
     ([LEFT_OPEN, 1].includes(end.code) || end.isStuck) && counts !== undefined && failures.length === 0;
@@ -74,6 +74,7 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
     isLeftOpen,
     printed: end.printed.replace(COUNTS, '') + (isReported ? '' : `${report.join('\n')}\n`),
     failedFiles: [...new Set(failedFiles)],
+    skips,
     counts,
     times,
   };
@@ -132,6 +133,7 @@ function readResults(file) {
   const results = lines.map((line) => JSON.parse(line));
   return {
     failures: results.filter(({ failure }) => failure !== undefined),
+    skips: results.flatMap(({ skip }) => skip ?? []),
     counts: undefined,
     times: [],
     ...results.find(({ counts }) => counts),

@@ -1,5 +1,5 @@
-// A reporter of node:test: a JSON line for each test that failed, and one at the end with the counts and with the
-// seconds and CPU seconds that each file took.
+// A reporter of node:test: a JSON line for each test that failed or was skipped, and one at the end with the counts and
+// with the seconds and CPU seconds that each file took.
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 
@@ -48,6 +48,8 @@ export default async function* testResults(events) {
   for await (const { type, data } of events) {
     const { name, file, nesting, details, counts } = data;
     end.sees(type);
+    if (type === 'test:pass' && data.skip)
+      yield `${JSON.stringify({ skip: { name, reason: data.skip === true ? 'no reason given' : data.skip } })}\n`;
     if (type === 'test:start' && times().length === 0) count('(loading)');
     if (type === 'test:fail')
       yield `${JSON.stringify({ file, failure: `${name}: ${inspect(details.error.cause ?? details.error)}` })}\n`;

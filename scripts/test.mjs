@@ -1,7 +1,4 @@
-// Runs the test files with node:test. `--touched` keeps to the packages that differ from HEAD (and the house rules);
-// with `--strict` a file that fails beside others and passes alone fails the run, and so does what tests leave open;
-// `--times` lists what took longest, and `--record-times` keeps it for the order of later runs; other arguments are file
-// filters.
+// Runs the test files with node:test; `FLAGS` has the options, other arguments are file filters.
 // Debian packages that some tests need are installed only with CI=true or GANTRY_TEST_INSTALL=1, never by surprise.
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -10,9 +7,25 @@ import path from 'node:path';
 import { runJob } from './test-job.mjs';
 import { cpuSeconds } from './test-results.mjs';
 
+const FLAGS = {
+  '--touched': 'only the packages that differ from HEAD, and the house rules',
+  '--strict':
+    'a file that fails beside others and passes alone fails the run, and so does what tests leave open',
+  '--full': 'the full form of the tests that have a short one, and only those',
+  '--times': 'list what took longest',
+  '--record-times': 'keep what took long, for the order of later runs',
+};
+
 const args = process.argv.slice(2);
-const filters = args.filter((arg) => !arg.startsWith('--'));
+const filters = args.filter((arg) => !arg.startsWith('-'));
+const unknown = args.filter((arg) => arg.startsWith('-') && !(arg in FLAGS));
+if (unknown.length > 0) {
+  console.error(`Unknown option ${unknown.join(', ')}. Usage: npm test -- [OPTION...] [PART-OF-A-PATH...]\n`);
+  for (const [flag, about] of Object.entries(FLAGS)) console.error(`  ${flag.padEnd(16)}${about}`);
+  process.exit(2);
+}
 const isStrict = args.includes('--strict');
+const isFull = args.includes('--full');
 const isWhole = filters.length === 0 && !args.includes('--touched');
 const rooms = args.includes('--touched') ? touchedRooms() : undefined;
 
@@ -22,15 +35,17 @@ function touchedRooms() {
   return new Set(files.filter(Boolean).map((file) => file.split('/').slice(0, 2).join('/')));
 }
 
+const FULL_FORM = /testing\/(full-form|property-runs)\.ts'/;
 const wanted = (file) =>
   (filters.length === 0 || filters.some((filter) => file.includes(filter))) &&
+  (!isFull || FULL_FORM.test(readFileSync(file, 'utf8'))) &&
   (!rooms || file.startsWith('test/') || rooms.has(file.split('/').slice(0, 2).join('/')));
 
 const files = globSync(['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'])
   .filter(wanted)
   .sort();
 if (files.length === 0) {
-  console.error('no test file matches');
+  console.error(`No test file matches ${filters.join(', ') || 'these options'}.`);
   process.exit(1);
 }
 /** Commands that tests look for, with the Debian package that brings each. */
@@ -44,9 +59,10 @@ const PACKAGES = {
   python3: 'python3',
   openssl: 'openssl',
 };
-if (process.env.CI || process.env.GANTRY_TEST_INSTALL) {
-  const isThere = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
-  const missing = Object.keys(PACKAGES).filter((command) => !isThere(command));
+const isThere = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
+const missingCommands = () => Object.keys(PACKAGES).filter((command) => !isThere(command));
+if ((process.env.GANTRY_TEST_INSTALL ?? process.env.CI ?? '0') !== '0') {
+  const missing = missingCommands();
   if (missing.length > 0) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const apt = (...words) => spawnSync('apt-get', words, { stdio: 'inherit', env });
@@ -126,6 +142,7 @@ const env = {
   ...process.env,
   NODE_NO_WARNINGS: '1',
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/gantry-tests'),
+  ...(isFull ? { GANTRY_TEST_FORM: 'full' } : {}),
   GANTRY_TEST_POSTGRES_URL: files.some((file) => file.startsWith('packages/')) ? await postgresUrl() : '',
 };
 
@@ -142,11 +159,20 @@ async function run(files) {
 const TIMES_MAX = 20;
 /** Many wait for processes and servers more than they compute: four suit two cores. */
 const JOBS_AT_ONCE = 4;
-const jobs = jobsOf(files).values();
+const jobs = jobsOf(files);
+const jobsLeft = jobs.values();
 const ended = [];
+const sum = (name) => ended.reduce((total, { counts }) => total + (counts?.[name] ?? 0), 0);
 await Promise.all(
   Array.from({ length: JOBS_AT_ONCE }, async () => {
-    for (const job of jobs) ended.push(await run(job));
+    for (const job of jobsLeft) {
+      ended.push(await run(job));
+      const failures = ended.filter(({ isGreen }) => !isGreen).length;
+      console.log(
+        `— ${ended.length} of ${jobs.length} processes ended, ${sum('tests')} tests, ` +
+          `${failures} failed, ${Math.round(performance.now() / 1_000)} s`,
+      );
+    }
   }),
 );
 
@@ -165,10 +191,10 @@ function filesAgain(job) {
   return again.every((file) => job.files.includes(file)) ? again : job.files;
 }
 
-const sum = (name) => ended.reduce((total, { counts }) => total + (counts?.[name] ?? 0), 0);
 console.log(
   `${files.length} files, ${sum('tests')} tests: ${sum('passed')} passed, ${sum('skipped')} skipped`,
 );
+printSkipped();
 if (args.includes('--times')) printTimes();
 if (args.includes('--record-times')) recordTimes();
 // What failed is printed again at the very end, where one looks first.
@@ -179,8 +205,27 @@ for (const job of unsteady)
 const leftOpen = ended.filter((job) => job.isLeftOpen);
 for (const job of leftOpen)
   console.log(`UNSTEADY: passed, but did not end by itself (see "Still …"): ${job.files.join(' ')}`);
+// CI has everything: what is skipped there would never be tested
+const isSkipFailure = process.env.CI !== undefined && ended.some(({ skips }) => skips.length > 0);
 process.exitCode =
-  failed.length > (isStrict ? 0 : unsteady.length) || (isStrict && leftOpen.length > 0) ? 1 : 0;
+  failed.length > (isStrict ? 0 : unsteady.length) || (isStrict && leftOpen.length > 0) || isSkipFailure
+    ? 1
+    : 0;
+
+/** What was not tested here, why, and how to test it. */
+function printSkipped() {
+  const reasons = Map.groupBy(
+    ended.flatMap(({ skips }) => skips),
+    ({ reason }) => reason,
+  );
+  for (const [reason, tests] of reasons)
+    console.log(`Skipped ${tests.length}: ${reason} (${tests[0].name}${tests.length > 1 ? ', …' : ''})`);
+  const missing = missingCommands();
+  if (reasons.size > 0 && missing.length > 0)
+    console.log(
+      `Missing here: ${missing.join(', ')}. \`GANTRY_TEST_INSTALL=1 npm test\` installs them (Debian, as root).`,
+    );
+}
 
 /** Loading is listed by job where several files share a process. */
 function timesByFile() {

@@ -1,6 +1,6 @@
 /**
  * The operating system's wall against native code: interpreters without any inner layer, behind every isolation of
- * this machine. As another user too in the long form (`npm run soak -- walls`).
+ * this machine. As another user too in the full form.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { isFullForm, shareOf } from '../../protocol/src/testing/full-form.ts';
 import { chooseIsolation, choosePython, gatherMaterials, type Isolation } from './isolation/choose.ts';
 import { INSIDE, pythonView, type Wall } from './isolation/launch.ts';
 import { findPythons, findTools, type Python } from './isolation/tools.ts';
@@ -22,7 +23,6 @@ import { type Interpreter, start } from './testing/walls/run.ts';
 import { WASM_MODULES, wasmModule } from './testing/walls/wasm.ts';
 
 const NOBODY = 65534;
-const isLong = process.env.GANTRY_SOAK_ROUNDS !== undefined;
 
 /** The library that `ctypes` needs, which packs do not get. */
 function foreignCalls(executable: string): readonly string[] {
@@ -88,13 +88,9 @@ async function isKilled(interpreter: Interpreter, dialect: Dialect, module: Stay
   assert.deepEqual(pids.filter(runs), [], 'left behind');
 }
 
-/** Most of what stays is ended by the same step behind either wall. */
-const shareOf = <T>(modules: readonly T[], isWhole: boolean): readonly T[] =>
-  isWhole ? modules : modules.slice(0, 1);
-
-async function wasmIsStopped(t: TestContext, kind: Kind, isWhole: boolean): Promise<void> {
+async function wasmIsStopped(t: TestContext, kind: Kind, every: number): Promise<void> {
   const sandbox = await startSandbox(t, { isolation: kind });
-  for (const module of isWhole ? WASM_MODULES : [])
+  for (const module of shareOf(WASM_MODULES, every))
     await t.test(module.name, async () => {
       // What ends by itself may take long on a busy machine
       const wallClockMs = module.expected.includes('sandbox_timeout') ? 1_000 : 60_000;
@@ -114,7 +110,8 @@ test('the corpus is large enough', () => {
 
 for (const [index, kind] of KINDS.entries())
   describe(`walls of ${kind}`, async () => {
-    const isWhole = isLong || index === 0;
+    // Most of what stays is ended by the same step behind either wall
+    const every = index === 0 ? 2 : 100;
     const reason = await lacks(kind);
     const walled = (name: string, run: (t: TestContext, isolation: Isolation) => Promise<void>) =>
       test(name, async (t) => {
@@ -128,16 +125,16 @@ for (const [index, kind] of KINDS.entries())
       const neighbour = spawn('sleep', ['600'], { stdio: 'ignore' });
       t.after(() => neighbour.kill());
       await allRefused(interpreter, PYTHON, PYTHON_MODULES);
-      for (const module of shareOf(PYTHON_STAYING, isWhole))
+      for (const module of shareOf(PYTHON_STAYING, every))
         await t.test(module.name, () => isKilled(interpreter, PYTHON, module));
       assert.equal(neighbour.exitCode ?? neighbour.signalCode, null);
     });
     walled('Node without its permission model gets nothing', async (t, isolation) => {
       await allRefused(node(isolation), JAVASCRIPT, JAVASCRIPT_MODULES);
-      for (const module of shareOf(JAVASCRIPT_STAYING, isWhole))
+      for (const module of shareOf(JAVASCRIPT_STAYING, every))
         await t.test(module.name, () => isKilled(node(isolation), JAVASCRIPT, module));
     });
-    walled('WebAssembly stays in its limits', (t) => wasmIsStopped(t, kind, isWhole));
+    walled('WebAssembly stays in its limits', (t) => wasmIsStopped(t, kind, every));
   });
 
 test('without a filter, packs end with the host all the same', async (t) => {
@@ -153,18 +150,18 @@ test('without a filter, packs end with the host all the same', async (t) => {
   const neighbour = spawn('sleep', ['600'], { stdio: 'ignore' });
   t.after(() => neighbour.kill());
   const ofGroup = { name: 'kill of its group', body: `say('there')\nos.kill(0, signal.SIGTERM)` };
-  for (const module of [ofGroup, ...PYTHON_STAYING])
+  for (const module of [ofGroup, ...shareOf(PYTHON_STAYING, 2)])
     await t.test(module.name, () => isKilled(interpreter, PYTHON, module));
   assert.equal(neighbour.exitCode ?? neighbour.signalCode, null);
 });
 
-test('so it is for a host that is not root', async (t) => {
-  if (!isLong) return t.skip('in the long form');
-  if (process.getuid?.() !== 0) return t.skip('only root can become another user');
-  // With it, the runner of tests would only tell this one what it would run.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const user = { uid: NOBODY, gid: NOBODY, env };
-  const run = spawn(process.execPath, [import.meta.filename], { stdio: 'inherit', ...user });
-  const [code] = await once(run, 'exit');
-  assert.equal(code, 0);
-});
+if (isFullForm)
+  test('so it is for a host that is not root', async (t) => {
+    if (process.getuid?.() !== 0) return t.skip('only root can become another user');
+    // With it, the runner of tests would only tell this one what it would run.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const user = { uid: NOBODY, gid: NOBODY, env };
+    const run = spawn(process.execPath, [import.meta.filename], { stdio: 'inherit', ...user });
+    const [code] = await once(run, 'exit');
+    assert.equal(code, 0);
+  });

@@ -1,9 +1,11 @@
-const ROUNDS = process.env.GANTRY_SOAK_ROUNDS;
+import { isFullForm } from './full-form.ts';
+
+const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 1);
 const SHORT_SHARE = 0.25;
 
 /**
- * How many inputs a property is checked with: of `long`, a quarter. They are other inputs each time; as many as `long`,
- * times its rounds, takes `npm run soak -- properties [ROUNDS]`.
+ * How many inputs a property is checked with: of `long`, a quarter, and all in the full form. They are other inputs each
+ * time; as many as `long`, times its rounds, takes `npm run soak -- properties [ROUNDS]`.
  */
 export const propertyRuns = (long: number): number =>
-  ROUNDS === undefined ? Math.ceil(long * SHORT_SHARE) : long * Number(ROUNDS);
+  isFullForm ? long * ROUNDS : Math.ceil(long * SHORT_SHARE);
