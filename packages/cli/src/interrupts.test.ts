@@ -14,6 +14,7 @@ const QUORUM = workflow('quorum', [
     title: 'Spend',
     requiredApprovals: 2,
     artifactData: { item: 'desks', price: 900 },
+    distinctVoters: false,
     timeoutMs: 3_600_000,
   }),
 ]);

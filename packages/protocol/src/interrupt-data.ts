@@ -45,7 +45,7 @@ export const ApprovalData = Type.Object({
   requiredApprovals: optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   approversList: optional(Texts),
   rejectionPolicy: optional(Type.Enum(['single-veto', 'majority'])),
-  /** Each credential has one vote, under its own name. */
+  /** Each principal has one vote, under its own name. The default of quorums; false lets a key name its voters. */
   distinctVoters: optional(Type.Boolean()),
   overrideBypassesQuorum: optional(Type.Boolean()),
   approverGroupRefs: optional(Texts),

@@ -12,7 +12,7 @@ export const answer: Command = {
   usage: 'answer <runId> [node] name=value ... | --json VALUE',
   details:
     'The node may be left out when the run has only one open interrupt. A value is read as JSON when it is\n' +
-    'JSON, else as text. Where one key votes for several people, name the voter: action=accept voter=ada',
+    'JSON, else as text. Where a gate says `distinctVoters: false`, name the voter: action=accept voter=ada',
   options: { json: option('VALUE', 'the whole answer as JSON, sent as it is') },
   examples: [
     'gantry answer RUN city="Zürich" days=7',

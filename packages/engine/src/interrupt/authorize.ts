@@ -7,6 +7,7 @@ import { isObject } from '../json.ts';
 import { textsAt } from '../payload.ts';
 import type { Refusal } from '../step.ts';
 import type { Interrupt, Resolver } from './interrupt.ts';
+import { policyOf } from './quorum.ts';
 
 export const RESPOND = 'approvals:respond';
 
@@ -51,20 +52,22 @@ function isApprover(data: JsonObject, by: Resolver): boolean {
 }
 
 /**
- * The voter of an answer. A key with `approvals:respond` may vote for several people by naming each in `voter`:
- * the vote then has both names, since only the key is proven. If the interrupt names its approvers or requires
- * distinct voters, each credential has one vote; otherwise one approver could vote as all of them.
+ * The voter of an answer. In a quorum each principal and each link for a person has one vote. Only where the gate
+ * says `distinctVoters: false` and names no approvers may a key with `approvals:respond` vote for several people by
+ * naming each in `voter`: the vote then has both names, since only the key is proven.
  */
 export function voterOf({ data, rules }: Interrupt, by: Resolver, value: Json): string | Refusal {
   const voter = isObject(value) ? value.voter : undefined;
-  const isDistinct = data.distinctVoters === true;
-  if (isDistinct && !by.authenticated && !by.named)
+  const { distinctVoters = policyOf(data).required > 1 } = data;
+  if (distinctVoters && !by.authenticated && !by.named)
     return forbidden('This gate counts distinct voters: answer with a key, or with a link made for you.');
   if (voter === undefined) return by.principal;
   if (typeof voter !== 'string' || voter === '' || voter.length > 256)
     return forbidden('`voter` must be a name of at most 256 characters.');
-  const isPersonal = rules?.governance || isDistinct || namesApprovers(data);
+  const isPersonal = rules?.governance || data.distinctVoters !== false || namesApprovers(data);
   if (isPersonal || !by.authenticated || !by.scopes.includes(RESPOND))
-    return forbidden('You may not vote for others here.');
+    return forbidden(
+      'You may not vote for others here. Answer without `voter`: a gate counts named voters only with `distinctVoters: false` and without approvers.',
+    );
   return `${by.principal}/${voter}`;
 }

@@ -10,8 +10,8 @@ const gate = (config: JsonObject) =>
   Trial.begin(workflow([node('gate', 'core.approvalGate', { config: { requiredApprovals: 3, ...config } })]));
 
 describe('a quorum', () => {
-  test('counts the people that one key names', () => {
-    const trial = gate({});
+  test('counts the people that one key names, where the gate allows it', () => {
+    const trial = gate({ distinctVoters: false });
     for (const voter of ['ann', 'bob']) {
       assert.equal(answer(trial, 'gate', { action: 'accept', voter }).events.length, 1);
       assert.equal(trial.status('gate'), 'suspended');
@@ -35,8 +35,8 @@ describe('a quorum', () => {
     assert.equal(trial.run.interrupts.get('gate')?.votes.length, 1);
   });
 
-  test('of distinct voters counts credentials: a key votes for itself, a link for the person it was made for', () => {
-    const trial = gate({ distinctVoters: true, requiredApprovals: 2 });
+  test('counts principals unless it says otherwise: a key votes for itself, a link for the person it was made for', () => {
+    const trial = gate({ requiredApprovals: 2 });
     assert.equal(refusalOf(trial, 'gate', { action: 'accept', voter: 'ann' }), 'forbidden');
     assert.equal(refusalOf(trial, 'gate', 'approved', link), 'forbidden');
     assert.equal(refusalOf(trial, 'gate', 'approved'), undefined);
@@ -54,7 +54,7 @@ describe('a quorum', () => {
       principal: 'key-1',
       reason: 'early',
     });
-    const majority = gate({ rejectionPolicy: 'majority' });
+    const majority = gate({ rejectionPolicy: 'majority', distinctVoters: false });
     answer(majority, 'gate', { action: 'reject', voter: 'ann' });
     assert.equal(majority.status('gate'), 'suspended');
     answer(majority, 'gate', { action: 'reject', voter: 'bob' });
@@ -69,12 +69,14 @@ describe('a quorum', () => {
     assert.equal(trial.run.error?.code, 'approval_rejected');
   });
 
-  test('names of others are not taken from a link, nor where approvers are named', () => {
+  test('names of others are not taken from a link, where approvers are named, or where the gate does not allow them', () => {
     const vote = { action: 'accept', voter: 'ann' };
-    assert.equal(refusalOf(gate({}), 'gate', vote, link), 'forbidden');
-    const named = gate({ approversList: ['key-1', 'b', 'c'] });
+    const open = gate({ distinctVoters: false });
+    assert.equal(refusalOf(open, 'gate', vote, link), 'forbidden');
+    assert.equal(refusalOf(gate({ requiredApprovals: 1 }), 'gate', vote), 'forbidden');
+    const named = gate({ approversList: ['key-1', 'b', 'c'], distinctVoters: false });
     assert.equal(refusalOf(named, 'gate', vote), 'forbidden');
-    assert.equal(refusalOf(gate({}), 'gate', { action: 'accept', voter: '' }), 'forbidden');
+    assert.equal(refusalOf(open, 'gate', { action: 'accept', voter: '' }), 'forbidden');
   });
 
   test('time rejects what is not complete', () => {
@@ -91,7 +93,7 @@ test('any order of votes ends as the policy says, with one closing event', () =>
   const rejectionPolicy = fc.constantFrom('single-veto', 'majority');
   fc.assert(
     fc.property(votes, fc.integer({ min: 1, max: 5 }), rejectionPolicy, (cast, required, policy) => {
-      const trial = gate({ requiredApprovals: required, rejectionPolicy: policy });
+      const trial = gate({ requiredApprovals: required, rejectionPolicy: policy, distinctVoters: false });
       const first = new Map<number, boolean>();
       let end: string | undefined;
       for (const { voter, approve } of cast) {

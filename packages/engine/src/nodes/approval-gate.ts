@@ -1,5 +1,6 @@
 import type { JsonObject } from '@gantry/protocol';
 import { reviewed, shownContent } from '../artifacts/artifact.ts';
+import { isConformance } from '../conformance-workflow.ts';
 import { checkData, resumeSchemaOf, timeoutOf } from '../interrupt/data.ts';
 import type { InterruptRequest } from '../interrupt/interrupt.ts';
 import { suspend } from '../interrupt/suspend.ts';
@@ -7,14 +8,14 @@ import { copyInto, isTooLarge, tooLarge } from '../json.ts';
 import { failNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
-import { failed, type NodeType, type Result, type Visit } from './node-type.ts';
+import { failed, type NodeType, type Preparation, type Result, type Visit } from './node-type.ts';
 
 export const approvalGate: NodeType = {
   typeId: 'core.approvalGate',
   reviews: true,
   prepare(preparation) {
     const { config } = preparation;
-    const data = approvalData(preparation.node.name, config);
+    const data = approvalData(preparation);
     checkData(preparation, '', 'approval', { ...data, ...madeUp(config, 'id') });
     const request: Omit<InterruptRequest, 'data'> = {
       kind: 'approval',
@@ -41,8 +42,13 @@ const VERBATIM = [
   'audience',
 ];
 
-function approvalData(name: string, config: JsonObject): JsonObject {
-  const data: JsonObject = { title: config.title ?? name, actions: config.actions ?? ['accept', 'reject'] };
+function approvalData({ node, config, definition }: Preparation): JsonObject {
+  const data: JsonObject = {
+    title: config.title ?? node.name,
+    actions: config.actions ?? ['accept', 'reject'],
+  };
+  // The public suite votes for several people with one key
+  if (config.requiredApprovals !== undefined && isConformance(definition)) data.distinctVoters = false;
   for (const key of VERBATIM) if (config[key] !== undefined) data[key] = config[key];
   return data;
 }

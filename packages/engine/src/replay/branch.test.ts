@@ -87,7 +87,11 @@ const CLOSINGS: { readonly [name: string]: () => Trial } = {
     return trial;
   },
   'a majority against': () => {
-    const trial = asking('core.approvalGate', { requiredApprovals: 2, rejectionPolicy: 'majority' });
+    const trial = asking('core.approvalGate', {
+      requiredApprovals: 2,
+      rejectionPolicy: 'majority',
+      distinctVoters: false,
+    });
     for (const voter of ['a', 'b']) answer(trial, 'ask', { action: 'reject', voter });
     return trial;
   },

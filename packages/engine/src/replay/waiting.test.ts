@@ -44,7 +44,7 @@ describe('a replay of a run with a question', () => {
   });
 
   test('counts the votes as they came', () => {
-    const trial = Trial.begin(gate({ requiredApprovals: 2 }));
+    const trial = Trial.begin(gate({ requiredApprovals: 2, distinctVoters: false }));
     answer(trial, 'gate', { action: 'accept', voter: 'bob', comment: 'seen' });
     answer(trial, 'gate', { action: 'accept', voter: 'eve', comment: 'seen too' });
     assert.equal(trial.run.status, 'completed');

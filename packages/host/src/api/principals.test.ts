@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { JsonObject, NewKey } from '@gantry/protocol';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { type ApiTest, apiTest } from './testing/api-test.ts';
+import { type ApiTest, apiTest, assertError } from './testing/api-test.ts';
 
 const KEYS = '/v1/host/gantry/keys';
 const CREDENTIALS = '/v1/host/gantry/credentials';
@@ -16,6 +16,7 @@ const gate = (id: string, config: JsonObject) =>
 const WORKFLOWS = [
   gate('two', {}),
   gate('distinct', { distinctVoters: true }),
+  gate('named-by-key', { distinctVoters: false }),
   gate('finance', { approverRoleRefs: ['finance'] }),
 ];
 
@@ -64,6 +65,23 @@ async function hasOneVote(api: ApiTest): Promise<void> {
   }
 }
 
+async function namesNobodyElse(api: ApiTest): Promise<void> {
+  const key = await newKey(api);
+  const forAda = { resumeValue: { action: 'accept', voter: 'ada' } };
+  const runId = await api.start('two');
+  const answers = `/v1/runs/${runId}/interrupts/gate`;
+  assertError(await api.post(answers, forAda, bearer(key)), 403, 'forbidden');
+  assert.equal((await vote(api, runId, key)).status, 'waiting-approval');
+  const { interrupt } = (await api.get(`/v1/runs/${runId}`, bearer(key))).json();
+  const url = new URL(interrupt.callbackUrl, 'http://host').pathname;
+  const tokenOnly = await api.host.app.inject({ method: 'POST', url, payload: ACCEPT });
+  assertError(tokenOnly, 403, 'forbidden');
+  const allowed = await api.start('named-by-key');
+  const first = await api.post(`/v1/runs/${allowed}/interrupts/gate`, forAda, bearer(key));
+  assert.equal(first.json().status, 'waiting-approval', first.body);
+  assert.equal((await vote(api, allowed, key)).status, 'completed');
+}
+
 async function keepsCredentials(api: ApiTest): Promise<void> {
   const [old, other] = [await newKey(api), await newKey(api)];
   const body = { ref: 'mine', kind: 'bearer', scope: 'user', audiences: ['api.example'], value: 'sk_1' };
@@ -86,6 +104,7 @@ async function ownsRuns(api: ApiTest): Promise<void> {
 const TESTS = {
   'a rotation keeps the principal, a new key has its own': keepsPrincipal,
   'the old and the new key have one vote in a quorum': hasOneVote,
+  'one key is one voter, unless the gate lets it name others': namesNobodyElse,
   'credentials of scope user stay visible': keepsCredentials,
   'runs of both keys have one owner': ownsRuns,
 };
