@@ -2,11 +2,12 @@ import { exhaust } from '../budget/budget.ts';
 import { callWorkflow } from '../children/call.ts';
 import { isAwaitingChild } from '../children/requests.ts';
 import type { Command, Outcome } from '../command.ts';
-import { type PackSuspension, packInterrupt } from '../interrupt/pack-interrupt.ts';
+import { type AskingNode, type PackSuspension, packInterrupt } from '../interrupt/pack-interrupt.ts';
 import { suspend } from '../interrupt/suspend.ts';
+import { isTooLarge, tooLarge } from '../json.ts';
 import { completeNode, failNode, terminateNode } from '../node-run.ts';
 import { tell } from '../nodes/pack-events.ts';
-import type { PlanNode } from '../plan.ts';
+import { nodeConfig, type PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
 
 type About = Pick<Extract<Command, { type: 'settle' }>, 'nodeId' | 'attempt' | 'visit'>;
@@ -49,9 +50,17 @@ function ask(step: Step, node: PlanNode, suspension: PackSuspension): void {
   const state = step.run.nodes.get(node.id);
   const asked = state?.status === 'running' ? Object.keys(state.answers ?? {}).length : 0;
   if (asked < SUSPENSIONS_MAX) {
-    suspend(step, node, packInterrupt(suspension, node.id, step.now));
+    const interrupt = packInterrupt(suspension, askingNode(step, node), step.now);
+    if (isTooLarge(interrupt.data)) failNode(step, node, tooLarge('The contents of the interrupt'), false);
+    else suspend(step, node, interrupt);
     return;
   }
   const message = `The node has suspended ${SUSPENSIONS_MAX} times, which is its limit.`;
   failNode(step, node, { code: 'suspension_limit_exceeded', message }, false);
+}
+
+function askingNode({ run }: Step, node: PlanNode): AskingNode {
+  const state = run.nodes.get(node.id);
+  const inputs = (state?.status === 'running' && state.inputs) || {};
+  return { nodeId: node.id, config: nodeConfig(node), inputs };
 }

@@ -9,6 +9,7 @@ import { type ApprovalAnswer, readApproval } from './approval-value.ts';
 import { voterOf } from './authorize.ts';
 import { close } from './close.ts';
 import type { Interrupt, Vote } from './interrupt.ts';
+import { inProtocolWords } from './pack-approval.ts';
 import { policyOf, tally } from './quorum.ts';
 import { isRefusal, type TakeAnswer } from './refusal.ts';
 
@@ -24,7 +25,8 @@ interface Ballot {
 export const answerApproval: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
   const voter = voterOf(interrupt, by, resumeValue);
   if (typeof voter !== 'string') return voter;
-  const answer = readApproval(interrupt, resumeValue);
+  const isOfPack = interrupt.memo?.packKey !== undefined;
+  const answer = readApproval(interrupt, isOfPack ? inProtocolWords(resumeValue) : resumeValue);
   if (isRefusal(answer)) return answer;
   const ballot = { step, node, interrupt, answer, voter };
   switch (answer.action) {

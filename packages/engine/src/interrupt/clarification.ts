@@ -5,10 +5,12 @@ import { invalid, schemaRefusal, type TakeAnswer } from './refusal.ts';
 
 /** Every question needs an answer, and each answer must match the schema of its question. */
 export const answerClarification: TakeAnswer = (step, node, interrupt, { by, resumeValue }) => {
-  const sent = sentAnswers(isObject(resumeValue) ? resumeValue.answers : undefined);
-  if (!sent) return invalid('/answers', '`answers` must be an object or a list of `{id, answer}`.');
+  const questions = questionsOf(interrupt.data);
+  const sent = sentAnswers(isObject(resumeValue) ? resumeValue.answers : undefined, questions);
+  if (!sent)
+    return invalid('/answers', '`answers` must be an object, or a list in the order of the questions.');
   const answers: JsonObject = {};
-  for (const question of questionsOf(interrupt.data)) {
+  for (const question of questions) {
     const path = `/answers/${question.id}`;
     const answer = sent.get(question.id);
     if (answer === undefined) return invalid(path, `the question ${question.id} has no answer.`);
@@ -37,14 +39,18 @@ export function questionsOf(data: JsonObject): Question[] {
   });
 }
 
-/** Both documented forms: `{q1: "blue"}` and `[{id: "q1", answer: "blue"}]`. */
-function sentAnswers(answers: Json | undefined): Map<string, Json> | undefined {
+/** The documented forms `{q1: "blue"}` and `[{id: "q1", answer: "blue"}]`, and `["blue"]`, by the order of questions. */
+function sentAnswers(
+  answers: Json | undefined,
+  questions: readonly Question[],
+): Map<string, Json> | undefined {
   if (isObject(answers)) return new Map(Object.entries(answers));
   if (!Array.isArray(answers)) return;
   const sent = new Map<string, Json>();
-  for (const item of answers) {
-    if (!isObject(item) || typeof item.id !== 'string' || item.answer === undefined) return;
-    sent.set(item.id, item.answer);
+  for (const [position, item] of answers.entries()) {
+    const { id = questions[position]?.id, answer } = isObject(item) ? item : { answer: item };
+    if (typeof id !== 'string' || answer === undefined) return;
+    sent.set(id, answer);
   }
   return sent;
 }

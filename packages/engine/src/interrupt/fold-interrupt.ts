@@ -4,7 +4,7 @@ import { isObject, isReservedName } from '../json.ts';
 import { numberAt, objectAt, textAt } from '../payload.ts';
 import type { Run } from '../run.ts';
 import { type Answer, type AnswerRules, BY_TIMEOUT, type Interrupt, type Vote } from './interrupt.ts';
-import { packAnswer } from './pack-interrupt.ts';
+import { packAnswer } from './pack-answer.ts';
 
 export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject): void {
   const nodeId = textAt(payload, 'nodeId') || textAt(payload, 'gateId') || (event.nodeId ?? '');

@@ -35,7 +35,8 @@ describe('clarification', () => {
   const wrong: [Json, string][] = [
     [null, '/resumeValue/answers'],
     [{ answers: 'blue' }, '/resumeValue/answers'],
-    [{ answers: ['blue'] }, '/resumeValue/answers'],
+    [{ answers: ['blue'] }, '/resumeValue/answers/size'],
+    [{ answers: ['blue', 1, 2] }, '/resumeValue/answers'],
     [{ answers: { color: 'blue' } }, '/resumeValue/answers/size'],
     [{ answers: { color: 'green', size: 1 } }, '/resumeValue/answers/color'],
     [{ answers: { color: 'red', size: 1, taste: 2 } }, '/resumeValue/answers'],

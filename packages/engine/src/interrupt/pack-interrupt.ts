@@ -1,8 +1,9 @@
-/** Converts requests of `ctx.suspend` to interrupts of the protocol, and answers to the format of packs. */
-import { APPROVAL_ACTIONS, given, isoTime, type Json, type JsonObject } from '@gantry/protocol';
-import { isObject } from '../json.ts';
-import { textAt, textsAt } from '../payload.ts';
-import type { Interrupt, InterruptRequest } from './interrupt.ts';
+/** Converts requests of `ctx.suspend` to interrupts of the protocol. */
+import { given, type JsonObject } from '@gantry/protocol';
+import { objectAt, textAt } from '../payload.ts';
+import type { InterruptRequest } from './interrupt.ts';
+import { approvalData, decisionWords } from './pack-approval.ts';
+import { isAsking, questionsOf, wordOf } from './pack-request.ts';
 
 /** `request` comes from the pack, in either dialect; `key` is the key under which it reads the answer. */
 export interface PackSuspension {
@@ -15,88 +16,76 @@ export interface PackSuspension {
   readonly awaits?: { readonly envelopeType: string; readonly seen: number };
 }
 
-const TITLE_MAX = 1_000;
+/** The node that asks. Gates that show their subject on a card only do not repeat it in the request. */
+export interface AskingNode {
+  readonly nodeId: string;
+  readonly config: JsonObject;
+  readonly inputs: JsonObject;
+}
+
 /** A year, as for interrupts that workflows define. */
 const TIMEOUT_MS_MAX = 366 * 86_400_000;
-const QUORUM_MAX = 1_000;
 
 export function packInterrupt(
   { key, request, awaits }: PackSuspension,
-  nodeId: string,
+  asking: AskingNode,
   now: number,
 ): InterruptRequest {
   const { envelopeType } = awaits ?? {};
-  const interrupt: InterruptRequest =
+  const { memo: how, ...interrupt }: InterruptRequest =
     envelopeType === undefined
-      ? requestedBy(request, nodeId)
+      ? requestedBy(request, asking)
       : { kind: 'external-event', data: { eventType: 'envelope', correlation: { envelopeType } } };
-  const memo = given({ packKey: key, envelopeType });
-  return { ...interrupt, ...given({ memo, timeoutMs: timeoutOf(request, now) }) };
+  const memo = { ...how, ...given({ packKey: key, envelopeType }) };
+  return { ...interrupt, memo, ...given({ timeoutMs: timeoutOf(request, now) }) };
 }
 
-function requestedBy(request: JsonObject, nodeId: string): InterruptRequest {
+function requestedBy(request: JsonObject, asking: AskingNode): InterruptRequest {
   const word = wordOf(request);
-  if (word === 'approval') return { kind: 'approval', data: approvalData(request, nodeId) };
+  if (word === 'approval')
+    return {
+      kind: 'approval',
+      data: approvalData(request, asking),
+      memo: { decisions: decisionWords(request) },
+    };
   if (word === 'webhook')
     return { kind: 'external-event', data: { eventType: 'webhook', correlation: request } };
-  const isChat =
-    request.profile === 'openwop-chat' || (request.profile === undefined && !request.answerSchema);
-  if (word === 'clarification' && isChat)
-    return { kind: 'clarification', data: { questions: questionsOf(request) } };
+  if (word === 'clarification' && isAsking(request)) {
+    const { questions, isListed } = questionsOf(request);
+    return { kind: 'clarification', data: { questions }, ...(isListed && { memo: { isListed } }) };
+  }
+  const resumeSchema = objectAt(request, 'answerSchema') ?? schemaOf(request);
   return {
     kind: 'custom',
     data: customData(request),
     ...(word === 'conversation-input' && { reason: word }),
-    ...(isObject(request.answerSchema) && { resumeSchema: request.answerSchema }),
+    ...(resumeSchema && { resumeSchema }),
   };
 }
 
-/** The two dialects call it `kind` and `reason`. */
-const wordOf = (request: JsonObject): string => textAt(request, 'kind') || textAt(request, 'reason');
+const text = { type: 'string', maxLength: 16_384 };
 
-const titleOf = (request: JsonObject, fallback: string): string =>
-  (textAt(request, 'title') || textAt(request, 'prompt') || fallback).slice(0, TITLE_MAX);
-
-/** A request may list several questions with their own ids. */
-function questionsOf(request: JsonObject): Json[] {
-  const { questions } = request;
-  const isList = Array.isArray(questions) && questions.length > 0;
-  return isList && questions.every((each) => isObject(each) && textAt(each, 'id') && textAt(each, 'question'))
-    ? questions
-    : [questionOf(request)];
+/** A reviewer's answer, and one to a proposal, for requests that bring no schema: a person sees what to fill in. */
+function schemaOf(request: JsonObject): JsonObject | undefined {
+  const word = wordOf(request);
+  if (word === 'conversation-input' && request.reviewerRole !== undefined)
+    return {
+      type: 'object',
+      required: ['decision'],
+      properties: { decision: { enum: ['approve', 'reject', 'request-changes'] }, notes: text },
+    };
+  if (word !== 'low-confidence') return;
+  return {
+    type: 'object',
+    required: ['approved'],
+    properties: { approved: { type: 'boolean' }, approvedAgentInstanceId: text, rejectedReason: text },
+  };
 }
-
-const questionOf = (request: JsonObject): JsonObject => ({
-  id: 'answer',
-  question: titleOf(request, 'The node needs an answer.'),
-});
 
 const customData = (request: JsonObject): JsonObject => ({
   customKind: textAt(request, 'profile') || wordOf(request) || 'pack',
   payload: request,
 });
-
-function approvalData(request: JsonObject, nodeId: string): JsonObject {
-  const known: readonly string[] = APPROVAL_ACTIONS;
-  const actions = [...new Set(textsAt(request, 'actions').filter((action) => known.includes(action)))];
-  const data: JsonObject = {
-    artifactId: textAt(request, 'artifactId') || nodeId,
-    artifactType: textAt(request, 'artifactType') || 'pack.request',
-    title: titleOf(request, 'Approve what the node proposes'),
-    actions: actions.length > 0 ? actions : ['accept', 'reject'],
-  };
-  if (isObject(request.metadata)) data.metadata = request.metadata;
-  if (request.artifactData !== undefined) data.artifactData = request.artifactData;
-  const approvers = textsAt(request, 'approvers');
-  if (approvers.length > 0) data.approversList = [...approvers];
-  const quorum = Number(request.quorum);
-  const reachable = approvers.length > 0 ? approvers.length : QUORUM_MAX;
-  if (Number.isInteger(quorum) && quorum > 1) {
-    data.requiredApprovals = Math.min(quorum, reachable);
-    data.actions = textsAt(data, 'actions').filter((action) => action !== 'edit-accept');
-  }
-  return data;
-}
 
 function timeoutOf(request: JsonObject, now: number): number | undefined {
   const ms = wishedMs(request, now);
@@ -113,40 +102,4 @@ function wishedMs(request: JsonObject, now: number): number | undefined {
     return new Date(typeof timestamp === 'number' ? timestamp : String(timestamp)).getTime() - now;
   if (typeof timeoutMs === 'number') return timeoutMs;
   return typeof deadlineSeconds === 'number' ? deadlineSeconds * 1_000 : undefined;
-}
-
-export interface HeardAnswer {
-  readonly value: Json;
-  readonly by: string;
-  readonly at: number;
-  readonly rejected: 'reject' | 'timeout' | undefined;
-}
-
-/** The return value of `ctx.suspend(...)`, with the fields that packs of both dialects read. */
-export function packAnswer({ kind, data }: Interrupt, { value, by, at, rejected }: HeardAnswer): Json {
-  const when = isoTime(at);
-  if (rejected === 'timeout')
-    return { timedOut: true, decision: 'timeout', approved: false, decidedAt: when };
-  const fields = isObject(value) ? value : {};
-  if (kind === 'approval') return approvalAnswer(fields, by, when);
-  if (kind === 'clarification') {
-    const answers = isObject(fields.answers) ? fields.answers : {};
-    return { ...fields, answer: answers.answer ?? '', answeredBy: by, answeredAt: when };
-  }
-  if (data.customKind === 'conversation-input') return { answers: value, respondent: by, submittedAt: when };
-  if (!isObject(value)) return value;
-  return { respondedBy: by, respondedAt: when, ...value };
-}
-
-function approvalAnswer(fields: JsonObject, by: string, when: string): JsonObject {
-  const action = textAt(fields, 'action');
-  const answer: JsonObject = {
-    ...fields,
-    decision: action,
-    approved: action === 'accept' || action === 'edit-accept',
-    decidedBy: by,
-    decidedAt: when,
-  };
-  if (fields.editedArtifactData !== undefined) answer.editedArtifact = fields.editedArtifactData;
-  return answer;
 }

@@ -13,6 +13,7 @@ export interface Question {
   readonly id: string;
   readonly question: string;
   readonly schema: JsonObject;
+  readonly isOptional?: boolean;
 }
 
 export const questionsIn = ({ data }: Pick<OpenInterrupt, 'data'>): Question[] =>
@@ -20,6 +21,29 @@ export const questionsIn = ({ data }: Pick<OpenInterrupt, 'data'>): Question[] =
     const { id, question, schema } = Object(item);
     return { id: String(id), question: String(question), schema: Object(schema) };
   });
+
+/** Fields for a schema of an object with plain members, such as the answer of a reviewer; else none. */
+export function membersIn({ resumeSchema = {} }: Pick<OpenInterrupt, 'resumeSchema'>): Question[] {
+  const members = Object.entries(Object(resumeSchema.properties)).map(([id, schema]) => ({
+    id,
+    question: id,
+    schema: Object(schema),
+    isOptional: !(Array.isArray(resumeSchema.required) && resumeSchema.required.includes(id)),
+  }));
+  return members.every(({ schema }) => choicesOf(schema) || PLAIN.has(schema.type)) ? members : [];
+}
+
+const PLAIN = new Set<unknown>(['string', 'number', 'integer']);
+
+/** Ids of the assets that a gate of a pack lists for a choice. */
+export function assetsIn({ data }: Pick<OpenInterrupt, 'data'>): { id: string; label: string }[] {
+  const { availableAssets } = Object(data.metadata);
+  return (Array.isArray(availableAssets) ? availableAssets : []).flatMap((asset) => {
+    if (typeof asset === 'string') return [{ id: asset, label: asset }];
+    const { id, assetId = id, name, title = name, label = title } = Object(asset);
+    return typeof assetId === 'string' ? [{ id: assetId, label: String(label ?? assetId) }] : [];
+  });
+}
 
 /** The field name of an answer. Ids cannot be used: authors choose them, and they may be any text. */
 export const answerField = (position: number): string => `answer-${position}`;
@@ -38,11 +62,13 @@ const TEXT_OF: Readonly<Record<string, string>> = {
   ask: 'question',
 };
 
-export function answerIn(view: Pick<OpenInterrupt, 'kind' | 'data'>, fields: FormFields): Json {
+type Asked = Pick<OpenInterrupt, 'kind' | 'data' | 'resumeSchema'>;
+
+export function answerIn(view: Asked, fields: FormFields): Json {
   switch (view.kind) {
     case 'approval':
     case 'low-confidence':
-      return decision(fields);
+      return decision(view, fields);
     case 'clarification':
       return {
         answers: Object.fromEntries(
@@ -55,16 +81,27 @@ export function answerIn(view: Pick<OpenInterrupt, 'kind' | 'data'>, fields: For
     case 'conversation.exchange':
       return { operation: 'exchange', turn: { content: textIn(fields, 'text') } };
     default:
-      return jsonOrText(textIn(fields, 'text'));
+      return membersIn(view).length > 0 ? membersOf(view, fields) : jsonOrText(textIn(fields, 'text'));
   }
 }
 
-function decision(fields: FormFields): JsonObject {
+/** Members that were left empty are absent. */
+const membersOf = (view: Asked, fields: FormFields): JsonObject =>
+  Object.fromEntries(
+    membersIn(view).flatMap(({ id, schema }, position) => {
+      const text = textIn(fields, answerField(position));
+      return text === '' ? [] : [[id, typed(text, schema)]];
+    }),
+  );
+
+function decision(view: Asked, fields: FormFields): JsonObject {
   const action = textIn(fields, 'action');
   const text = textIn(fields, 'text');
   const name = Object.hasOwn(TEXT_OF, action) ? TEXT_OF[action]! : 'comment';
+  const asset = assetsIn(view)[Number(textIn(fields, 'asset') || Number.NaN)];
   return {
     action,
+    ...(asset && action === 'accept' && { feedback: asset.id }),
     ...(text !== '' && { [name]: text }),
     ...(action === 'edit-accept' && { editedArtifactData: json(textIn(fields, 'edited')) }),
   };

@@ -8,7 +8,7 @@ import {
   wordsOf,
 } from '@gantry/protocol';
 import { page } from '../page.ts';
-import { answerField, choicesOf, type Question, questionsIn } from './answer-form.ts';
+import { answerField, assetsIn, choicesOf, membersIn, type Question, questionsIn } from './answer-form.ts';
 import type { TokenClaims } from './interrupt-token.ts';
 
 const SHOWN_MAX = 20_000;
@@ -54,16 +54,22 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 const titleOf = ({ kind, data }: OpenInterrupt): string =>
-  textAt(data, 'title') || textAt(data, 'prompt') || (TITLES[kind] ?? 'A question');
+  [data, Object(data.payload), Object(Object(data.payload).prompt)]
+    .flatMap((part) => [textAt(part, 'title'), textAt(part, 'prompt')])
+    .find((text) => text !== '') ??
+  TITLES[kind] ??
+  'A question';
 
-/** The subject of the question. */
+/** The subject of the question, and everything else that a pack sent with it. */
 function shownValue({ kind, data }: OpenInterrupt): Html | undefined {
-  const value = kind === 'low-confidence' ? data.decision : (data.artifactData ?? data.payload);
-  if (value === undefined) return;
-  const words = wordsOf(value as Json).join('\n');
-  return html`<h2>What this is about</h2>${pre(words)}
-${typeof value === 'object' && html`<details><summary>As JSON</summary>${pre(JSON.stringify(value, null, 2))}</details>`}`;
+  const subject = kind === 'low-confidence' ? data.decision : (data.artifactData ?? data.payload);
+  const shown = [subject, data.metadata].filter((value) => value !== undefined);
+  return shown.length === 0 ? undefined : html`<h2>What this is about</h2>${shown.map(inWords)}`;
 }
+
+const inWords = (value: unknown): Html =>
+  html`${pre(wordsOf(value as Json).join('\n'))}
+${typeof value === 'object' && html`<details><summary>As JSON</summary>${pre(JSON.stringify(value, null, 2))}</details>`}`;
 
 function pre(text: string): Html {
   const cut = text.length > SHOWN_MAX && `… (${text.length - SHOWN_MAX} characters more)`;
@@ -95,15 +101,19 @@ function fieldsOf(view: OpenInterrupt, typed: FormFields): Html {
     case 'low-confidence':
       return decisionFields(view, ['accept', 'reject'], typed);
     case 'clarification':
-      return html`${questionsIn(view).map((asked, position) => question(asked, answerField(position), typed))}
-<p><button type="submit">Send</button></p>`;
+      return questionFields(questionsIn(view), typed);
     case 'conversation.exchange':
       return html`${area('text', 'Your answer', typedAt(typed, 'text'))}<p><button type="submit">Send</button></p>`;
     default:
+      if (membersIn(view).length > 0) return questionFields(membersIn(view), typed);
       return html`${area('text', 'Your answer, as JSON or text', typedAt(typed, 'text'))}
 <p><button type="submit">Send</button></p>`;
   }
 }
+
+const questionFields = (questions: readonly Question[], typed: FormFields): Html =>
+  html`${questions.map((asked, position) => question(asked, answerField(position), typed))}
+<p><button type="submit">Send</button></p>`;
 
 const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
@@ -116,15 +126,27 @@ const BUTTONS: Readonly<Record<string, string>> = {
   ask: 'Ask a question',
 };
 
-function decisionFields({ data }: OpenInterrupt, actions: readonly string[], typed: FormFields): Html {
+function decisionFields(view: OpenInterrupt, actions: readonly string[], typed: FormFields): Html {
+  const { data } = view;
   const edited = typedAt(typed, 'edited') ?? JSON.stringify(data.artifactData ?? null, null, 2);
   const label = actions.includes('ask') ? 'Comment, reason or question' : 'Comment or reason';
   return html`${area('text', label, typedAt(typed, 'text'))}
+${assetField(view, typed)}
 ${actions.includes('edit-accept') && area('edited', 'Edited version, as JSON', edited)}
 <p>${actions.map(
     (action) =>
       html`<button type="submit" name="action" value="${action}"${action !== 'accept' && html` class="other"`}>${BUTTONS[action] ?? action}</button>`,
   )}</p>`;
+}
+
+function assetField(view: OpenInterrupt, typed: FormFields): Html | undefined {
+  const assets = assetsIn(view);
+  if (assets.length === 0) return;
+  const options = assets.map(({ id, label }, position) => {
+    const isChosen = String(position) === typedAt(typed, 'asset') && html` selected`;
+    return html`<option value="${position}"${isChosen}>${label === id ? id : `${label} (${id})`}</option>`;
+  });
+  return html`<label for="asset">Asset</label><select id="asset" name="asset"><option value="">None</option>${options}</select>`;
 }
 
 function typedAt(typed: FormFields, name: string): string | undefined {
@@ -137,7 +159,7 @@ const area = (name: string, label: string, value = ''): Html =>
   html`<label for="${name}">${label}</label><textarea id="${name}" name="${name}" rows="4">
 ${value}</textarea>`;
 
-function question({ question, schema }: Question, name: string, typed: FormFields): Html {
+function question({ question, schema, isOptional = false }: Question, name: string, typed: FormFields): Html {
   const choices = choicesOf(schema);
   const value = typedAt(typed, name) ?? '';
   const label = html`<label for="${name}">${question}</label>`;
@@ -146,7 +168,7 @@ function question({ question, schema }: Question, name: string, typed: FormField
     const isChosen = String(position) === value && html` selected`;
     return html`<option value="${position}"${isChosen}>${typeof choice === 'string' ? choice : JSON.stringify(choice)}</option>`;
   });
-  return html`${label}<select id="${name}" name="${name}" required><option value="">Choose</option>${options}</select>`;
+  return html`${label}<select id="${name}" name="${name}"${!isOptional && html` required`}><option value="">Choose</option>${options}</select>`;
 }
 
 export function answeredPage({ runId, status, changed, votes }: ResolveInterruptResponse): string {

@@ -78,7 +78,7 @@ test('a node that asks is called again with every answer, in both dialects', asy
   assert.equal((await answer(api, runId, 'none')).statusCode, 400);
   await answer(api, runId, { size: 3 });
   const run = await api.ended(runId);
-  assert.deepEqual(run.outputs, { decision: 'accept', size: 3 });
+  assert.deepEqual(run.outputs, { decision: 'approve', size: 3 });
 });
 
 test('errors keep their code, and are tried again where they say so', async () => {
@@ -178,7 +178,7 @@ test('a run that asked is replayed without its code', async () => {
   const fork = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });
   assert.equal(fork.statusCode, 201, fork.body);
   const replayed = await api.ended(fork.json().runId);
-  assert.deepEqual(replayed.outputs, { decision: 'accept' });
+  assert.deepEqual(replayed.outputs, { decision: 'approve' });
   const types = async (id: string) => (await eventsOf(api, id)).map(({ type }) => type);
   assert.deepEqual(await types(fork.json().runId), await types(runId));
 });
