@@ -28,7 +28,7 @@ export { type CompileOptions, compile } from './compile.ts';
 export { CONFORMANCE_MARK } from './conformance-workflow.ts';
 export { type Decision, decide } from './decide.ts';
 export { type Explanation, explain } from './explain.ts';
-export { checkInputs, type InputIssue } from './inputs.ts';
+export { checkInputs, type InputIssue, inputIssues } from './inputs.ts';
 export { accessRefusal } from './interrupt/authorize.ts';
 export { hasTimedOut } from './interrupt/fold-interrupt.ts';
 export * from './interrupt/interrupt.ts';

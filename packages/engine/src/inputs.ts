@@ -130,16 +130,20 @@ export interface InputIssue {
 }
 
 /** Checks the inputs that a run is to be created with. */
-export function checkInputs(plan: Plan, inputs: JsonObject): InputIssue[] {
+export const checkInputs = (plan: Plan, inputs: JsonObject): InputIssue[] =>
+  inputIssues([...plan.variables.values()], inputs);
+
+export function inputIssues(variables: readonly WorkflowVariable[], inputs: JsonObject): InputIssue[] {
+  const names = variables.map(({ name }) => name);
   const issues: InputIssue[] = [];
-  for (const variable of plan.variables.values()) {
+  for (const variable of variables) {
     const path = `/inputs/${variable.name}`;
     const value = own(inputs, variable.name);
     if (value === undefined) {
       if (variable.required && variable.defaultValue === undefined)
         issues.push({
           path,
-          message: `${variable.name} is required${mistyped(variable.name, Object.keys(inputs), [...plan.variables.keys()])}`,
+          message: `${variable.name} is required${mistyped(variable.name, Object.keys(inputs), names)}`,
         });
     } else if (!hasType(value, variable.type))
       issues.push({ path, message: `${variable.name} must be of type ${variable.type}` });

@@ -43,18 +43,28 @@ export const DeadLetter = Type.Union([
     /** For a write to a channel. */
     triggerId: optional(Type.String()),
   }),
+  /** Ticks in a row that started no run: one letter for all of them. `attempts` counts them. */
+  Type.Object({
+    ...shared,
+    type: Type.Literal('schedule'),
+    scheduleId: Type.String(),
+    /** The latest of the ticks. */
+    scheduledFor: Time,
+    message: Type.String(),
+  }),
 ]);
 export type DeadLetter = Static<typeof DeadLetter>;
 
-/** The result of a retry: a fork of the run, or the delivery in progress again. */
+/** The result of a retry: a fork of the run, the delivery in progress again, or a schedule that is due now. */
 export const DeadLetterRetry = Type.Union([
   Type.Object({ type: Type.Literal('run'), runId: Type.String(), sourceRunId: Type.String() }),
   Type.Object({ type: Type.Literal('delivery'), deliveryId: Type.String() }),
+  Type.Object({ type: Type.Literal('schedule'), scheduleId: Type.String() }),
 ]);
 export type DeadLetterRetry = Static<typeof DeadLetterRetry>;
 
 export const deadLettersWire = wire(DEAD_LETTERS, {
-  about: 'Runs and events that failed for good',
+  about: 'Runs, events and ticks of schedules that failed for good',
   scopes: { read: ['runs:read'], write: ['runs:cancel'] },
   input: Type.Never(),
   view: DeadLetter,
@@ -62,7 +72,8 @@ export const deadLettersWire = wire(DEAD_LETTERS, {
   own: ['create'],
   methods: {
     retry: {
-      about: 'Deliver a dead event again, or fork a dead run before the node that failed',
+      about:
+        'Deliver a dead event again, fork a dead run before the node that failed, or fire a schedule now',
       in: closedObject({}),
       out: DeadLetterRetry,
       accepted: true,

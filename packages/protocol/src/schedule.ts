@@ -110,6 +110,8 @@ export const Schedule = Type.Object({
       failedAt: Type.String(),
       code: Type.String(),
       message: Type.String(),
+      /** Ticks in a row that started no run. */
+      failures: Type.Integer(),
     }),
   ),
 });

@@ -1,18 +1,40 @@
-import type { DeadLetter } from '@gantry/protocol';
+import type { DeadLetter, DeadLetterRetry } from '@gantry/protocol';
 import { DEAD_LETTERS } from '@gantry/protocol/tables';
 import { ago, print } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
 
-const whatOf = (letter: DeadLetter): string =>
-  letter.type === 'run' ? `run ${letter.runId} at ${letter.nodeId}` : `event ${letter.deliveryId}`;
+function whatOf(letter: DeadLetter): string {
+  switch (letter.type) {
+    case 'run':
+      return `run ${letter.runId} at ${letter.nodeId}`;
+    case 'delivery':
+      return `event ${letter.deliveryId}`;
+    case 'schedule':
+      return `schedule ${letter.scheduleId}`;
+  }
+}
+
+const reasonOf = (letter: DeadLetter): string =>
+  letter.type === 'schedule' ? `${letter.reason}: ${letter.message}` : letter.reason;
+
+function retried(made: DeadLetterRetry): string {
+  switch (made.type) {
+    case 'run':
+      return `${made.runId}\nWatch it: gantry events ${made.runId} --follow\n`;
+    case 'delivery':
+      return `${made.deliveryId} is delivered again\n`;
+    case 'schedule':
+      return `${made.scheduleId} fires now\nIts runs: gantry schedules\n`;
+  }
+}
 
 export const deadLetters = resourceCommand<DeadLetter>({
   table: DEAD_LETTERS,
   of: (client) => client.deadLetters,
   summary: 'show and retry dead letters',
   details:
-    'Runs whose retries are used up, and events that started no run. `retry` branches a run off before the step\n' +
-    'that failed, or delivers the event again; `rm` removes it from the list and changes nothing else.',
+    'Runs whose retries are used up, and events and ticks of schedules that started no run. `retry` branches a run\n' +
+    'off before the step that failed, delivers the event again, or fires the schedule now; `rm` removes it from the list and changes nothing else.',
   listed: 20,
   columns: {
     'DEAD LETTER': 'deadLetterId',
@@ -20,7 +42,7 @@ export const deadLetters = resourceCommand<DeadLetter>({
     TRIES: 'attempts',
     SINCE: ({ createdAt }, now) => ago(createdAt, now),
     WHAT: whatOf,
-    REASON: 'reason',
+    REASON: reasonOf,
   },
   none: 'No dead letters.',
   actions: {
@@ -28,13 +50,7 @@ export const deadLetters = resourceCommand<DeadLetter>({
       takes: '<deadLetterId>',
       async act(call, deadLetterId = '') {
         const made = await call.client.deadLetters.retry(deadLetterId);
-        print(
-          call,
-          made,
-          made.type === 'run'
-            ? `${made.runId}\nWatch it: gantry events ${made.runId} --follow\n`
-            : `${made.deliveryId} is delivered again\n`,
-        );
+        print(call, made, retried(made));
       },
     },
   },

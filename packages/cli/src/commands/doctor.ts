@@ -6,6 +6,7 @@ import { credentialFindings } from '../doctor/credentials.ts';
 import { type Finding, fail, ok, warn } from '../doctor/finding.ts';
 import { checkData, checkNode } from '../doctor/local.ts';
 import { checkClock, checkDatabaseClock, probe } from '../doctor/probe.ts';
+import { scheduleFindings, triggerFindings } from '../doctor/starters.ts';
 import { EXIT } from '../io.ts';
 import { type Colour, printable, type Style } from '../style.ts';
 
@@ -55,6 +56,8 @@ async function checkHost(call: Call): Promise<Finding[]> {
     ...(await unlessForbidden('credential', CREDENTIALS_FORBIDDEN, () => credentialFindings(call.client))),
     ...(await unlessForbidden('connection', CONNECTIONS_FORBIDDEN, () => connectionFindings(call.client))),
     ...(await unlessForbidden('connection', PACKS_FORBIDDEN, () => clientFindings(call.client))),
+    ...(await unlessForbidden('schedule', RUNS_FORBIDDEN, () => scheduleFindings(call.client))),
+    ...(await unlessForbidden('trigger', RUNS_FORBIDDEN, () => triggerFindings(call.client))),
     ...(await unlessForbidden('connectors', CONNECTORS_FORBIDDEN, () => connectorFindings(call))),
   ];
 }
@@ -163,6 +166,7 @@ function findingOf(health: BackendHealth): Finding | null {
 }
 
 const CONNECTORS_FORBIDDEN = 'this key may not read connectors; use one with credentials:manage';
+const RUNS_FORBIDDEN = 'this key may not read schedules and triggers; use one with runs:read';
 const STORAGE_FORBIDDEN = 'this key may not read the state of storage; use one with audit:read';
 const SANDBOX_FORBIDDEN =
   'this key may not read the state of the sandbox; use one of the operator with audit:read';

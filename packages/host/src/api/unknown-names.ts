@@ -10,6 +10,7 @@ import {
 } from '@gantry/protocol';
 import { PLACEHOLDER } from '../prompts/compose.ts';
 import type { Workflows } from '../runtime/runtime.ts';
+import { eventRoots, rootOf } from '../triggers/event-members.ts';
 
 /** Limits the number of warnings in one answer. */
 const TOLD_MAX = 20;
@@ -76,24 +77,12 @@ export function unknownPlaceholders({ text, variables = [] }: PromptTemplate): s
   );
 }
 
-const QUEUE_MEMBERS = ['payload', 'headers', 'messageId'];
-const INGESTED_MEMBERS = [
-  'source',
-  'subscriptionId',
-  'deliveryId',
-  'receivedAt',
-  'verified',
-  'contentTrust',
-  'dedupKey',
-];
-
 /** A path that no event has stays unset in every run. */
 export function unknownPaths({
   source,
   inputMapping = {},
 }: Pick<TriggerSubscriptionRegistration, 'source' | 'inputMapping'>): string[] {
-  const known = source === 'queue' ? QUEUE_MEMBERS : [source, ...INGESTED_MEMBERS];
-  const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
+  const known = eventRoots(source);
   return Object.values(inputMapping)
     .filter((path) => !known.includes(rootOf(path)))
     .slice(0, TOLD_MAX)

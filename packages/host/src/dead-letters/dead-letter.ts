@@ -1,4 +1,4 @@
-/** Dead letters as a resource: runs that failed permanently and events that started no run. */
+/** Dead letters as a resource: runs that failed permanently, and events and ticks that started no run. */
 import type { RunFacts } from '@gantry/engine';
 import { type DeadLetter, deadLettersWire, isoTime, newId, type StoredEvent } from '@gantry/protocol';
 import { creation, listRecords, ResourceService, resource } from '@gantry/resources';
@@ -26,7 +26,7 @@ export const deadLetters = resource<
 >(deadLettersWire, {
   kind: 'dead-letter',
   idPrefix: 'dl',
-  ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
+  ref: refOf,
   // A failed run is listed until a user acknowledges it, even after retention deleted the run
   expiresAt: ({ type, until }) => (type === 'run' ? until + UNSEEN_KEPT_MS : until),
   create: (_, letter) => letter,
@@ -39,6 +39,17 @@ export const deadLetters = resource<
     expiresAt: isoTime(until),
   }),
 });
+
+function refOf(letter: DeadLetterRecord): string {
+  switch (letter.type) {
+    case 'run':
+      return letter.runId;
+    case 'delivery':
+      return letter.deliveryId;
+    case 'schedule':
+      return letter.scheduleId;
+  }
+}
 
 const OF_RUN_MAX = 500;
 

@@ -1,9 +1,13 @@
-/** The retry of a dead letter: a fork of the run before the node that failed, or another delivery of the event. */
+/**
+ * The retry of a dead letter: a fork of the run before the node that failed, another delivery of the event, or a tick
+ * of the schedule now.
+ */
 import { type DeadLetterRetry, fromStored, OpenwopError } from '@gantry/protocol';
 import type { Change, Stored } from '@gantry/resources';
 import type { RunKey, Store } from '@gantry/store';
 import type { PrepareFork } from '../runtime/fork.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { schedules } from '../schedules/schedule.ts';
 import { deliveries } from '../triggers/delivery.ts';
 import { triggers } from '../triggers/trigger.ts';
 import type { DeadLetterRecord } from './dead-letter.ts';
@@ -26,7 +30,25 @@ export async function retry(
 ): Promise<DeadLetterRetry> {
   const { record } = letter;
   change.delete(letter);
-  return record.type === 'run' ? forkRun(change, record, services) : deliverAgain(change, record);
+  switch (record.type) {
+    case 'run':
+      return forkRun(change, record, services);
+    case 'delivery':
+      return deliverAgain(change, record);
+    case 'schedule':
+      return fireNow(change, record);
+  }
+}
+
+/** Its next tick is now; the ticks after it are as they were. */
+async function fireNow(change: Change, { scheduleId }: Letter<'schedule'>): Promise<DeadLetterRetry> {
+  const schedule = await change.find(schedules, scheduleId);
+  if (!schedule) throw new OpenwopError('not_found', { message: 'The schedule was deleted.' });
+  if (schedule.record.state.status === 'paused')
+    throw new OpenwopError('conflict', { message: 'The schedule is paused. Resume it first.' });
+  const state = { status: 'active', nextAt: change.now, caughtUp: 0 } as const;
+  change.update(schedule, { ...schedule.record, state });
+  return { type: 'schedule', scheduleId };
 }
 
 async function forkRun(

@@ -3,10 +3,11 @@
  *
  * I1  A tick's run and the schedule's next due time are one commit: a tick fires once, whichever process fires it and
  *     whenever that process dies.
- * I2  A tick that cannot become a run is recorded on the schedule, which goes on.
+ * I2  A tick that cannot become a run is recorded on the schedule, which goes on, and is a dead letter.
  */
 import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
 import type { Stored } from '@gantry/resources';
+import { type DeadLetterRecord, deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Parts } from '../parts.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
@@ -15,7 +16,7 @@ import { dueTick } from './ticks.ts';
 
 const ACTOR = 'schedules';
 
-export interface FiringOptions extends Pick<Parts, 'changes' | 'log'> {
+export interface FiringOptions extends Retention, Pick<Parts, 'changes' | 'log'> {
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
 }
@@ -43,11 +44,35 @@ export async function fire(
       if (!isFinal(error)) throw error;
       const { code, message } = error;
       log.warn({ tenant, scheduleId, code, reason: message }, 'a schedule could not start its run');
-      next = { ...next, lastError: { scheduledFor: tick.fire, failedAt: now, code, message } };
+      const failures = (record.lastError?.failures ?? 0) + 1;
+      next = { ...next, lastError: { scheduledFor: tick.fire, failedAt: now, code, message, failures } };
+      const letter = letterOf(stored, next.lastError!, now + options.retentionMs);
+      await changes.settle(ACTOR, stored, next, (change) =>
+        change.put(deadLetters, letter, letterId(stored)),
+      );
+      return false;
     }
   await changes.settle(ACTOR, stored, next);
   return false;
 }
+
+/** One letter for each schedule, however often it fails: a schedule of every second must not fill the list. */
+const letterId = ({ id }: Stored<ScheduleRecord>): string => `${deadLetters.idPrefix}_${id}`;
+
+const letterOf = (
+  { id: scheduleId, record }: Stored<ScheduleRecord>,
+  { code, message, failures, scheduledFor }: NonNullable<ScheduleRecord['lastError']>,
+  until: number,
+): DeadLetterRecord => ({
+  type: 'schedule',
+  scheduleId,
+  workflowId: record.request.workflowId,
+  scheduledFor: isoTime(scheduledFor),
+  reason: code,
+  message,
+  attempts: failures,
+  until,
+});
 
 async function createRun(
   { changes, runtime, workflows }: FiringOptions,

@@ -42,6 +42,8 @@ export interface ScheduleRecord extends Omit<Ticking, 'nextAt' | 'caughtUp'> {
     readonly failedAt: number;
     readonly code: string;
     readonly message: string;
+    /** Ticks in a row that started no run. */
+    readonly failures: number;
   } | null;
 }
 

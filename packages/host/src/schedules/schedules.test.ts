@@ -111,6 +111,61 @@ test('a workflow that no longer takes the inputs is recorded, and the schedule g
   assert.equal((await get(`${URL}/${failed.scheduleId}`)).json().lastError, undefined);
 });
 
+test('a trigger whose ticks could never start a run is refused, with the place and the next step', async (t) => {
+  const { post, register } = await setUp(t);
+  const variables: WorkflowDefinition['variables'] = [
+    { name: 'who', type: 'string', required: true },
+    { name: 'days', type: 'number' },
+  ];
+  const asked = (inputs: object, enabled = true): WorkflowDefinition =>
+    scheduled('asked', '', {
+      variables,
+      triggers: [{ id: 'clock', type: 'schedule', enabled, config: { cron: '* * * * *', inputs } }],
+    });
+  const cases: [object, string, RegExp][] = [
+    [{}, '/triggers/0/config/inputs/who', /who is required.*never start a run\. Set it in `inputs`/],
+    [{ who: 7 }, '/triggers/0/config/inputs/who', /who must be of type string/],
+    [{ who: 'ann', days: '7' }, '/triggers/0/config/inputs/days', /days must be of type number/],
+  ];
+  for (const [inputs, path, message] of cases) {
+    const refused = await post('/v1/host/gantry/workflows', asked(inputs));
+    assert.equal(refused.statusCode, 400, refused.body);
+    const [issue] = refused.json().details.issues;
+    assert.equal(issue.path, path);
+    assert.match(issue.message, message);
+  }
+  await register(asked({}, false));
+  await register({ ...asked({ who: 'ann' }), version: '2.0.0' });
+});
+
+test('ticks in a row that start no run are one dead letter, whose retry fires the schedule now', async (t) => {
+  const { get, post, list, runs, register, clock, passTo } = await setUp(t);
+  await post(URL, { workflowId: 'three', cron: '0 * * * *' });
+  const variables: WorkflowDefinition['variables'] = [{ name: 'who', type: 'string', required: true }];
+  await register({ ...three, version: '2.0.0', variables });
+  await passTo(START + 60 * MINUTE);
+  await passTo(START + 120 * MINUTE);
+  const [failed] = await list();
+  assert.equal(failed.lastError.failures, 2);
+  const letters = async () => (await get('/v1/host/gantry/dead-letters')).json().deadLetters;
+  const [letter, ...others] = await letters();
+  assert.deepEqual(others, []);
+  const { type, workflowId, scheduleId, scheduledFor, reason, attempts } = letter;
+  assert.deepEqual(
+    [type, workflowId, scheduleId, scheduledFor, reason, attempts],
+    ['schedule', 'three', failed.scheduleId, '2027-01-01T02:00:00.000Z', 'validation_error', 2],
+  );
+  assert.match(letter.message, /who is required/);
+  await register({ ...three, version: '3.0.0' });
+  const retried = await post(`/v1/host/gantry/dead-letters/${letter.deadLetterId}:retry`);
+  assert.deepEqual([retried.statusCode, retried.json()], [202, { type: 'schedule', scheduleId }]);
+  await passTo(clock.at + 1);
+  assert.equal((await runs()).length, 1);
+  const [mended] = await list();
+  assert.deepEqual([mended.lastError, mended.nextFireAt], [undefined, '2027-01-01T03:00:00.000Z']);
+  assert.deepEqual(await letters(), []);
+});
+
 test('without room for a run the tick waits and then fires once', async (t) => {
   const folder = await temporaryFolder();
   const store = await openSqlite({ dataDir: folder.path });

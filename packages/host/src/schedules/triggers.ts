@@ -1,5 +1,6 @@
 /** Workflow triggers of type `schedule`, as schedules that follow from the current version of the workflow. */
 import { hash } from 'node:crypto';
+import { inputIssues } from '@gantry/engine';
 import {
   invalid,
   type JsonObject,
@@ -29,10 +30,21 @@ interface Times {
 }
 
 /** What is wrong with the schedule triggers of a definition, whether they are switched on or not. */
-export function scheduleTriggerIssues({ id, triggers }: Triggers, now: number) {
+export function scheduleTriggerIssues(
+  { id, triggers, variables }: Triggers & Pick<WorkflowDefinition, 'variables'>,
+  now: number,
+) {
   return triggers.flatMap((trigger, index) => {
-    const read = trigger.type === 'schedule' && scheduleOf(id, trigger, { registeredAt: now, now });
-    return read instanceof OpenwopError ? [{ path: `/triggers/${index}/config`, message: read.message }] : [];
+    if (trigger.type !== 'schedule') return [];
+    const path = `/triggers/${index}/config`;
+    const read = scheduleOf(id, trigger, { registeredAt: now, now });
+    if (read instanceof OpenwopError) return [{ path, message: read.message }];
+    // Every tick would fail
+    const issues = trigger.enabled === false ? [] : inputIssues(variables, read.request.inputs);
+    return issues.map((issue) => ({
+      path: `${path}${issue.path}`,
+      message: `${issue.message}: the schedule could never start a run. Set it in \`inputs\` of the trigger, or give the variable a defaultValue`,
+    }));
   });
 }
 

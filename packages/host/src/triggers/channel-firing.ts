@@ -1,15 +1,13 @@
 /** Starts the run that a write to a channel fired. I2 of `channel-writes.ts`. */
 import { inheritedTrust } from '@gantry/engine';
-import { InputMapping, lazyValidator } from '@gantry/protocol';
 import type { Stored } from '@gantry/resources';
 import { deadLetters } from '../dead-letters/dead-letter.ts';
 import { admit } from '../workflows/admission.ts';
 import type { ChannelFiring } from './channel-writes.ts';
+import { mappingOf } from './definition-triggers.ts';
 import { type DispatchOptions, TRIGGERS } from './dispatch.ts';
 import { mapInputs } from './input-mapping.ts';
 import { failureOf, retryPolicyOf } from './retry.ts';
-
-const mapping = lazyValidator(InputMapping);
 
 export async function fireChannel(options: DispatchOptions, firing: Stored<ChannelFiring>): Promise<void> {
   try {
@@ -24,8 +22,7 @@ async function start(options: DispatchOptions, firing: Stored<ChannelFiring>): P
   const { workflowId, owner, triggerId, eventId, data } = firing.record;
   const workflow = await workflows.resolve(owner.tenant, workflowId);
   const trigger = workflow?.definition.triggers.find(({ id }) => id === triggerId);
-  const wanted: unknown = trigger?.config?.inputMapping;
-  const inputs = mapping.Check(wanted) ? mapInputs(wanted, data) : {};
+  const inputs = trigger ? mapInputs(mappingOf(trigger), data) : {};
   const run = await admit(workflows, owner, { workflowId, inputs });
   await runtime.create(
     { ...run, causationId: eventId, triggerData: data, ...inheritedTrust(firing.record) },

@@ -72,3 +72,13 @@ test('workflows without such triggers leave no notes once that is known', async 
   assert.deepEqual(rig.triggers.outbox.writes(facts, events), []);
   assert.equal((await rig.runIds()).length, 1);
 });
+
+test('a trigger that leaves out a required variable is refused when the workflow is registered', async (t) => {
+  const rig = await triggersTest(t);
+  const needy = { ...writer({}), variables: [{ name: 'note', type: 'string' as const, required: true }] };
+  await assert.rejects(rig.register(needy), /requires note, which inputMapping does not set/);
+  await assert.rejects(
+    rig.register({ ...writer({ inputMapping: { note: 'value' } }), variables: [] }),
+    /names note, which is not a variable/,
+  );
+});

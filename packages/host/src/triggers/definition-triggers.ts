@@ -1,5 +1,5 @@
 /** Triggers of workflow definitions as subscriptions, and triggers that this host does not support. Pure. */
-import { lazyValidator, WebhookTriggerConfig, type WorkflowDefinition } from '@gantry/protocol';
+import { InputMapping, lazyValidator, WebhookTriggerConfig, type WorkflowDefinition } from '@gantry/protocol';
 import { configProblem } from './definition-sync.ts';
 import { mappingProblem } from './input-mapping.ts';
 import { isQueueTrigger, queueTrigger, queueTriggerProblem } from './queue-source/registration.ts';
@@ -34,13 +34,25 @@ export function triggerIssues({ triggers, variables, nodes }: Triggers): Trigger
       const message = `This host starts no runs from triggers of type ${trigger.type}`;
       return [{ path: `${path}/type`, message, code: 'capability_required' }];
     }
-    if (!isQueue && trigger.type !== 'webhook') return [];
-    const message =
-      (isQueue ? queueTriggerProblem(trigger, nodes) : configProblem(config, trigger.config ?? {})) ??
-      mappingProblem(variables, wantedBy({ id: '', nodes }, trigger)?.inputMapping ?? {});
-    return message === null ? [] : [{ path: `${path}/config`, message, code: 'validation_error' }];
+    const code = 'validation_error';
+    const source = isQueue ? 'queue' : MAPPED.find((type) => type === trigger.type);
+    if (source === undefined) return [];
+    const message = isQueue
+      ? queueTriggerProblem(trigger, nodes)
+      : source === 'webhook' && configProblem(config, trigger.config ?? {});
+    if (message) return [{ path: `${path}/config`, message, code }];
+    const found = mappingProblem(variables, mappingOf(trigger), source);
+    const at = `${path}/config/inputMapping`;
+    return found ? [{ path: `${at}/${found.variable}`, message: found.problem, code }] : [];
   });
 }
+
+const MAPPED = ['webhook', 'channel-write'] as const;
+const mapping = lazyValidator(InputMapping);
+
+/** A mapping that cannot be read sets nothing. */
+export const mappingOf = ({ config }: Pick<Trigger, 'config'>): InputMapping =>
+  mapping.Check(config?.inputMapping) ? config.inputMapping : {};
 
 /** The subscriptions a definition asks for, by trigger. Triggers that cannot be read are left out. */
 export function wantedSubscriptions(definition: Triggers): Map<string, Wanted> {

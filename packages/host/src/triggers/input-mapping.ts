@@ -1,5 +1,6 @@
 /** From the trigger event to the inputs of the run. Pure. */
 import type { InputMapping, Json, JsonObject, WorkflowVariable } from '@gantry/protocol';
+import { type EventSource, eventRoots, eventTypeAt, rootOf } from './event-members.ts';
 
 /** The value at a dotted path of member names and list indexes. */
 function at(event: JsonObject, path: string): Json | undefined {
@@ -21,17 +22,47 @@ export function mapInputs(mapping: InputMapping, event: JsonObject): JsonObject 
   return inputs;
 }
 
-type Variable = Pick<WorkflowVariable, 'name' | 'required' | 'defaultValue'>;
+export interface MappingProblem {
+  /** The variable that it is about. */
+  readonly variable: string;
+  readonly problem: string;
+}
 
-/** Why no event could ever start the workflow with this mapping; null when one can. */
-export function mappingProblem(variables: readonly Variable[], mapping: InputMapping): string | null {
-  for (const name of Object.keys(mapping)) {
-    if (!variables.some((variable) => variable.name === name))
-      return `inputMapping names ${name}, which is not a variable of the workflow`;
+/** Why no event of the source could ever start the workflow with this mapping; null when one can. */
+export function mappingProblem(
+  variables: readonly WorkflowVariable[],
+  mapping: InputMapping,
+  source: EventSource,
+): MappingProblem | null {
+  const known = new Map(variables.map((variable) => [variable.name, variable]));
+  for (const [name, path] of Object.entries(mapping)) {
+    const variable = known.get(name);
+    if (!variable)
+      return {
+        variable: name,
+        problem: `inputMapping names ${name}, which is not a variable of the workflow`,
+      };
+    const type = eventTypeAt(source, path);
+    if (type !== undefined && type !== variable.type)
+      return {
+        variable: name,
+        problem: `${name} must be of type ${variable.type}, but ${path} is of type ${type} in every event`,
+      };
   }
   for (const { name, required, defaultValue } of variables) {
-    if (required && defaultValue === undefined && !Object.hasOwn(mapping, name))
-      return `the workflow requires ${name}, which inputMapping does not set`;
+    if (!required || defaultValue !== undefined) continue;
+    const path = Object.hasOwn(mapping, name) ? mapping[name] : undefined;
+    if (path === undefined)
+      return {
+        variable: name,
+        problem: `the workflow requires ${name}, which inputMapping does not set; map it, or give it a defaultValue`,
+      };
+    const roots = eventRoots(source);
+    if (!roots.includes(rootOf(path)))
+      return {
+        variable: name,
+        problem: `the workflow requires ${name}, but no event has ${path}; paths begin with ${roots[0]}`,
+      };
   }
   return null;
 }

@@ -53,7 +53,7 @@ test('a path of the mapping that no event has is named in a warning', async (t) 
   assert.equal(await warned('form', 'body.x'), `${head('body.x')} Paths begin with form.`);
   const queue = { topic: 'orders' };
   assert.equal(await warned('queue', 'webhook.x', queue), `${head('webhook.x')} Paths begin with payload.`);
-  for (const path of ['webhook.body.x', 'verified']) assert.equal(await warned('webhook', path), undefined);
+  for (const path of ['webhook.body.x', 'receivedAt']) assert.equal(await warned('webhook', path), undefined);
   assert.equal(await warned('queue', 'payload.id', queue), undefined);
 });
 
@@ -73,6 +73,28 @@ test('what no event could start, or this host does not ingest, is refused', asyn
     400,
     'validation_error',
   );
+  const never: [object, RegExp][] = [
+    [
+      { source: 'webhook', inputMapping: { n: 'receivedAt' } },
+      /n must be of type number, but receivedAt is of type string/,
+    ],
+    [
+      { source: 'webhook', inputMapping: { n: 'payload.n' } },
+      /no event has payload\.n; paths begin with webhook/,
+    ],
+    [
+      { source: 'form', inputMapping: { n: 'form.fields' } },
+      /n must be of type number, but form\.fields is of type object/,
+    ],
+    [{ source: 'queue', topic: 'in', inputMapping: { n: 'webhook.body' } }, /paths begin with payload/],
+  ];
+  for (const [body, problem] of never) {
+    const answer = await refused({ workflowId: 'needy', ...body });
+    assertError(answer, 400, 'validation_error');
+    const [field] = answer.json().details.fields;
+    assert.equal(field.field, 'body/inputMapping/n');
+    assert.match(field.problem, problem);
+  }
   assertError(await refused({ source: 'carrier', workflowId: 'needy' }), 400, 'validation_error');
   assertError(await refused({ source: 'webhook', workflowId: 'needy', extra: 1 }), 400, 'validation_error');
   assert.deepEqual((await rig.request('GET', URL)).json(), { subscriptions: [] });

@@ -142,13 +142,13 @@ export class TriggerService extends ResourceService<
   }
 
   /** The scopes of the caller were checked before. */
-  async #checkStartable(tenant: string, { workflowId, inputMapping }: Wanted): Promise<void> {
+  async #checkStartable(tenant: string, { workflowId, inputMapping, source }: Wanted): Promise<void> {
     const workflow = await this.#options.workflows.resolve(tenant, workflowId);
     if (!workflow) throw new OpenwopError('not_found', { message: 'There is no such workflow.' });
-    const problem = mappingProblem(workflow.definition.variables, inputMapping);
-    if (problem !== null)
-      throw invalid(`No event could start the workflow: ${problem}.`, {
-        fields: [{ field: 'body/inputMapping', problem }],
+    const found = mappingProblem(workflow.definition.variables, inputMapping, source);
+    if (found !== null)
+      throw invalid(`No event could start the workflow: ${found.problem}.`, {
+        fields: [{ field: `body/inputMapping/${found.variable}`, problem: found.problem }],
       });
   }
 
