@@ -202,7 +202,7 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
     keptMs: retentionMs + runtime.limits.maxRunDurationMs,
     lookAgainMs: settings.databaseUrl === undefined ? null : SECRETS_LOOK_AGAIN_MS,
   });
-  redactions.readyBy((tenant) => given.known(tenant));
+  redactions.givenBy(given);
   return createCredentials({
     ...options,
     changes,

@@ -118,6 +118,15 @@ export class Changes {
     return attempt.outcome.answer as T;
   }
 
+  /** The writes of a change with their preconditions, for a caller that makes its own commit. */
+  async writesOf(caller: Caller, work: (change: Change) => Promise<unknown>): Promise<readonly Write[]> {
+    const state = new State(this.#reads);
+    const change = new Change(caller, state, this.#options);
+    await work(change);
+    state.apply(change.writes);
+    return [...change.writes, ...(await state.preconditions())];
+  }
+
   /** For clocks: `change.settle` of a record that was read, with the writes that `also` adds to the commit. */
   settle<R extends object>(
     actor: string,

@@ -167,7 +167,7 @@ function newVersion(
   if (value === undefined || source) throw wrong('Give either value or source.');
   if (Buffer.byteLength(value) > valueBytesMax)
     throw wrong(`The value has more than ${valueBytesMax} bytes.`);
-  for (const part of secretParts(kind, value)) redactions.note(of.tenant, part, of.id);
+  for (const part of secretParts(kind, value)) redactions.note(of.tenant, part, of.id, version);
   const sealed = masterKey.seal(value, contextOf(of, version));
   return { material: { sealed }, ...ends, ...(value.length < redactableMin && { isShort: true }) };
 }

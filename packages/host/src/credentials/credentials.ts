@@ -67,7 +67,8 @@ export function createCredentials(options: CredentialsOptions) {
     const { kind } = stored.record;
     const { header, prefix } = placement ?? stored.record;
     const value = await readValue(chosen);
-    for (const part of secretParts(kind, value)) redactions.note(stored.tenant, part, stored.id);
+    for (const part of secretParts(kind, value))
+      redactions.note(stored.tenant, part, stored.id, version.version);
     const sent = kind === 'basic' ? Buffer.from(value).toString('base64') : value;
     return {
       provenance: provenanceOf(stored, version),

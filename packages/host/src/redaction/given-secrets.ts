@@ -1,5 +1,5 @@
 /**
- * Values that any process passed to pack code. They are kept, sealed, as long as a run may hold them, even if
+ * Values that any process passed to pack code, and those that servers echoed into an answer that a run got. They are kept, sealed, as long as a run may hold them, even if
  * their credential was changed or removed: a process loads them before it works on a run of their tenant.
  * They are deleted when their credential no longer has them and the last run that received them is deleted.
  */
@@ -14,11 +14,11 @@ import {
   type Secret,
   type Stored,
 } from '@gantry/resources';
-import type { Store } from '@gantry/store';
+import type { Store, Write } from '@gantry/store';
 import { credentials, versionOf } from '../credentials/credential.ts';
 import type { MasterKey } from '../master-key.ts';
 import type { Parts } from '../parts.ts';
-import type { Redactions } from './redactions.ts';
+import type { GivenValues, Received, Redactions } from './redactions.ts';
 
 interface GivenSecret {
   readonly value: Secret;
@@ -72,7 +72,7 @@ interface Known {
   readonly at: number;
 }
 
-export class GivenSecrets {
+export class GivenSecrets implements GivenValues {
   readonly #options: GivenSecretsOptions;
   readonly #idOf: (text: string) => Buffer;
   readonly #known = new Map<string, Known>();
@@ -88,7 +88,7 @@ export class GivenSecrets {
   async give(change: Change, { value, label, version, runId }: Giving): Promise<boolean> {
     const { redactions, keptMs } = this.#options;
     const { tenant } = change.caller;
-    if (!redactions.keep(tenant, value, label)) return false;
+    if (!redactions.keep(tenant, value, label, version)) return false;
     const id = this.#idOf(`${tenant}\0${value}`).toString('base64url');
     this.#givenAt.set(id, change.now);
     const before = await change.find(givenSecrets, id);
@@ -101,7 +101,17 @@ export class GivenSecrets {
     return true;
   }
 
-  /** Undefined if all values that were passed in the tenant are loaded. */
+  async marking(tenant: string, received: readonly Received[]): Promise<readonly Write[] | null> {
+    let isGiven = true;
+    const caller = { kind: 'system', tenant, actor: 'journal' } as const;
+    const writes = await this.#options.changes.writesOf(caller, async (change) => {
+      for (const { runId, secrets } of received)
+        for (const { version = 0, ...secret } of secrets)
+          isGiven &&= await this.give(change, { ...secret, version, runId });
+    });
+    return isGiven ? writes : null;
+  }
+
   known(tenant: string): Promise<void> | undefined {
     const { now, lookAgainMs } = this.#options;
     const last = this.#known.get(tenant);
@@ -109,6 +119,10 @@ export class GivenSecrets {
     const under = this.#loading.get(tenant) ?? this.#load(tenant).finally(() => this.#loading.delete(tenant));
     this.#loading.set(tenant, under);
     return under;
+  }
+
+  async allKnown(tenant: string): Promise<void> {
+    await (this.#options.lookAgainMs === null ? this.known(tenant) : this.#load(tenant));
   }
 
   /** Deletes values that can no longer be passed on and that no run holds. */
@@ -148,8 +162,9 @@ export class GivenSecrets {
   #learn(stored: Stored<GivenSecret>): string | null {
     const { masterKey, redactions, log } = this.#options;
     const value = openSecret(masterKey, stored, 'value');
-    if (value !== null && redactions.keep(stored.tenant, value, stored.record.label)) return value;
-    log.error({ tenant: stored.tenant, ref: stored.record.label }, UNKNOWN);
+    const { label, version } = stored.record;
+    if (value !== null && redactions.keep(stored.tenant, value, label, version)) return value;
+    log.error({ tenant: stored.tenant, ref: label }, UNKNOWN);
     return null;
   }
 

@@ -2,10 +2,15 @@
  * Journal records of nodes are sealed if they contain an opened secret: a node that runs again must read its
  * first result, and no other reader may. Mail is sealed if it contains a command, which may be the answer to
  * an interrupt, or sensitive variables.
+ *
+ * S1  A secret in a record has reached its run. The commit of the record also marks it as given to the run, so a
+ *     process that never opened it redacts it.
+ * S2  A process that opens a sealed record first loads all given secrets: another process may just have marked one.
  */
 import type { CommitGroup, Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
 import { isConfidential, MAIL } from '../runtime/mail.ts';
+import { JournalMarks } from './journal-marks.ts';
 import type { Redactions } from './redactions.ts';
 
 /** Outcomes are JSON, which never starts with this. */
@@ -18,30 +23,20 @@ const mailContext = ({ tenant, id }: EntryKey): string => `mail/${tenant}/${id}`
 export function sealedJournal(
   store: Store,
   masterKey: Pick<MasterKey, 'seal' | 'open'>,
-  redactions: Pick<Redactions, 'of'>,
+  redactions: Pick<Redactions, 'of' | 'given'>,
 ): Store {
-  const sealed = (tenant: string, invocationId: string, outcome: string): string =>
-    redactions.of(tenant).contains(outcome)
-      ? SEALED + masterKey.seal(outcome, contextOf(tenant, invocationId))
-      : outcome;
+  const seal = (tenant: string, invocationId: string, outcome: string): string =>
+    SEALED + masterKey.seal(outcome, contextOf(tenant, invocationId));
+  const marks = new JournalMarks({ store, redactions, seal });
 
-  const sealedWrite = (write: Write): Write => {
-    if (write.kind === 'settleInvocation') {
-      const outcome = sealed(write.tenant, write.invocationId, write.outcome);
-      return outcome === write.outcome ? write : { ...write, outcome };
-    }
-    if (write.kind === 'putEntry' && write.entry.kind === MAIL && isConfidential(write.entry)) {
-      const body = SEALED + masterKey.seal(write.entry.body, mailContext(write.entry));
-      return { ...write, entry: { ...write.entry, body } };
-    }
-    if (write.kind !== 'claimInvocation' || write.record.outcome === null) return write;
-    const { tenant, invocationId, outcome: clear } = write.record;
-    const outcome = sealed(tenant, invocationId, clear);
-    return outcome === clear ? write : { ...write, record: { ...write.record, outcome } };
+  const sealedMail = (write: Write): Write => {
+    if (write.kind !== 'putEntry' || write.entry.kind !== MAIL || !isConfidential(write.entry)) return write;
+    const body = SEALED + masterKey.seal(write.entry.body, mailContext(write.entry));
+    return { ...write, entry: { ...write.entry, body } };
   };
 
   const sealedGroup = (group: CommitGroup): CommitGroup => {
-    const writes = group.map(sealedWrite);
+    const writes = group.map(sealedMail);
     return writes.some((write, index) => write !== group[index]) ? writes : group;
   };
 
@@ -54,7 +49,7 @@ export function sealedJournal(
 
   return {
     ...store,
-    commit: (groups) => store.commit(groups.map(sealedGroup)),
+    commit: (groups) => marks.commit(groups.map(sealedGroup)),
     entries: {
       ...store.entries,
       list: async (kind, ...of) => {
@@ -71,6 +66,7 @@ export function sealedJournal(
       async invocation(tenant, invocationId) {
         const record = await store.records.invocation(tenant, invocationId);
         if (!record?.outcome?.startsWith(SEALED)) return record;
+        await redactions.given.allKnown(tenant);
         const context = contextOf(tenant, invocationId);
         const outcome = masterKey.open(record.outcome.slice(SEALED.length), context);
         if (outcome === null)

@@ -21,8 +21,8 @@ interface Part {
 }
 
 export class ValueSet {
-  readonly #kept = new Labels();
-  readonly #opened = new Labels();
+  readonly #kept = new Secrets();
+  readonly #opened = new Secrets();
   #parts: readonly Part[] = [];
   #fresh: SecretValue[] = [];
   #redactor = joinRedactors([]);
@@ -81,34 +81,35 @@ export class ValueSet {
   }
 }
 
-/** Values with their labels, in the order in which they were added. */
-class Labels {
-  readonly #labels = new Map<string, string>();
+/** Secrets by their values, in the order in which they were added. */
+class Secrets {
+  readonly #secrets = new Map<string, SecretValue>();
   characters = 0;
 
   has(value: string): boolean {
-    return this.#labels.has(value);
+    return this.#secrets.has(value);
   }
 
-  add({ value, label }: SecretValue): void {
+  add(secret: SecretValue): void {
+    const { value } = secret;
     this.remove(value);
-    this.#labels.set(value, label);
+    this.#secrets.set(value, secret);
     this.characters += value.length;
   }
 
   dropTo(charactersMax: number): void {
-    for (const value of this.#labels.keys()) {
+    for (const value of this.#secrets.keys()) {
       if (this.characters <= charactersMax) return;
       this.remove(value);
     }
   }
 
   values(): SecretValue[] {
-    return Array.from(this.#labels, ([value, label]) => ({ value, label }));
+    return [...this.#secrets.values()];
   }
 
   remove(value: string): boolean {
-    const isThere = this.#labels.delete(value);
+    const isThere = this.#secrets.delete(value);
     if (isThere) this.characters -= value.length;
     return isThere;
   }

@@ -9,6 +9,7 @@ export function joinRedactors(redactors: readonly Redactor[]): Redactor {
     redact: (text) => used.reduce((rest, each) => each.redact(rest), text),
     redactJson: (value) => used.reduce((rest, each) => each.redactJson(rest), value),
     contains: (value) => used.some((each) => each.contains(value)),
+    found: (value) => new Set(used.flatMap((each) => [...each.found(value)])),
     stream: () => joinStreams(used.map((each) => each.stream())),
   };
 }

@@ -13,6 +13,8 @@ export interface Redactor {
   /** Includes keys and numbers. Returns the same value if it contains no form. */
   redactJson<T extends Json>(value: T): T;
   contains(value: Json): boolean;
+  /** The secrets of which the value contains a form. */
+  found(value: Json): ReadonlySet<SecretValue>;
   /** For text that arrives in chunks: holds back only characters that may become a form. */
   stream(): RedactedStream;
 }
@@ -27,6 +29,8 @@ export interface SecretValue {
   readonly value: string;
   /** Names the value in its replacement. */
   readonly label: string;
+  /** Of the values that have this label. */
+  readonly version?: number;
 }
 
 /** A long text that ends within a form was probably cut there, so that part of the form is replaced too. */
@@ -38,12 +42,13 @@ export const EMPTY_REDACTOR: Redactor = {
   redact: (text) => text,
   redactJson: (value) => value,
   contains: () => false,
+  found: () => new Set(),
   stream: () => ({ push: (chunk) => chunk, end: () => '' }),
 };
 
 export function createRedactor(values: Iterable<SecretValue>): Redactor {
   const forms: Form[] = [];
-  for (const { value, label } of values) for (const text of formsOf(value)) forms.push({ text, label });
+  for (const secret of values) for (const text of formsOf(secret.value)) forms.push({ text, secret });
   return forms.length === 0 ? EMPTY_REDACTOR : new FormRedactor(new Automaton(forms));
 }
 
@@ -79,6 +84,13 @@ class FormRedactor implements Redactor {
     return Object.entries(value).some(([key, member]) => this.contains(key) || this.contains(member));
   }
 
+  found(value: Json): ReadonlySet<SecretValue> {
+    const secrets = new Set<SecretValue>();
+    for (const text of textsOf(value))
+      this.#automaton.scan(text, 0, ROOT, (_, { secret }) => void secrets.add(secret));
+    return secrets;
+  }
+
   /** Whether the text contains a form, and how many of its last characters start one. */
   #look(text: string): { readonly isFound: boolean; readonly begun: number } {
     let isFound = false;
@@ -101,6 +113,18 @@ class FormRedactor implements Redactor {
     const isSame = members.every(([key, member], at) => key === before[at]![0] && member === before[at]![1]);
     return isSame ? value : Object.fromEntries(members);
   }
+}
+
+/** All strings, keys and numbers that may contain a form. */
+function* textsOf(value: Json): Iterable<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'number' && isLong(value)) yield String(value);
+  else if (Array.isArray(value)) for (const item of value) yield* textsOf(item);
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, member] of Object.entries(value)) {
+      yield key;
+      yield* textsOf(member);
+    }
 }
 
 /** A number with fewer digits is not a form of any value. */

@@ -11,6 +11,8 @@ interface Span {
   readonly isMarked: boolean;
 }
 
+const PART = { value: '', label: 'part' };
+
 export class FormStream {
   readonly #automaton: Automaton;
   #state = ROOT;
@@ -37,12 +39,12 @@ export class FormStream {
 
   /** The text was cut within a form: its beginning is replaced too. */
   endWithin(): string {
-    this.#add(this.#held.length, { text: this.#held, label: 'part' });
+    this.#add(this.#held.length, { text: this.#held, secret: PART });
     return this.end();
   }
 
   /** The mark names the form that starts first; of several, the longest. */
-  #add(end: number, { text, label }: Form): void {
+  #add(end: number, { text, secret: { label } }: Form): void {
     let span: Span = { start: end - text.length, end, label, isMarked: false };
     for (let last = this.#spans.at(-1); last && last.end > span.start; last = this.#spans.at(-1)) {
       this.#spans.pop();

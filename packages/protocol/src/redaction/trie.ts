@@ -1,8 +1,9 @@
 /** The prefixes of a set of forms. Each is a numbered state; 0 is the empty prefix. */
+import type { SecretValue } from './redactor.ts';
+
 export interface Form {
   readonly text: string;
-  /** Names the secret in the replacement. */
-  readonly label: string;
+  readonly secret: SecretValue;
 }
 
 export const ROOT = 0;

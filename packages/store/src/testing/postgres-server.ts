@@ -47,3 +47,19 @@ export async function administer(url: string, statement: string): Promise<void> 
     await sql.end();
   }
 }
+
+/** Every row of every table, as text, by the name of its table. */
+export async function everyRow(url: string): Promise<Record<string, string>> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    const tables = await sql`
+      select table_schema as schema, table_name as name from information_schema.tables
+      where table_schema not in ('pg_catalog', 'information_schema')`;
+    const texts: Record<string, string> = {};
+    for (const { schema, name } of tables)
+      texts[name] = JSON.stringify(await sql`select t::text from ${sql(schema)}.${sql(name)} t`);
+    return texts;
+  } finally {
+    await sql.end();
+  }
+}
