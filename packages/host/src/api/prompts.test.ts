@@ -198,6 +198,15 @@ test('a tenant writes prompts of its own: versions only rise, and all of them st
   assert.equal((await remove()).statusCode, 204);
   assertError(await remove(), 404, 'not_found');
   assertError(await api.get('/v1/prompts/greet'), 404, 'not_found');
+
+  for (const version of ['1.0.0', '1.1.0']) {
+    const again = await api.post('/v1/prompts', { ...greet, version, text: 'Other {{name}}' });
+    assertError(again, 409, 'conflict');
+    assert.match(again.json().message, /higher than 1\.1\.0, which was deleted/);
+  }
+  assert.equal((await api.post('/v1/prompts', { ...greet, version: '1.1.1' })).statusCode, 201);
+  assert.equal((await remove()).statusCode, 204);
+  assertError(await api.post('/v1/prompts', { ...greet, version: '1.1.1' }), 409, 'conflict');
 });
 
 test('own prompts and those of packs are one list, page by page', async (t) => {

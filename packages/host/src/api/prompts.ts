@@ -5,6 +5,7 @@ import { PromptTemplate } from '@gantry/packs';
 import { closedObject, invalid, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { composePrompt } from '../prompts/compose.ts';
+import { VERSION_KEPT_SECONDS } from '../prompts/own-prompts.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import { LibraryId, readPromptRef, TemplateId, TemplateVersion } from '../prompts/prompt-ref.ts';
 import { changed } from './resources.ts';
@@ -79,7 +80,7 @@ const REPLACE = {
   response: { 200: Values },
 };
 const REMOVE = {
-  summary: 'Delete a prompt of the tenant with all of its versions',
+  summary: 'Delete a prompt of the tenant with all of its versions, which cannot be created again',
   params: Params,
   querystring: closedObject(workspace),
   response: { 204: Type.Null() },
@@ -104,7 +105,7 @@ function readRoutes(app: Api, library: PromptLibrary): void {
     const template = await library.find(callerOf(request).tenant, { ...request.params, ...named });
     const body = JSON.stringify(template);
     // Private: a shared cache must not serve the prompts of one tenant to another.
-    const age = named.version === undefined ? 'max-age=60' : 'max-age=31536000, immutable';
+    const age = named.version === undefined ? 'max-age=60' : `max-age=${VERSION_KEPT_SECONDS}, immutable`;
     void reply.header('cache-control', `private, ${age}`);
     if (notModified(request, reply, `"${hash('sha256', body, 'hex').slice(0, 32)}"`)) return '';
     return readPayload(request, reply, body);

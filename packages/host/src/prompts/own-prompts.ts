@@ -22,6 +22,20 @@ export const ownPrompts: RecordKind<OwnPrompt> = {
   feed: true,
 };
 
+/** How long readers may keep a version: it must not get another text meanwhile. */
+export const VERSION_KEPT_SECONDS = 365 * 86_400;
+
+interface RetiredPrompt {
+  /** The highest version that was deleted. */
+  readonly version: string;
+}
+
+export const retiredPrompts: RecordKind<RetiredPrompt> = {
+  kind: 'prompt-retired',
+  idPrefix: 'prt',
+  expiresAt: (_, now) => now + VERSION_KEPT_SECONDS * 1_000,
+};
+
 export const missingPrompt = (): OpenwopError =>
   new OpenwopError('not_found', {
     message:
@@ -34,18 +48,20 @@ export const newPrompt = (given: PromptTemplate, now: number): OwnPrompt => ({
 
 /** Throws `conflict` if the version is not the highest, or all versions together are too large. */
 export function withVersion({ versions }: OwnPrompt, given: PromptTemplate, now: number): OwnPrompt {
-  const { version } = versions.at(-1)!;
-  if (compareVersions(given.version, version) <= 0)
-    throw new OpenwopError('conflict', {
-      message: `The version must be higher than ${version}, the latest one.`,
-      details: { version },
-    });
+  requireHigher(given, versions.at(-1)!.version, 'the latest one');
   const next = [...versions, stamped(given, versions[0]!.meta!.createdAt!, now)];
   if (Buffer.byteLength(JSON.stringify(next)) > VERSIONS_BYTES_MAX)
     throw new OpenwopError('conflict', {
       message: `All versions of a prompt have at most ${VERSIONS_BYTES_MAX} bytes. Create one with another id.`,
     });
   return { versions: next };
+}
+
+/** A version keeps its text, so each one is higher than all before. */
+export function requireHigher(given: PromptTemplate, version: string, which: string): void {
+  if (compareVersions(given.version, version) > 0) return;
+  const message = `The version must be higher than ${version}, ${which}: the text of a version never changes.`;
+  throw new OpenwopError('conflict', { message, details: { version } });
 }
 
 /** The caller sets the author; the host sets the times and the source. */

@@ -11,6 +11,8 @@ import {
   missingPrompt,
   newPrompt,
   ownPrompts,
+  requireHigher,
+  retiredPrompts,
   versionsAfter,
   versionsOf,
   withVersion,
@@ -58,6 +60,8 @@ export class PromptLibrary {
         throw new OpenwopError('conflict', {
           message: `There is a prompt ${templateId} already. Send a higher version with PUT /v1/prompts/${templateId}.`,
         });
+      const retired = await change.find(retiredPrompts, templateId);
+      if (retired) requireHigher(template, retired.record.version, 'which was deleted');
       return latestOf(change.create(ownPrompts, newPrompt(template, change.now), templateId).record);
     });
   }
@@ -74,7 +78,9 @@ export class PromptLibrary {
   async remove(caller: Caller, templateId: string): Promise<void> {
     await this.#requireOwn(caller.tenant, templateId);
     await this.#sources.changes.run(caller, async (change) => {
-      change.delete(await change.get(ownPrompts, templateId));
+      const stored = await change.get(ownPrompts, templateId);
+      await change.put(retiredPrompts, { version: latestOf(stored.record).version }, templateId);
+      change.delete(stored);
     });
   }
 
