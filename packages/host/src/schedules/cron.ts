@@ -57,8 +57,34 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** The fire times of a valid expression: the first one after `after`, or null when there is none. */
+/**
+ * The fire times of a valid expression: the first one after `after`, or null when there is none. When the clock is set
+ * back, a local time fires only the first time, unless the expression is of every hour.
+ */
 export function cronTimes(expression: string, timezone: string): (after: number) => number | null {
   const cron = open(expression, timezone);
-  return (after) => cron.nextRun(new Date(after))?.getTime() ?? null;
+  const next = (after: number): number | null => cron.nextRun(new Date(after))?.getTime() ?? null;
+  return (after) => {
+    const at = next(after);
+    const end = at === null ? null : endOfRepeat(at, timezone);
+    return end === null || isOfEveryHour(expression) ? at : next(end - 1);
+  };
+}
+
+const HOURS = 24;
+
+function isOfEveryHour(expression: string): boolean {
+  if (NICKNAMES.has(expression)) return expression === '@hourly';
+  const hour = expression.trim().split(/\s+/).at(-4);
+  const hours = open(`0 ${hour} * * *`, 'UTC').nextRuns(HOURS, new Date('2026-01-01T00:00:00Z'));
+  return new Set(hours.map((at) => at.getUTCHours())).size === HOURS;
+}
+
+/** The end of the local times that come a second time, if `at` is one of them; croner fires most of them again. */
+function endOfRepeat(at: number, timezone: string): number | null {
+  const second = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone);
+  const first = second.toPlainDateTime().toZonedDateTime(timezone, { disambiguation: 'earlier' });
+  const repeatedMs = at - first.epochMilliseconds;
+  if (repeatedMs === 0) return null;
+  return second.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')!.epochMilliseconds + repeatedMs;
 }
