@@ -50,6 +50,16 @@ async function shown(api: PackTest, value: string): Promise<unknown> {
   return (variables as { given: unknown }).given;
 }
 
+const ACCOUNT = { type: 'service_account', key: { secret: 'open sesame' }, url: 'amqp://app:f%3Dg7-Kx2q@mq' };
+
+/** Gives a structured value in one process; another redacts its parts. */
+async function givenParts(first: PackTest, second: PackTest): Promise<void> {
+  await give(first, 'account', JSON.stringify(ACCOUNT));
+  const text = 'a service_account with open sesame, f%3Dg7-Kx2q and f=g7-Kx2q';
+  const redacted = 'a service_account with [REDACTED:account], [REDACTED:account] and [REDACTED:account]';
+  assert.equal(await shown(second, text), redacted);
+}
+
 const echoes = workflow('echoes', [node('a', 'core.noop')], { variables: given });
 
 test('after a restart', async (t) => {
@@ -61,9 +71,11 @@ test('after a restart', async (t) => {
   await install(first.api);
   await first.api.registered(echoes);
   await give(first.api, 'gone', 'given-before-the-restart');
+  await givenParts(first.api, first.api);
   await first.close();
   const second = await opened(settings);
   t.after(second.close);
+  assert.equal(await shown(second.api, ACCOUNT.key.secret), '[REDACTED:account]');
   assert.equal(await shown(second.api, 'given-before-the-restart'), '[REDACTED:gone]');
 });
 
@@ -110,6 +122,7 @@ test('in a second process on PostgreSQL, also what is given later', async (t: Te
   await install(first.api);
   await first.api.registered(echoes);
   await give(first.api, 'early', 'given-before-its-first-run');
+  await givenParts(first.api, second.api);
   assert.equal(await shown(second.api, 'given-before-its-first-run'), '[REDACTED:early]');
   await give(first.api, 'late', 'given-after-its-first-run');
   aheadMs = 2_001;

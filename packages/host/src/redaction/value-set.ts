@@ -8,7 +8,13 @@
  * I3  Adding a value does not rebuild all others: automata of similar size are merged, so each value is
  *     rebuilt about log2(n) times (0.1 ms each time).
  */
-import { createRedactor, joinRedactors, type Redactor, type SecretValue } from '@gantry/protocol/redaction';
+import {
+  charactersOf,
+  createRedactor,
+  joinRedactors,
+  type Redactor,
+  type SecretValue,
+} from '@gantry/protocol/redaction';
 
 /** The limit for each kind. A character takes about 150 bytes of memory in all its forms. */
 const CHARACTERS_MAX = 262_144;
@@ -36,7 +42,7 @@ export class ValueSet {
   /** False if the limit is reached. */
   keep(secret: SecretValue): boolean {
     if (this.#kept.has(secret.value)) return true;
-    if (this.#kept.characters + secret.value.length > CHARACTERS_MAX) return false;
+    if (this.#kept.characters + charactersOf(secret.value) > CHARACTERS_MAX) return false;
     this.#kept.add(secret);
     this.#fresh.push(secret);
     return true;
@@ -94,7 +100,7 @@ class Secrets {
     const { value } = secret;
     this.remove(value);
     this.#secrets.set(value, secret);
-    this.characters += value.length;
+    this.characters += charactersOf(value);
   }
 
   dropTo(charactersMax: number): void {
@@ -110,7 +116,7 @@ class Secrets {
 
   remove(value: string): boolean {
     const isThere = this.#secrets.delete(value);
-    if (isThere) this.characters -= value.length;
+    if (isThere) this.characters -= charactersOf(value);
     return isThere;
   }
 }

@@ -10,10 +10,14 @@ export function formsOf(value: string): readonly string[] {
   // White space around a value in a file is not part of the secret, and may get lost.
   const text = value.trim();
   if (!isRedactable(text)) return [];
+  return [...new Set([text, text.normalize('NFC'), text.normalize('NFD')].flatMap(encodings))];
+}
+
+function encodings(text: string): readonly string[] {
   const bytes = utf8(text);
   const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset));
-  const forms = [text, bytes, ...base64, ...base64.map(urlAlphabet), ...hex(bytes), ...jsonForms(text)];
-  return [...new Set([...forms, ...urlForms(text)])];
+  const forms = [text, bytes, ...base64, ...base64.map(urlAlphabet), ...hex(bytes)];
+  return [...forms, ...jsonForms(text), ...urlForms(text)];
 }
 
 /** One character per byte, as a reader of bytes sees it and the encoders expect it. */

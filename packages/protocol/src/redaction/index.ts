@@ -1,3 +1,4 @@
 export { formsOf, isRedactable } from './forms.ts';
 export * from './joined.ts';
+export { charactersOf, partsOf } from './parts.ts';
 export * from './redactor.ts';

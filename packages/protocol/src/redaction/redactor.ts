@@ -1,7 +1,8 @@
-/** Replaces every form of a set of secret values with `[REDACTED:<label>]`. */
+/** Replaces every form of a set of secret values, and of their parts, with `[REDACTED:<label>]`. */
 import type { Json } from '../json.ts';
 import { Automaton } from './automaton.ts';
 import { formsOf } from './forms.ts';
+import { partsOf } from './parts.ts';
 import { FormStream } from './stream.ts';
 import { type Form, ROOT } from './trie.ts';
 
@@ -48,7 +49,9 @@ export const EMPTY_REDACTOR: Redactor = {
 
 export function createRedactor(values: Iterable<SecretValue>): Redactor {
   const forms: Form[] = [];
-  for (const secret of values) for (const text of formsOf(secret.value)) forms.push({ text, secret });
+  for (const secret of values)
+    for (const part of [secret.value, ...partsOf(secret.value)])
+      for (const text of formsOf(part)) forms.push({ text, secret });
   return forms.length === 0 ? EMPTY_REDACTOR : new FormRedactor(new Automaton(forms));
 }
 
