@@ -48,4 +48,5 @@ export * from './webhook.ts';
 export * from './wire.ts';
 export * from './words.ts';
 export * from './workflow.ts';
+export * from './workflow-form.ts';
 export * from './workflow-summary.ts';

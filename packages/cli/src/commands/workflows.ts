@@ -68,20 +68,15 @@ const starter = (id: string, schema: string) => ({
   version: '1.0.0',
   variables: [{ name: 'name', type: 'string', defaultValue: 'world' }],
   nodes: [
-    { id: 'start', typeId: 'core.start', name: 'Start', position: { x: 0, y: 0 }, config: {}, inputs: {} },
+    { id: 'start', typeId: 'core.start', name: 'Start' },
     {
       id: 'greet',
       typeId: 'core.end',
       name: 'Greet',
-      position: { x: 200, y: 0 },
-      config: {},
       inputs: { greeting: { type: 'expression', expression: "'Hello, ' + variables.name + '!'" } },
     },
   ],
   edges: [{ id: 'start-greet', sourceNodeId: 'start', targetNodeId: 'greet' }],
-  triggers: [{ id: 'manual', type: 'manual', enabled: true }],
-  metadata: {},
-  settings: {},
 });
 
 const SCHEMA = '/v1/host/gantry/workflow-schema.json';

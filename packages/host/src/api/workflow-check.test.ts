@@ -132,6 +132,10 @@ test('the schema for editors takes what the host takes, and refuses a misspelt s
   });
   const validate = new Ajv({ strict: false }).compile(answer.json());
   assert.ok(validate({ $schema: 'http://x', ...good }), JSON.stringify(validate.errors));
+  const { id, name, version } = good;
+  const short = { id, name, version, nodes: [{ id: 'a', typeId: 'core.noop', name: 'A' }] };
+  assert.ok(validate(short), JSON.stringify(validate.errors));
+  assert.ok(!validate({ id, name, nodes: short.nodes }));
   assert.ok(!validate({ ...good, nodes: [node('ask', 'core.approvalGate', { requiredAprovals: 2 })] }));
   assert.ok(validate({ ...good, nodes: [node('mine', 'vendor.acme.send', { anything: 1 })] }));
 });

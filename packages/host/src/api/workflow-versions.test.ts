@@ -35,6 +35,30 @@ test('other content under a registered version is refused unless it replaces it'
   assert.equal((await api.get('/v1/workflows/same')).json().nodes[0].id, 'b');
 });
 
+test('the short and the whole form of a definition are one version, which is shown whole', async () => {
+  const api = await openApi();
+  const short = {
+    $schema: 'http://x/schema.json',
+    id: 'short',
+    name: 'Short',
+    version: '1.0.0',
+    nodes: [{ id: 'a', typeId: 'core.noop', name: 'A' }],
+  };
+  const registered = await api.post(URL, short);
+  assert.equal(registered.statusCode, 201, registered.body);
+  const { hash, current } = registered.json();
+  const whole = {
+    ...workflow('short', [node('a', 'core.noop', {}, { name: 'A' })]),
+    name: 'Short',
+  };
+  const again = await register(whole);
+  assert.deepEqual([again.hash, again.current], [hash, current]);
+  assert.deepEqual((await api.get('/v1/workflows/short')).json(), whole);
+  assert.deepEqual((await api.get(`${URL}/short/versions/${hash}`)).json(), whole);
+  const runId = await api.start('short');
+  assert.equal((await api.ended(runId)).status, 'completed');
+});
+
 test('a lower version that is registered later is kept and does not become current', async () => {
   const api = await openApi();
   await register(flow('order', 'a', '1.9.0'));

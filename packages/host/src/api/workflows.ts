@@ -91,7 +91,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
         const owner = ownerOf({ tenant, principal });
         warn(reply, [
           ...record.warnings.map(inWords),
-          ...(await foreseenFailures(deps, owner, request.body as WorkflowDefinition)),
+          ...(await foreseenFailures(deps, owner, record.definition)),
         ]);
         const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
         return { status: 201, body, recorded: false };

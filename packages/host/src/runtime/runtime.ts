@@ -154,6 +154,8 @@ export interface RegistrationTerms {
 
 export interface RegisteredWorkflow extends WorkflowRecord {
   readonly isCurrent: boolean;
+  /** The whole form of what was given. */
+  readonly definition: WorkflowDefinition;
   /** Probable mistakes. */
   readonly warnings: readonly DefinitionWarning[];
 }

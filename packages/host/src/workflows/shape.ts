@@ -1,5 +1,13 @@
 /** Checks the shape of a definition as sent, and reports its issues. */
-import { lazyValidator, problemsIn, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
+import {
+  isObject,
+  lazyValidator,
+  problemsIn,
+  WorkflowDefinition,
+  WorkflowEdge,
+  WorkflowNode,
+  wholeWorkflow,
+} from '@gantry/protocol';
 import { ISSUES_MAX, type Issue, invalid } from './refusal.ts';
 
 const whole = lazyValidator(WorkflowDefinition);
@@ -16,15 +24,15 @@ const PARTS = {
   },
 } as const;
 
-/** A file may name the schema by which editors check it; it is not part of the workflow. */
-function withoutSchema(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || !('$schema' in given)) return given;
+/** The whole form. A file may name the schema by which editors check it; it is not part of the workflow. */
+function wholeOf(given: unknown): unknown {
+  if (!isObject(given)) return given;
   const { $schema: _, ...definition } = given;
-  return definition;
+  return wholeWorkflow(definition);
 }
 
 export function shaped(given: unknown): WorkflowDefinition {
-  const definition = withoutSchema(given);
+  const definition = wholeOf(given);
   if (whole.Check(definition)) return definition;
   throw invalid(definition, shapeIssues(definition));
 }
@@ -54,7 +62,7 @@ export function readable(
   given: unknown,
 ): { definition: WorkflowDefinition; isReported(issue: Issue): boolean } | null {
   const reported = new Set<string>();
-  const members = Object.entries(Object(withoutSchema(given))).filter(
+  const members = Object.entries(Object(wholeOf(given))).filter(
     ([name]) => name in WorkflowDefinition.properties,
   );
   const definition: Record<string, unknown> = Object.fromEntries(members);

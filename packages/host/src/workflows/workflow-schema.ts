@@ -1,6 +1,6 @@
 /** The JSON Schema of definitions for editors, with the config of the node types that every host has. */
 import { CONFIG_MEMBERS } from '@gantry/engine';
-import { type JsonObject, WorkflowDefinition, WorkflowNode } from '@gantry/protocol';
+import { type JsonObject, OMITTED, WorkflowDefinition, WorkflowNode } from '@gantry/protocol';
 
 export function workflowSchema(): JsonObject {
   const plain = (schema: unknown): JsonObject => JSON.parse(JSON.stringify(schema));
@@ -11,6 +11,7 @@ export function workflowSchema(): JsonObject {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'OpenWOP workflow definition',
     ...definition,
+    required: without(definition.required, OMITTED.workflow),
     properties: {
       $schema: { type: 'string' },
       ...(definition.properties as JsonObject),
@@ -18,6 +19,7 @@ export function workflowSchema(): JsonObject {
         type: 'array',
         items: {
           ...node,
+          required: without(node.required, OMITTED.node),
           properties: {
             ...(node.properties as JsonObject),
             // Types of packs are allowed too
@@ -29,6 +31,9 @@ export function workflowSchema(): JsonObject {
     },
   };
 }
+
+const without = (required: unknown, omitted: readonly string[]): string[] =>
+  (required as string[]).filter((name) => !omitted.includes(name));
 
 /** `[type, names]` as a rule; written as pairs, since a literal with a member `then` looks like a promise. */
 const configOf = (type: string, members: readonly string[]): JsonObject => {

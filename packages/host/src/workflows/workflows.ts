@@ -84,7 +84,7 @@ export function createWorkflows(options: {
     forget();
     for (const { definition, record } of entries)
       for (const hear of record.isCurrent ? listeners : []) await hear(tenant, definition);
-    return entries.map(({ record }, at) => ({ ...record, warnings: plans[at]?.warnings ?? [] }));
+    return entries.map((entry, at) => registered(entry, plans[at]!));
   }
 
   packs.onChanged(forget);
@@ -114,6 +114,12 @@ interface Registration {
   readonly record: WorkflowRecord & Pick<RegisteredWorkflow, 'isCurrent'>;
   readonly writes: readonly Write[];
 }
+
+const registered = ({ definition, record }: Registration, { warnings }: Plan): RegisteredWorkflow => ({
+  ...record,
+  definition,
+  warnings,
+});
 
 interface Registering {
   readonly store: Pick<Store, 'commit' | 'records' | 'entries'>;
