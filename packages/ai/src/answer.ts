@@ -94,18 +94,26 @@ export interface ModelAnswer {
   readonly reasoning?: readonly ReasoningPart[];
 }
 
-/** Reads one attempt to its end; `heard` gets text as it arrives. Throws `ModelFailure` or the abort reason. */
+/** Gets what an answer consists of as it arrives. */
+export interface Heard {
+  text(piece: string): void;
+  /** Thoughts, and arguments of tool calls. */
+  other(piece: string): void;
+}
+
+/** Reads one attempt to its end. Throws `ModelFailure` or the abort reason. */
 export async function readAnswer(
   model: ChatModel,
   request: ModelRequest,
   reach: Reach,
-  heard: { text(text: string): void },
+  heard: Heard,
 ): Promise<ModelAnswer> {
   const parts = new AnswerParts();
   for await (const part of model.stream(request, reach)) {
     reach.signal.throwIfAborted();
     parts.add(part);
     if (part.type === 'text') heard.text(part.text);
+    else if (part.type === 'reasoning' || part.type === 'toolInput') heard.other(part.text);
   }
   const { text, reasoning, toolCalls, end } = parts.answer();
   if (!end) throw new ModelFailure('broken', 'The answer of the provider ended early.');

@@ -90,6 +90,8 @@ export interface Usage {
 export type StreamPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: JsonObject }
+  /** A piece of the arguments of a tool call, which follows when it is complete. */
+  | { readonly type: 'toolInput'; readonly text: string }
   | { readonly type: 'toolCall'; readonly call: ToolCallPart }
   /** From a search; a page may occur again with more facts. */
   | { readonly type: 'sources'; readonly sources: readonly Source[] }
@@ -146,6 +148,8 @@ export class ModelFailure extends Error {
   readonly status?: number;
   /** The provider's own code, such as `moderation_blocked`. */
   readonly code?: string;
+  /** A part of the request was served before it failed. */
+  readonly served?: true;
 
   constructor(kind: ModelFailureKind, message: string, facts: ModelFailureFacts = {}) {
     super(message);
@@ -153,6 +157,7 @@ export class ModelFailure extends Error {
     if (facts.status !== undefined) this.status = facts.status;
     if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
     if (facts.code !== undefined) this.code = facts.code;
+    if (facts.served) this.served = true;
   }
 }
 
@@ -160,6 +165,7 @@ export interface ModelFailureFacts {
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly code?: string | undefined;
+  readonly served?: boolean;
 }
 
 export interface EmbedRequest {

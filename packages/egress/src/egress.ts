@@ -46,6 +46,8 @@ export interface EgressRequest extends OutgoingOptions, EgressTerms, CredentialT
   readonly redirects?: number;
   /** Headers that, like Authorization and Cookie, are sent to the first origin only. */
   readonly sensitiveHeaders?: readonly string[];
+  /** Called when the request goes out: before that, no server can have received any of it. */
+  readonly onSend?: () => void;
 }
 
 export interface EgressResponse {
@@ -107,11 +109,11 @@ export function createEgress(options: EgressOptions): Egress {
   const credentialJudge = { wallTime: Date.now, ...options.credentials };
   const begin = (terms: EgressRequest): Guard => {
     const { tenant = '', maxResponseBytes: bytesMax = RESPONSE_BYTES_MAX } = terms;
-    const { redirects: redirectsMax = 0, sensitiveHeaders = [] } = terms;
+    const { redirects: redirectsMax = 0, sensitiveHeaders = [], onSend } = terms;
     const credential = terms.credential && new CarriedCredential(terms.credential, terms, credentialJudge);
     const judge = (url: string) => judgeUrl(url, tenant || DEFAULT_TENANT);
     const interrupted = interruption({ timeoutMs: TIMEOUT_MS, ...terms });
-    const bounds = { bytesMax, redirectsMax, sensitiveHeaders };
+    const bounds = { bytesMax, redirectsMax, sensitiveHeaders, onSend };
     return { ...interrupted, ...bounds, judge, lookup, namedLookup, lookups, lines, tenant, credential };
   };
   const sending =

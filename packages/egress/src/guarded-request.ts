@@ -18,6 +18,7 @@ export interface Guard extends ResolveOptions, Interruption {
   readonly bytesMax: number;
   readonly redirectsMax: number;
   readonly sensitiveHeaders: readonly string[];
+  readonly onSend: (() => void) | undefined;
   judge(url: string): Judgement<Target>;
 }
 
@@ -93,14 +94,17 @@ export class GuardedRequest<Body> {
   }
 
   async #exchange(target: Target, addresses: readonly string[], message: Outgoing): Promise<Answer> {
-    const { lines, tenant, signal, silence, bytesMax } = this.#guard;
+    const { lines, tenant, signal, silence, bytesMax, onSend } = this.#guard;
     const undici = await loadUndici();
     const key = `${tenant} ${target.url.origin}`;
     const ended = (line: Line, isWhole: boolean): void => {
       if (isWhole) lines.keep(key, line);
     };
     const terms = { signal, silence, bytesMax, ended };
-    const over = (line: Line) => exchange(undici, line, target, message, terms);
+    const over = (line: Line) => {
+      onSend?.();
+      return exchange(undici, line, target, message, terms);
+    };
     const kept = lines.take(key, addresses);
     if (kept) {
       try {

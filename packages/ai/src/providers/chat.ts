@@ -114,6 +114,8 @@ class Reading {
       case 'reasoning-delta':
       case 'reasoning-end':
         return this.#thought(part);
+      case 'tool-input-delta':
+        return part.delta === '' ? [] : [{ type: 'toolInput', text: part.delta }];
       case 'tool-call':
         this.#hasContent = true;
         return part.providerExecuted ? [] : [{ type: 'toolCall', call: this.#call(part) }];

@@ -67,7 +67,8 @@ export function images(make: Make<ImageModelV4>, shape: Shape): NonNullable<Prov
     for (let left = request.count, call = 1; left > 0; call++) {
       const idempotencyKey = call === 1 ? reach.idempotencyKey : `${reach.idempotencyKey}.${call}`;
       const at = { ...reach, idempotencyKey };
-      const { asked: count, ...answer } = await oneCall(make, shape, { ...request, count: left }, at);
+      const part = oneCall(make, shape, { ...request, count: left }, at);
+      const { asked: count, ...answer } = await (call === 1 ? part : part.catch(afterServed));
       got.push(...answer.images);
       filtered += answer.filtered;
       inputTokens += answer.usage?.inputTokens ?? 0;
@@ -77,6 +78,14 @@ export function images(make: Make<ImageModelV4>, shape: Shape): NonNullable<Prov
     const usage = inputTokens + outputTokens > 0 && { usage: { inputTokens, outputTokens } };
     return { images: got, filtered, ...usage };
   };
+}
+
+/** Earlier calls of the same request were served, so the whole request is not free. */
+function afterServed(error: unknown): never {
+  if (!(error instanceof ModelFailure)) throw error;
+  const { kind, message, status, code } = error;
+  const canRepeat = kind === 'limited' || kind === 'not-sent';
+  throw new ModelFailure(canRepeat ? 'broken' : kind, message, { status, code, served: true });
 }
 
 /** Some models create one image per call, others ten. */

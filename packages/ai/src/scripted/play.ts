@@ -94,7 +94,10 @@ function* partsOf(turn: ScriptTurn): Generator<StreamPart> {
   for (const text of piecesOf(turn.reasoning)) yield { type: 'reasoning', text };
   if (turn.sources) yield { type: 'sources', sources: turn.sources };
   for (const text of piecesOf(turn.text)) yield { type: 'text', text };
-  for (const call of callsOf(turn)) yield { type: 'toolCall', call };
+  for (const call of callsOf(turn)) {
+    yield { type: 'toolInput', text: call.broken ?? JSON.stringify(call.arguments) };
+    yield { type: 'toolCall', call };
+  }
 }
 
 const LIMITED = 'The provider limits requests (429).';

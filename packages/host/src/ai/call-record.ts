@@ -1,8 +1,9 @@
 /** The record and the events of a call that was made. */
-import { type AfterFailure, costOf, type ModelFailure } from '@gantry/ai';
+import { type AfterFailure, costOf, ModelFailure, type Usage } from '@gantry/ai';
 import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
+import type { Claimed } from './call-claims.ts';
 import type { ChunkFeed } from './chunk-feed.ts';
 import { type Amounts, NANO_USD } from './ledger.ts';
 import type { Attempted, CallingNode, CallPlace, PlannedCall, RecordedCall } from './planned-call.ts';
@@ -16,6 +17,31 @@ export function recordOf(
   const made = rest.answer === undefined ? 0 : units;
   const spent = { tokens: inputTokens + outputTokens, cost: price ? costOf(price, rest.usage, made) : 0 };
   return { method, fingerprint, provider, model, spent, ...(goesOn && { goesOn }), ...rest };
+}
+
+/** `spent` where it does not follow from the usage. */
+export type Cost = Pick<RecordedCall, 'usage'> & Partial<Pick<RecordedCall, 'spent'>>;
+
+interface Cut {
+  readonly isSent: boolean;
+  /** Text, thoughts and arguments of tool calls. */
+  readonly arrived: string;
+}
+
+const UNKNOWN: Partial<ModelFailure> = {};
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/** Of a request that was cut off or failed. One that was refused by its status was not served. */
+export function costOfFailure(
+  error: Error,
+  call: PlannedCall,
+  { reserved, outputTokens }: Pick<Claimed, 'reserved' | 'outputTokens'>,
+  { isSent, arrived }: Cut,
+): Cost {
+  const { kind, status, served } = error instanceof ModelFailure ? error : UNKNOWN;
+  if (!isSent || kind === 'not-sent' || (status !== undefined && !served)) return { usage: NOTHING };
+  if (arrived !== '') return { usage: call.usageOf(arrived) };
+  return { usage: { inputTokens: call.inputTokens, outputTokens, estimated: true }, spent: reserved };
 }
 
 export function settlement(

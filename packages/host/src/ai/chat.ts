@@ -71,11 +71,11 @@ export function chatCall(ask: ChatAsk, chosen: ChosenModel, tenant: string): Pla
     streams,
     inputTokens: estimateInput(request),
     outputTokens: request.maxOutputTokens,
-    usageOf: (said) => estimatedUsage(request, said),
-    async attempt({ asked: before, outputTokens, text, ...io }) {
+    usageOf: (arrived) => estimatedUsage(request, arrived),
+    async attempt({ asked: before, outputTokens, text, other, ...io }) {
       const asked = { ...request, maxOutputTokens: outputTokens };
       const { chat } = await chosen.family(before);
-      const answer = await readAnswer(chat, asked, chosen.reach(io), { text });
+      const answer = await readAnswer(chat, asked, chosen.reach(io), { text, other });
       const { usage, finish } = answer;
       const json: Json = JSON.parse(JSON.stringify(answer));
       return { answer: json, usage, model: answer.model, finishReason: FINISH_REASONS[finish] };

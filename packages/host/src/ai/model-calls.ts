@@ -6,8 +6,10 @@
  * I2  A try of unknown outcome stays claimed and paid for. The next one is claimed in the commit that closes the
  *     channel of the one before.
  * I3  Temporary failures are not recorded: a later attempt of the node calls again.
+ * I4  A request that was sent and ended without an answer costs what arrived of it, and the whole reservation if
+ *     nothing did: what the provider served meanwhile is not known. A refusal costs nothing.
  */
-import { ModelFailure, mergeMs, nextAfter, type Tried, type Usage } from '@gantry/ai';
+import { ModelFailure, mergeMs, nextAfter, type Tried } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import { OpenwopError } from '@gantry/protocol';
 import { leaseLost, leaseOf } from '@gantry/resources';
@@ -15,7 +17,7 @@ import type { CommitResult, Write } from '@gantry/store';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type Clock, pause } from '../runtime/clock.ts';
 import { CallClaims, type CallClaimsOptions, type Claimed, channelOf, closed, idOf } from './call-claims.ts';
-import { failureOf, recordOf, settlement, told } from './call-record.ts';
+import { type Cost, costOfFailure, failureOf, recordOf, settlement, told } from './call-record.ts';
 import { ChunkFeed } from './chunk-feed.ts';
 import { settling } from './ledger.ts';
 import type { MediaStore } from './media-store.ts';
@@ -62,6 +64,30 @@ interface Try {
   readonly decided: EmittedEvent[];
 }
 
+/** What came of one request of a try. */
+class SentRequest {
+  isSent = false;
+  hasText = false;
+  arrived = '';
+  readonly io: Pick<AttemptIo, 'text' | 'other' | 'onSend'>;
+
+  constructor(feed: ChunkFeed | null) {
+    this.io = {
+      onSend: () => {
+        this.isSent = true;
+      },
+      text: (piece) => {
+        this.hasText = true;
+        this.arrived += piece;
+        feed?.push(piece);
+      },
+      other: (piece) => {
+        this.arrived += piece;
+      },
+    };
+  }
+}
+
 const decisionsTo = (events: EmittedEvent[]): Pick<AttemptIo, 'onDecision'> => ({
   onDecision: (decision) => void events.push({ type: 'egress.decided', payload: { ...decision } }),
 });
@@ -70,7 +96,6 @@ type Recorded = { readonly ok: true; readonly outputs: { readonly call: Recorded
 
 /** A call that was tried this often was cut off each time, so no further try is made. */
 const TRIES_KNOWN_MAX = 1_000;
-const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
 
 export class ModelCalls {
   readonly #options: ModelCallsOptions;
@@ -162,29 +187,25 @@ export class ModelCalls {
       waits: 0,
       waitedMs: 0,
     };
-    const ends = (rest: Partial<RecordedCall>, usage: Usage): RecordedCall =>
-      recordOf(place, call, { ...rest, usage, durationMs: Math.round(clock.elapsedMs() - startedAt) });
+    const ends = (rest: Partial<RecordedCall>, cost: Cost): RecordedCall =>
+      recordOf(place, call, { ...rest, ...cost, durationMs: Math.round(clock.elapsedMs() - startedAt) });
     for (;;) {
-      let said = '';
-      const heard = (piece: string): void => {
-        said += piece;
-        feed?.push(piece);
-      };
-      const io = { asked: claimed.tried + tried.waits, text: heard, ...decisionsTo(decided) };
+      const request = new SentRequest(feed);
+      const io = { asked: claimed.tried + tried.waits, ...request.io, ...decisionsTo(decided) };
       const attempted = await this.#once(node, call, claimed, io);
       if (!(attempted instanceof Error)) {
         const { answer, usage, model = call.model, media = [] } = attempted;
         const { stored, writes, events: made } = this.#options.media.keeping(node, media);
-        const record = ends({ answer, model, ...(stored.length > 0 && { media: stored }) }, usage);
+        const record = ends({ answer, model, ...(stored.length > 0 && { media: stored }) }, { usage });
         const events = call.goesOn ? [] : await told(node, claimed, attempted, record, feed);
         const all = [...decided, ...events, ...made];
         return this.#record(node, { claimed, record, events: all, writes });
       }
+      const cost = costOfFailure(attempted, call, claimed, request);
       if (node.signal.aborted) {
         await feed?.stop();
-        if (call.once) throw node.signal.reason;
-        const record = ends({ aborted: true }, said === '' ? NOTHING : call.usageOf(said));
-        await this.#abandon(node, { claimed, record, events: decided });
+        if (call.once && request.isSent) throw node.signal.reason;
+        await this.#abandon(node, { claimed, record: ends({ aborted: true }, cost), events: decided });
         throw node.signal.reason;
       }
       if (!(attempted instanceof ModelFailure)) throw attempted;
@@ -195,15 +216,13 @@ export class ModelCalls {
         // The cost of a broken try is unknown: it gets no record that would name its key
         const rest = [
           ...(attempted.kind === 'broken' ? decided : []),
-          ...(said !== '' && feed ? await feed.end() : []),
+          ...(request.hasText && feed ? await feed.end() : []),
         ];
         if (rest.length > 0) await node.tell(rest, []);
-        if (!next.retriable) {
-          const record = ends({ failure }, NOTHING);
-          return this.#record(node, { claimed, record, events: decided });
-        }
+        if (!next.retriable)
+          return this.#record(node, { claimed, record: ends({ failure }, cost), events: decided });
         if (attempted.kind !== 'broken')
-          await this.#abandon(node, { claimed, record: ends({ aborted: true }, NOTHING), events: decided });
+          await this.#abandon(node, { claimed, record: ends({ aborted: true }, cost), events: decided });
         throw new OpenwopError(failure.code, failure);
       }
       await pause(clock, next.waitMs, node.signal);
@@ -221,7 +240,7 @@ export class ModelCalls {
     { signal }: CallingNode,
     call: PlannedCall,
     { invocationId: idempotencyKey, outputTokens }: Claimed,
-    io: Pick<AttemptIo, 'asked' | 'text' | 'onDecision'>,
+    io: Omit<AttemptIo, 'signal' | 'idempotencyKey' | 'outputTokens'>,
   ): Promise<Attempted | Error> {
     this.#streams++;
     try {

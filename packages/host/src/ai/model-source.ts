@@ -87,12 +87,11 @@ export const scriptedSource: ModelSource = {
       capabilities: SCRIPTED_CAPABILITIES,
       streams: 'each',
       keepsPrefixes: false,
-      reach: ({ signal, idempotencyKey }) => ({
-        signal,
-        idempotencyKey,
-        baseUrl: '',
-        fetch: () => Promise.reject(new Error('A script has no network')),
-      }),
+      reach({ signal, idempotencyKey, onSend }) {
+        onSend?.();
+        const fetch = () => Promise.reject(new Error('A script has no network'));
+        return { signal, idempotencyKey, baseUrl: '', fetch };
+      },
     };
   },
 };

@@ -47,8 +47,8 @@ export interface PlannedCall extends Pick<ChosenModel, 'provider' | 'model' | 'c
   readonly units?: number;
   /** Throws `ModelFailure`, or the reason of the signal. */
   attempt(io: AttemptIo): Promise<Attempted>;
-  /** The usage of an attempt that was cut off after this text. */
-  usageOf(said: string): Usage;
+  /** The usage of an attempt that was cut off after all this arrived. */
+  usageOf(arrived: string): Usage;
   /** Must not be made twice: if the outcome is unknown, the call is in doubt and is not tried again. */
   readonly once?: true;
   /** Continues a call that was counted: reserves, settles and emits nothing. */
@@ -64,6 +64,10 @@ export interface AttemptIo {
   readonly asked: number;
   readonly outputTokens: number;
   text(piece: string): void;
+  /** What else arrives and is charged: thoughts, arguments of tool calls. */
+  other(piece: string): void;
+  /** Called when a request goes out. */
+  onSend(): void;
   /** The decision about the key of a request: the payload of `egress.decided`. */
   readonly onDecision: NonNullable<Io['onDecision']>;
 }

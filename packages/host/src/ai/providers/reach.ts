@@ -22,10 +22,15 @@ export interface ReachOptions {
 export interface Io extends Pick<Reach, 'signal' | 'idempotencyKey'> {
   /** The decision about the key, before it is sent. */
   readonly onDecision?: (decision: EgressDecision) => void | Promise<void>;
+  /** Called when a request goes out: from then on it may cost something. */
+  readonly onSend?: () => void;
   readonly timeoutMs?: number;
 }
 
-export function reachOf(options: ReachOptions, { signal, idempotencyKey, onDecision, timeoutMs }: Io): Reach {
+export function reachOf(
+  options: ReachOptions,
+  { signal, idempotencyKey, onDecision, onSend, timeoutMs }: Io,
+): Reach {
   const { egress, credentials, baseUrl, owner, key, destination } = options;
   const told = destination === undefined ? {} : { destination };
   return {
@@ -42,6 +47,7 @@ export function reachOf(options: ReachOptions, { signal, idempotencyKey, onDecis
         timeoutMs: timeoutMs ?? TIMEOUT_MS,
         maxResponseBytes: RESPONSE_BYTES_MAX,
         ...(credential && { credential }),
+        ...(onSend && { onSend }),
         ...(onDecision && { onDecision: (decision) => onDecision({ ...decision, ...told }) }),
       });
       return fetch(input, credential ? init : { ...init, headers: withoutKey(init?.headers) }).catch(refused);
