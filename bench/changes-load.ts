@@ -1,5 +1,7 @@
 /** Callers that change records for a while. By itself: `node bench/changes-load.ts JSON`, for processes that share a database. */
+
 import { randomBytes, randomUUID } from 'node:crypto';
+import { systemCaller } from '@gantry/resources';
 import { type Caller, Changes, type RecordKind } from '../packages/resources/src/index.ts';
 import { CommitPipeline, openPostgres, type Store } from '../packages/store/src/index.ts';
 import { spreadOf } from './load/percentile.ts';
@@ -13,7 +15,7 @@ export const docs: RecordKind<Doc> = { kind: 'doc', idPrefix: 'doc' };
 export const TENANT = 'bench';
 export const TEXT = 'x'.repeat(200);
 
-export const system: Caller = { kind: 'system', tenant: TENANT, actor: 'bench' };
+export const system: Caller = systemCaller('bench', { tenant: TENANT });
 
 export interface World {
   readonly store: Store;

@@ -2,8 +2,10 @@
  * What a durable change costs: beside bare group commits of the same bytes, on one record that all callers want, beside
  * a writer of large documents, and as the table of entries grows. Slices alternate and the median counts.
  */
+
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { personCaller } from '@gantry/resources';
 import { openPostgres, openSqlite, type Store, type Write } from '../packages/store/src/index.ts';
 import { freshDatabase } from '../packages/store/src/testing/postgres-server.ts';
 import {
@@ -69,13 +71,16 @@ async function besideBare({ slices, sliceMs }: Plan, world: World): Promise<Row>
   const bare = (await createDocs(world, CALLERS * 2)).map((id) => ({ id, version: 1 }));
   const change = (caller: number) => {
     const request = newRequest();
-    return world.changes.run({ kind: 'person', tenant: TENANT, actor: 'bench', request }, async (change) => {
-      const ids = [mine[caller * 2]!, mine[caller * 2 + 1]!];
-      const [first, second] = await Promise.all(ids.map((id) => change.get(docs, id)));
-      change.update(first!, { count: first!.record.count + 1 });
-      change.update(second!, { count: second!.record.count - 1 });
-      return null;
-    });
+    return world.changes.run(
+      personCaller({ tenant: TENANT, principal: 'bench' }, request),
+      async (change) => {
+        const ids = [mine[caller * 2]!, mine[caller * 2 + 1]!];
+        const [first, second] = await Promise.all(ids.map((id) => change.get(docs, id)));
+        change.update(first!, { count: first!.record.count + 1 });
+        change.update(second!, { count: second!.record.count - 1 });
+        return null;
+      },
+    );
   };
   const commit = (caller: number) => {
     const record = { ...newRequest(), status: 200, body: 'null' };

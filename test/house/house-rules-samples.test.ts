@@ -232,6 +232,15 @@ describe('wording', () => {
     assert.match(textProblems('README.md', 'from https://registry.npmjs.org/x').join(), /registry/);
   });
 
+  test('an empty workspace is caught, in shipped code', () => {
+    const bad = [`{ workspace: '' }`, `const { workspace = '' } = owner;`, `owner.workspace ?? ''`];
+    for (const line of bad) {
+      assert.match(textProblems('packages/host/src/a.ts', line).join(), /empty workspace/, line);
+      assert.deepEqual(textProblems('packages/host/src/a.test.ts', line), []);
+    }
+    assert.deepEqual(textProblems('packages/host/src/a.ts', `const key = { workspace: 'default' };`), []);
+  });
+
   test('any, double casts, skips, prints and ends of the process are caught', () => {
     const bad = [
       'const a: any = 1;',

@@ -29,6 +29,11 @@ const TEXT_RULES: readonly TextRule[] = [
     says: 'sets a registry',
     where: (file) => file.endsWith('.npmrc'),
   },
+  {
+    pattern: /\bworkspace\b\s*(:|=|\?\?|\|\||[!=]==)\s*(''|"")/,
+    says: 'has an empty workspace; the default one is DEFAULT_WORKSPACE',
+    where: (file) => file.startsWith('packages/') && !isTestCode(file),
+  },
 ];
 
 /** Rules on plain text; `file:line: what is wrong`. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownerOf, type RekeyStep } from '@gantry/protocol';
-import { Changes } from '@gantry/resources';
+import { Changes, systemCaller } from '@gantry/resources';
 import { CommitPipeline, openPostgres, openSqlite, type Store } from '@gantry/store';
 import { pino } from 'pino';
 import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
@@ -115,7 +115,7 @@ test('another process opens what the new key sealed, and a move that was cut off
   };
   const [one, two] = [await open(), await open()];
   t.after(database.drop); // hooks run in this order: the stores are closed by then
-  const caller = { kind: 'system', tenant: 'acme', actor: 'test' } as const;
+  const caller = systemCaller('test', { tenant: 'acme' });
   const place = { tenant: 'acme', id: 'crm' };
   const material = { sealed: one.masterKey.seal(VALUE, contextOf(place, 1)) };
   await one.changes.run(caller, async (change) => {

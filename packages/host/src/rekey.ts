@@ -8,8 +8,9 @@
  * K4  An old key is deleted after its end, and after one more pass: a process that learned of the new key late may have
  *     sealed with the old one.
  */
+
 import { OpenwopError, type RekeyStep } from '@gantry/protocol';
-import { fromEntry, openSecret, type RecordKind, type Stored } from '@gantry/resources';
+import { fromEntry, openSecret, type RecordKind, type Stored, systemCaller } from '@gantry/resources';
 import type { Entry, EntryKey, Store } from '@gantry/store';
 import { contextOf, credentials } from './credentials/credential.ts';
 import { type DatabaseKeys, type KeyRing, keyIdOf, newRootKey, ROOT } from './master-key.ts';
@@ -182,7 +183,7 @@ async function sealAnew<R extends object>(
 ): Promise<Sealing> {
   const before = sealedAnew(masterKey, sealedAgain, listed);
   if (before.sealing !== 'resealed') return before.sealing;
-  const caller = { kind: 'system', tenant: listed.tenant, actor: 'rekey' } as const;
+  const caller = systemCaller('rekey', listed);
   return changes.run(caller, async (change) => {
     const stored = await change.find(listed.kind, listed.id);
     if (!stored) return 'current';

@@ -1,6 +1,7 @@
 /** The state of a request. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Owner } from '@gantry/protocol';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -25,9 +26,8 @@ export type Api = FastifyInstance<
 >;
 
 /** The sender of a request. Created once per key and shared by its requests. */
-export interface Caller {
+export interface Caller extends Owner {
   readonly keyId: string;
-  readonly tenant: string;
   /** Whoever acts. Keys change by rotation, their principal stays. */
   readonly principal: string;
   readonly scopes: ReadonlySet<string>;

@@ -1,6 +1,7 @@
 /** Caches keys by the hash of their secret for a short time, so that a request needs no I/O. */
 
 import { timingSafeEqual } from 'node:crypto';
+import { DEFAULT_WORKSPACE } from '@gantry/protocol';
 import type { KeyRecord, RecordReads } from '@gantry/store';
 import type { Caller } from './context.ts';
 
@@ -54,7 +55,7 @@ export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () 
         return null;
       }
       const { keyId, tenant, principal, scopes } = record;
-      const caller = { keyId, tenant, principal, scopes: new Set(scopes) };
+      const caller = { keyId, tenant, workspace: DEFAULT_WORKSPACE, principal, scopes: new Set(scopes) };
       const value = { record, caller };
       unknown.delete(hash);
       remember(known, KNOWN_MAX, hash, { value, until });

@@ -8,6 +8,9 @@ export interface Owner {
 
 export const DEFAULT_WORKSPACE = 'default';
 
+/** The name of a workspace in stored keys. That of the default one has always been empty there. */
+export const workspaceKey = (workspace: string): string => (workspace === DEFAULT_WORKSPACE ? '' : workspace);
+
 /** The owner from its partial form on the wire. */
 export const ownerOf = ({
   tenant,

@@ -3,18 +3,19 @@
  * no effect. The record is written in the commit of the change.
  */
 import {
+  DEFAULT_WORKSPACE,
   type EmittedEvent,
   type ErrorCode,
   type ErrorEnvelope,
   errorEnvelope,
   OpenwopError,
+  type Owner,
+  ownerOf,
 } from '@gantry/protocol';
 import type { CommitResult, IdempotencyRecord, InvocationRecord, RecordReads, Write } from '@gantry/store';
 
-interface Acting {
-  readonly tenant: string;
-  readonly workspace?: string | null;
-  /** For the feed: the key of a person, the run of a node, or a part of the host. */
+interface Acting extends Owner {
+  /** For the feed: the principal of a person, the run of a node, or a part of the host. */
   readonly actor: string;
 }
 
@@ -34,6 +35,35 @@ export type NodeCaller = Acting & {
   /** Commits `writes` with events of the run. Returns null, and writes nothing, while the run does not accept them. */
   readonly tell: (events: readonly EmittedEvent[], writes: readonly Write[]) => Promise<CommitResult | null>;
 };
+
+type Owning = Parameters<typeof ownerOf>[0];
+
+/** Whoever sends a request. */
+export const personCaller = (
+  of: Owning & { readonly principal: string },
+  request?: Extract<Caller, { kind: 'person' }>['request'],
+): Extract<Caller, { kind: 'person' }> => ({
+  kind: 'person',
+  ...ownerOf(of),
+  actor: of.principal,
+  ...(request && { request }),
+});
+
+/**
+ * A part of the host, for the owner of the record that it works on. It sees every workspace of its tenant, and creates
+ * records in that of the owner.
+ */
+export const systemCaller = (actor: string, of: Owning): Extract<Caller, { kind: 'system' }> => ({
+  kind: 'system',
+  ...ownerOf(of),
+  actor,
+});
+
+/** Rows without a workspace belong to the default one. */
+export const isIn = (
+  workspace: string,
+  { workspace: stored }: { readonly workspace: string | null },
+): boolean => (stored ?? DEFAULT_WORKSPACE) === workspace;
 
 /** The result of a change. */
 export type Outcome = { readonly answer: unknown } | { readonly refusal: OpenwopError };

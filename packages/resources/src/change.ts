@@ -13,7 +13,7 @@ import {
   versionAfter,
   type Write,
 } from '@gantry/store';
-import type { Caller, Outcome } from './caller.ts';
+import { type Caller, isIn, type Outcome } from './caller.ts';
 import {
   counterOf,
   fromEntry,
@@ -71,7 +71,7 @@ export class Change {
     const key = keyOf(kind, this.caller.tenant, id);
     const own = this.#own.get(entryKey(key));
     const entry = own === undefined ? await this.#state.get(key) : own;
-    if (!entry || (kind.boundary === 'workspace' && entry.workspace !== this.#workspace)) return null;
+    if (!entry || !this.#isVisible(kind, entry)) return null;
     return fromEntry(kind, entry);
   }
 
@@ -182,8 +182,9 @@ export class Change {
     return this.#refusals.get(write)?.(reason) ?? null;
   }
 
-  get #workspace(): string | null {
-    return this.caller.workspace ?? null;
+  #isVisible<R extends object>({ boundary }: RecordKind<R>, entry: Entry): boolean {
+    const { kind, workspace } = this.caller;
+    return boundary !== 'workspace' || kind === 'system' || isIn(workspace, entry);
   }
 
   #insert<R extends object>(
@@ -192,8 +193,8 @@ export class Change {
     record: R,
     over: { readonly firstVersion?: number },
   ): Stored<R> {
-    const { tenant } = this.caller;
-    const common = { kind, tenant, id, workspace: this.#workspace, createdAt: this.now };
+    const { tenant, workspace } = this.caller;
+    const common = { kind, tenant, id, workspace, createdAt: this.now };
     const stored = this.#sealed({ ...common, record });
     const isCounted = this.#count(kind, record, 1);
     const limit = kind.max === undefined || isCounted ? {} : { max: kind.max };

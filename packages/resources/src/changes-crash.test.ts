@@ -2,6 +2,7 @@
  * Processes that change the same records, and die: the sum is kept, records equal effects, nothing acknowledged is
  * missing. `npm run soak -- changes` does it in more rounds, and with more changes for the feed.
  */
+
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,6 +13,7 @@ import { test } from 'node:test';
 import { CommitPipeline, type FeedRow, type Store } from '@gantry/store';
 import { LOADERS } from '../../protocol/src/testing/loaders.ts';
 import { administer } from '../../store/src/testing/postgres-server.ts';
+import { systemCaller } from './caller.ts';
 import { Changes } from './changes.ts';
 import { backends } from './testing/backends.ts';
 import { type ChildCommand, LANES, OPERATION, purses, TENANT } from './testing/changes-child.ts';
@@ -31,7 +33,7 @@ function start(command: ChildCommand, location: string, argument: string) {
 
 async function fill(store: Store, count: number): Promise<void> {
   const changes = new Changes({ store, pipeline: new CommitPipeline(store), now: Date.now, randomBytes });
-  await changes.run({ kind: 'system', tenant: TENANT, actor: 'test' }, async (change) => {
+  await changes.run(systemCaller('test', { tenant: TENANT }), async (change) => {
     for (let i = 0; i < count; i++) change.create(purses, { amount: AMOUNT, moves: 0 });
   });
 }

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { OpenwopError } from '@gantry/protocol';
+import { OpenwopError, ownerOf } from '@gantry/protocol';
 import { CommitPipeline, type Store, StoreError } from '@gantry/store';
 import fc from 'fast-check';
-import type { Caller, NodeCaller } from './caller.ts';
+import { type Caller, type NodeCaller, personCaller, systemCaller } from './caller.ts';
 import { Changes } from './changes.ts';
 import type { Stored } from './record-kind.ts';
 import { backends } from './testing/backends.ts';
 import { type AccountRecord, accounts } from './testing/sample.ts';
 
-const system = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'test' });
+const system = (tenant: string): Caller => systemCaller('test', { tenant });
 const person = (tenant: string, key: string, digest = 'd'): Caller => {
   const request = { tenant, operation: 'POST /accounts', key, digest, expiresAt: Date.now() + 60_000 };
-  return { kind: 'person', tenant, actor: 'key-1', request };
+  return personCaller({ tenant, principal: 'key-1' }, request);
 };
 
 /** Stands still, so that no change is given up because the machine is slow. */
@@ -211,7 +211,8 @@ for (const backend of await backends()) {
       const epoch = await store.leases.acquire('process', Date.now(), 60_000);
       const call = { invocationId: 'call-1', runId: 'run-1', nodeId: 'node-1' };
       const tell = async () => assert.fail('it has no events');
-      const node: NodeCaller = { kind: 'node', tenant, actor: 'run-1', call, epoch, tell };
+      const owner = ownerOf({ tenant });
+      const node: NodeCaller = { kind: 'node', ...owner, actor: 'run-1', call, epoch, tell };
       assert.equal(await add(changes, node, id, 3), 3);
       assert.equal(await add(changes, node, id, 3), 3);
       await store.leases.release(epoch);

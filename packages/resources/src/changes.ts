@@ -21,7 +21,7 @@ import {
   StoreError,
   type Write,
 } from '@gantry/store';
-import { type Caller, type Outcome, recordedOutcome, recordOf } from './caller.ts';
+import { type Caller, type Outcome, recordedOutcome, recordOf, systemCaller } from './caller.ts';
 import { type Chance, Change } from './change.ts';
 import { Lines } from './lines.ts';
 import type { Stored } from './record-kind.ts';
@@ -134,7 +134,7 @@ export class Changes {
     next: NoInfer<R> | null,
     also: (change: Change) => unknown = () => {},
   ): Promise<boolean> {
-    return this.run({ kind: 'system', tenant: stored.tenant, actor }, async (change) => {
+    return this.run(systemCaller(actor, stored), async (change) => {
       const isSettled = await change.settle(stored, next);
       if (isSettled) await also(change);
       return isSettled;

@@ -1,11 +1,13 @@
-export type { Caller, NodeCaller } from './caller.ts';
+export { type Caller, isIn, type NodeCaller, personCaller, systemCaller } from './caller.ts';
 export type { Change, StartingRun } from './change.ts';
 export { Changes, type ChangesOptions, Contended, leaseLost, leaseOf } from './changes.ts';
 export {
   creation,
   everyRecord,
   fromEntry,
+  keyOf,
   listRecords,
+  missing,
   putting,
   type RecordKind,
   readRecord,

@@ -1,5 +1,5 @@
 /** How records of one kind are stored as entries. */
-import { type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { DEFAULT_WORKSPACE, type ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { Entry, EntryFilter, EntryKey, EntryReads, IndexValue, NewEntry, Write } from '@gantry/store';
 
 export interface RecordKind<R extends object> {
@@ -153,7 +153,7 @@ export function missing({ kind, missing: code }: Pick<RecordKind<object>, 'kind'
 /** The index by which the records of one workspace are listed. */
 export const workspaceIndex = (workspace: string | null): IndexValue => ({
   name: '$workspace',
-  value: workspace ?? '',
+  value: workspace ?? DEFAULT_WORKSPACE,
 });
 
 function indexOf<R extends object>({ index = {}, unique = [] }: RecordKind<R>, record: R): IndexValue[] {

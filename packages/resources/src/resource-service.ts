@@ -4,12 +4,13 @@ import {
   type MethodInput,
   type MethodOutput,
   OpenwopError,
+  type Owner,
   type Table,
   type ViewOf,
   type Wire,
 } from '@gantry/protocol';
 import type { Entry, EntryFilter, EntryReads, IndexValue } from '@gantry/store';
-import type { Caller } from './caller.ts';
+import { type Caller, isIn } from './caller.ts';
 import type { Change } from './change.ts';
 import type { Changes } from './changes.ts';
 import { fromEntry, keyOf, missing, type Stored, workspaceIndex } from './record-kind.ts';
@@ -65,28 +66,28 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     });
   }
 
-  async get(caller: Caller, id: string): Promise<Shown<ViewOf<W>>> {
-    return this.#shown(await this.#find(caller, id));
+  async get(owner: Owner, id: string): Promise<Shown<ViewOf<W>>> {
+    return this.#shown(await this.#find(owner, id));
   }
 
   /** Newest first, unless the filter says otherwise. */
-  async list(caller: Caller, filter: EntryFilter): Promise<Shown<ViewOf<W>>[]> {
-    return this.#shownAll(caller, await this.#entries(caller, filter));
+  async list(owner: Owner, filter: EntryFilter): Promise<Shown<ViewOf<W>>[]> {
+    return this.#shownAll(owner, await this.#entries(owner, filter));
   }
 
   /** A page of at most `PAGE_BYTES_MAX`, except for a single larger record. `hasMore`: there may be others. */
   async page(
-    caller: Caller,
+    owner: Owner,
     filter: EntryFilter,
   ): Promise<{ readonly shown: Shown<ViewOf<W>>[]; readonly hasMore: boolean }> {
     const { limit } = filter;
     // Lists of several readers cannot be limited by bytes: each would end at a different place
     const bound = this.#resource.access ? {} : { bytesMax: PAGE_BYTES_MAX };
-    const read = await this.#entries(caller, { ...filter, limit: limit + 1, ...bound });
+    const read = await this.#entries(owner, { ...filter, limit: limit + 1, ...bound });
     const bytes = read.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
     const hasMore = read.length > limit || bytes > PAGE_BYTES_MAX;
     const entries = hasMore && read.length > 1 ? read.slice(0, -1) : read;
-    return { shown: await this.#shownAll(caller, entries), hasMore };
+    return { shown: await this.#shownAll(owner, entries), hasMore };
   }
 
   call<N extends Verb<W>>(
@@ -117,12 +118,12 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   }
 
   async read<N extends Named<W, 'item', 'read'>>(
-    caller: Caller,
+    owner: Owner,
     name: N,
     id: string,
     input: MethodInput<W, N>,
   ): Promise<MethodOutput<W, N>> {
-    const stored = await this.#find(caller, id);
+    const stored = await this.#find(owner, id);
     const { now, services } = this.#options;
     return this.#resource.reads![name](stored.record, input, { now: now(), stored, services });
   }
@@ -165,34 +166,34 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     return stored;
   }
 
-  async #entries(caller: Caller, filter: EntryFilter): Promise<Entry[]> {
+  async #entries(owner: Owner, filter: EntryFilter): Promise<Entry[]> {
     const { kind, boundary, access } = this.#resource;
     const list = (index?: IndexValue) =>
-      this.#options.entries.list(kind, caller.tenant, { ...filter, ...(index && { index }) });
+      this.#options.entries.list(kind, owner.tenant, { ...filter, ...(index && { index }) });
     if (filter.index) return list(filter.index);
-    if (boundary === 'workspace') return list(workspaceIndex(caller.workspace ?? null));
+    if (boundary === 'workspace') return list(workspaceIndex(owner.workspace));
     if (!access) return list();
-    const lists = access.readers(caller).map((value) => list({ name: 'reader', value }));
+    const lists = access.readers(owner).map((value) => list({ name: 'reader', value }));
     const found = new Map((await Promise.all(lists)).flat().map((entry) => [entry.id, entry]));
     return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit);
   }
 
-  #shownAll(caller: Caller, entries: readonly Entry[]): Promise<Shown<ViewOf<W>>[]> {
-    const visible = entries.filter((entry) => this.#isVisible(caller, entry));
+  #shownAll(owner: Owner, entries: readonly Entry[]): Promise<Shown<ViewOf<W>>[]> {
+    const visible = entries.filter((entry) => this.#isVisible(owner, entry));
     return Promise.all(visible.map((entry) => this.#shown(fromEntry(this.#resource, entry))));
   }
 
-  async #find(caller: Caller, id: string): Promise<Stored<R>> {
+  async #find(owner: Owner, id: string): Promise<Stored<R>> {
     const { access } = this.#resource;
-    const entry = await this.#options.entries.get(keyOf(this.#resource, caller.tenant, id));
-    if (!entry || !this.#isVisible(caller, entry)) throw missing(this.#resource);
+    const entry = await this.#options.entries.get(keyOf(this.#resource, owner.tenant, id));
+    if (!entry || !this.#isVisible(owner, entry)) throw missing(this.#resource);
     const stored = fromEntry(this.#resource, entry);
-    if (access && !access.of(caller, stored.record)) throw new OpenwopError(access.forbidden);
+    if (access && !access.of(owner, stored.record)) throw new OpenwopError(access.forbidden);
     return stored;
   }
 
-  #isVisible({ workspace = null }: Caller, entry: Entry): boolean {
-    return this.#resource.boundary !== 'workspace' || entry.workspace === workspace;
+  #isVisible({ workspace }: Owner, entry: Entry): boolean {
+    return this.#resource.boundary !== 'workspace' || isIn(workspace, entry);
   }
 
   async #shown(stored: Stored<R>): Promise<Shown<ViewOf<W>>> {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { CommitPipeline, type Store } from '@gantry/store';
-import type { Caller } from './caller.ts';
+import { type Caller, personCaller, systemCaller } from './caller.ts';
 import { Changes } from './changes.ts';
-import type { RecordKind } from './record-kind.ts';
+import { creation, type RecordKind, readRecord } from './record-kind.ts';
 import type { resource } from './resource.ts';
 import { ResourceService } from './resource-service.ts';
 import { openSecret, type Sealer, type Secret } from './secret.ts';
@@ -20,16 +20,18 @@ for (const backend of await backends()) {
       store = await backend.open();
     });
     beforeEach(() => {
-      caller = { kind: 'person', tenant: `t-${tenants++}`, workspace: 'w', actor: 'key-1' };
+      caller = personCaller({ tenant: `t-${tenants++}`, workspace: 'w', principal: 'key-1' });
     });
     after(async () => {
       await store.close();
       await backend.remove();
     });
 
+    const changes = () =>
+      new Changes({ store, pipeline: new CommitPipeline(store), now: Date.now, randomBytes });
     const serviceOf = <A extends typeof accounts>(of: A) => {
-      const changes = new Changes({ store, pipeline: new CommitPipeline(store), now: Date.now, randomBytes });
-      return new ResourceService(of, { changes, entries: store.entries, now: Date.now, services: undefined });
+      const { entries } = store;
+      return new ResourceService(of, { changes: changes(), entries, now: Date.now, services: undefined });
     };
 
     test('is created, read, changed and removed by its literal alone', async () => {
@@ -156,6 +158,46 @@ for (const backend of await backends()) {
         await assert.rejects(service.call(stranger, 'freeze', view.id, {}), { code: 'not_found' });
         assert.deepEqual(await service.list(stranger, { limit: 10 }), []);
       }
+    });
+
+    test('a clock finishes a record of any workspace, which stays there', async () => {
+      const kind = { ...accounts, kind: 'own-account', boundary: 'workspace' } as const;
+      const service = serviceOf(kind);
+      const { id } = (await service.create(caller, { name: 'due' })).view;
+      const found = await readRecord(store.entries, kind, caller.tenant, id);
+      assert.equal(found?.workspace, 'w');
+      assert.equal(await changes().settle('clock', found, { ...found.record, frozen: true }), true);
+      assert.equal((await service.get(caller, id)).view.frozen, true);
+    });
+
+    test('a part of the host sees all workspaces of its tenant, and creates in the one that it names', async () => {
+      const kind = { ...accounts, kind: 'own-account', boundary: 'workspace' } as const;
+      const { id } = (await serviceOf(kind).create(caller, { name: 'first' })).view;
+      const { tenant } = caller;
+      const seen = (of: Parameters<typeof systemCaller>[1]) =>
+        changes().run(systemCaller('clock', of), async (change) => (await change.find(kind, id))?.id);
+      assert.equal(await seen({ tenant }), id);
+      assert.equal(await seen({ tenant, workspace: 'x' }), id);
+      assert.equal(await seen({ tenant: 'other', workspace: 'w' }), undefined);
+      const made = await changes().run(systemCaller('clock', { tenant, workspace: 'x' }), async (change) =>
+        change.create(kind, { name: 'second', amount: 0, frozen: false }),
+      );
+      assert.equal(made.workspace, 'x');
+      const anywhere = { ...caller, workspace: 'x' };
+      assert.equal((await serviceOf(kind).get(anywhere, made.id)).view.name, 'second');
+    });
+
+    test('a row without a workspace belongs to the default one', async () => {
+      const kind = { ...accounts, kind: 'own-account', boundary: 'workspace' } as const;
+      const { tenant } = caller;
+      const record = { name: 'old', amount: 0, frozen: false };
+      await store.commit([[creation(kind, { tenant, id: 'acc_old' }, record, Date.now())]]);
+      const service = serviceOf(kind);
+      const home = personCaller({ tenant, principal: 'key-1' });
+      assert.equal((await service.get(home, 'acc_old')).view.name, 'old');
+      assert.equal((await service.call(home, 'deposit', 'acc_old', { amount: 1 })).view.amount, 1);
+      assert.equal((await service.list(home, { limit: 10 })).length, 1);
+      await assert.rejects(service.get(caller, 'acc_old'), { code: 'not_found' });
     });
   });
 }

@@ -1,5 +1,5 @@
 /** A resource is a literal: how its records are stored, and pure functions from record to record. */
-import type { ErrorCode, InputOf, MethodInput, MethodOutput, ViewOf, Wire } from '@gantry/protocol';
+import type { ErrorCode, InputOf, MethodInput, MethodOutput, Owner, ViewOf, Wire } from '@gantry/protocol';
 import type { Caller } from './caller.ts';
 import type { Change } from './change.ts';
 import type { RecordKind, Stored } from './record-kind.ts';
@@ -28,9 +28,9 @@ interface Making<D> extends Now {
 /** The rights of a caller to a record, beyond its boundary. */
 export interface Access<R extends object> {
   /** `use` permits reading. */
-  of(caller: Caller, record: R): 'manage' | 'use' | null;
+  of(owner: Owner, record: R): 'manage' | 'use' | null;
   /** Values of the index `reader`, by which a caller finds the records that it may use. */
-  readers(caller: Caller): readonly string[];
+  readers(owner: Owner): readonly string[];
   readonly forbidden: ErrorCode;
 }
 

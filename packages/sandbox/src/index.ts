@@ -10,7 +10,6 @@ export type {
   NodeError,
   NodeResult,
   PackCode,
-  PrincipalKey,
   Receipt,
   SurfaceKind,
   SurfaceTable,

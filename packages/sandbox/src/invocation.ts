@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import type { Json, JsonObject, Owner } from '@gantry/protocol';
 
 /** Installed code, in a folder that is not modified while in use. */
 export interface PackCode {
@@ -12,13 +12,6 @@ export interface PackCode {
   /** `runtime.format`: `esm` unless it says CommonJS. */
   readonly format?: string;
   readonly wasm?: { readonly memoryPagesMax?: number };
-}
-
-/** The owner of an invocation. Different keys never share anything. */
-export interface PrincipalKey {
-  readonly tenant: string;
-  readonly workspace: string;
-  readonly principal: string;
 }
 
 /**
@@ -95,7 +88,8 @@ export interface CallIo {
 
 export interface Invocation {
   readonly code: PackCode;
-  readonly key: PrincipalKey;
+  /** Invocations of different owners share nothing, except files. */
+  readonly key: Owner;
   /** The ids of `runtime.requires` that were granted. */
   readonly grants: readonly string[];
   /** The variables that `env.read` can read, by name. */

@@ -1,12 +1,15 @@
 /** The contract of ctx, through real children. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Data, Invocation, NodeResult, SurfaceTable } from './invocation.ts';
 import { ErrorForPack } from './result.ts';
 import { encode } from './runner/wire.mjs';
 import type { Sandbox } from './sandbox.ts';
-import { invocationOf, nodePack, packOf, startSandbox } from './testing/sandbox.ts';
+import { invocationOf, nodePack, packOf, scratchFolder, startSandbox } from './testing/sandbox.ts';
 
 let sandbox: Sandbox;
 const stops: (() => unknown)[] = [];
@@ -244,6 +247,17 @@ describe('primitives', () => {
       const { result } = await sandbox.invoke(invocationOf(code, { grants, key: keyOf(tenant) }));
       assert.deepEqual(outputsOf(result), { had, ...rest });
     }
+  });
+
+  test('files of the default workspace are where they were before it had a name', async (t) => {
+    const workDir = await scratchFolder();
+    const own = await startSandbox(t, { workDir });
+    const code = await nodePack(`fs.writeFileSync('a', 'text'); return {};`, `import fs from 'node:fs';`);
+    const key = { tenant: 'one', workspace: 'default', principal: null };
+    const grants = ['fs.read', 'fs.write'];
+    assert.deepEqual(outputsOf((await own.invoke(invocationOf(code, { grants, key }))).result), {});
+    const digest = hash('sha256', JSON.stringify([code.name, 'one', '']), 'hex');
+    assert.ok(existsSync(path.join(workDir, 'files', digest.slice(0, 32), 'a')));
   });
 
   test('a surface of files and granted files stand side by side', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Egress } from '@gantry/egress';
-import { Seldom } from '@gantry/protocol';
+import { ownerOf, Seldom, workspaceKey } from '@gantry/protocol';
 import type { CallContext } from './calls.ts';
 import { failed, neverStarted, withoutOrigin } from './fault.ts';
 import type {
@@ -34,7 +34,7 @@ const MIB = 1024 * 1024;
 const SHARED_DISPATCHES_MAX = 3;
 const DISPATCHES_MAX = 6;
 const INSPECTION_LIMITS: InvocationLimits = { memoryBytes: 128 * MIB, wallClockMs: 10_000, outputBytes: MIB };
-const INSPECTOR = { tenant: '', workspace: '', principal: '' } as const;
+const INSPECTOR = ownerOf({ tenant: '' });
 /** Processes for inspections, separate from those of invocations: installs and runs never wait for each other. */
 const INSPECTIONS_MAX = 4;
 const LATE_REASON_MAX = 300;
@@ -263,7 +263,7 @@ function shareKey(need: Need): string {
 
 /** Files belong to a pack in a workspace; all principals of that workspace share them. */
 const filesFolderOf = (workDir: string, { code, key }: Need): string =>
-  path.join(workDir, 'files', digest([code.name, key.tenant, key.workspace]).slice(0, 32));
+  path.join(workDir, 'files', digest([code.name, key.tenant, workspaceKey(key.workspace)]).slice(0, 32));
 
 const wasmPages = ({ code, limits }: Need): number => {
   const allowed = Math.floor(limits.memoryBytes / WASM_PAGE_BYTES);

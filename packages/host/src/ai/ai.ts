@@ -1,6 +1,6 @@
 /** Models, as this host serves them to nodes. */
 import type { ModelAnswer } from '@gantry/ai';
-import { isObject, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { isObject, type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import type { CallingRun, ModelsPort } from '@gantry/surfaces';
 import { logicalInvocationId } from '../runtime/invocation-log.ts';
@@ -139,9 +139,8 @@ export function nodeCaller(
   ordinal: number,
   providerKey: string,
 ): NodeCaller {
-  const { tenant } = owner;
-  const invocationId = logicalInvocationId({ tenant, runId, nodeId, ordinal, providerKey });
-  return { kind: 'node', tenant, actor: runId, call: { invocationId, runId, nodeId }, epoch, tell };
+  const invocationId = logicalInvocationId({ tenant: owner.tenant, runId, nodeId, ordinal, providerKey });
+  return { kind: 'node', ...owner, actor: runId, call: { invocationId, runId, nodeId }, epoch, tell };
 }
 
 /** The node of an executor. */
@@ -152,5 +151,5 @@ export const askingNode = (
 ): AskingNode & Pick<NodeWork, 'run'> => {
   const { rootRunId, workflowId, configurable } = run;
   const about = { rootRunId, workflowId, configurable, run };
-  return { ...about, owner: facts.owner, runId: facts.runId, nodeId, epoch, tell, ...io };
+  return { ...about, owner: ownerOf(facts.owner), runId: facts.runId, nodeId, epoch, tell, ...io };
 };

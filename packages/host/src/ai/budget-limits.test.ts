@@ -1,7 +1,7 @@
 /** What the operator allows: for a run, and for a workspace and a day in all processes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject, RunEventDoc } from '@gantry/protocol';
+import { type JsonObject, ownerOf, type RunEventDoc } from '@gantry/protocol';
 import { openPostgres } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { node, workflow } from '../testing/definitions.ts';
@@ -61,7 +61,7 @@ test('processes share what a workspace may use in a day', async (t) => {
     assert.equal(payloadsOf(events, 'cap.breached')[0]?.limit, limits.budgetTokensPerDay);
   }
   const { ledger } = hosts[0]!.host.services.ai;
-  const { tokens } = await ledger.ofProject({ owner: { tenant: 'default' }, at: Date.now() });
+  const { tokens } = await ledger.ofProject({ owner: ownerOf({ tenant: 'default' }), at: Date.now() });
   assert.equal(tokens, (8 - failed.length) * USED);
 });
 

@@ -1,8 +1,10 @@
 /** An envelope that nodes wait for is taken once, and the node that took it keeps it. */
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { completed } from '@gantry/ai';
+import { ownerOf } from '@gantry/protocol';
 import { EMPTY_REDACTOR } from '@gantry/protocol/redaction';
 import { Changes, type NodeCaller } from '@gantry/resources';
 import { CommitPipeline, type EntryReads, type Store } from '@gantry/store';
@@ -27,7 +29,7 @@ for (const { name, skip, open, remove } of await backends())
 
     const callerOf = (runId: string, nodeId: string): NodeCaller => ({
       kind: 'node',
-      tenant: TENANT,
+      ...ownerOf({ tenant: TENANT }),
       actor: runId,
       call: { invocationId: `${runId}/${nodeId}`, runId, nodeId },
       epoch,

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { EmittedEvent } from '@gantry/protocol';
+import { type EmittedEvent, ownerOf } from '@gantry/protocol';
 import { EMPTY_REDACTOR } from '@gantry/protocol/redaction';
 import { type CommitGroup, CommitPipeline, type Store } from '@gantry/store';
 import { backends } from '../../../resources/src/testing/backends.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
-import { type Account, adjusting, fullCounter, Ledger, runTotals, settling, wordOf } from './ledger.ts';
+import {
+  type Account,
+  adjusting,
+  fullCounter,
+  Ledger,
+  projectCounter,
+  runTotals,
+  settling,
+  wordOf,
+} from './ledger.ts';
 import { MediaStore } from './media-store.ts';
 import { ModelCalls } from './model-calls.ts';
 import type { CallingNode, PlannedCall } from './planned-call.ts';
@@ -23,6 +32,11 @@ const PLANNED: Omit<PlannedCall, 'attempt'> = {
   usageOf: () => ({ inputTokens: 1, outputTokens: 0 }),
 };
 
+test('the day of the default workspace goes on where it stood before the workspace had a name', () => {
+  const { id } = projectCounter({ owner: ownerOf({ tenant: TENANT }), at: NOW }, 'tokens');
+  assert.equal(id, 'project//2026-11-17/tokens');
+});
+
 for (const { name, skip, open, remove } of await backends()) {
   describe(`ledger on ${name}`, { skip }, () => {
     let store: Store;
@@ -36,7 +50,7 @@ for (const { name, skip, open, remove } of await backends()) {
     let roots = 0;
 
     const account = (): Account => ({
-      owner: { tenant: TENANT, workspace: `w-${++roots}` },
+      owner: ownerOf({ tenant: TENANT, workspace: `w-${++roots}` }),
       rootRunId: `root-${roots}`,
       workflowId: 'flow',
       at: NOW,

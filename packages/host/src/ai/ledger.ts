@@ -6,7 +6,7 @@
  * I2  A claim without a record keeps its reservation: the cost is unknown. Such claims are listed by run.
  * I3  Counters of a run are deleted with the root of its family, those of a project expire.
  */
-import { given, type ModelUsage, type RunOwner } from '@gantry/protocol';
+import { given, type ModelUsage, type Owner, workspaceKey } from '@gantry/protocol';
 import type { EntryKey, Store, Write } from '@gantry/store';
 import { reservedBy } from '../runtime/invocation-log.ts';
 
@@ -29,7 +29,7 @@ export type Limits = Readonly<Partial<Record<Dimension, number>>>;
 
 /** The account that a call is charged to. */
 export interface Account {
-  readonly owner: RunOwner;
+  readonly owner: Owner;
   /** Of the family of runs. */
   readonly rootRunId: string;
   readonly workflowId: string;
@@ -50,7 +50,7 @@ export const runCounter = (tenant: string, root: string, dimension: string): Ent
   keyOf(tenant, `run/${root}/${dimension}`);
 
 export const projectCounter = ({ owner, at }: Pick<Account, 'owner' | 'at'>, dimension: string): EntryKey =>
-  keyOf(owner.tenant, `project/${owner.workspace ?? ''}/${dayOf(at)}/${dimension}`);
+  keyOf(owner.tenant, `project/${workspaceKey(owner.workspace)}/${dayOf(at)}/${dimension}`);
 
 /**
  * Reserves in the commit of the claim: the index of a write that loses identifies the full counter (`fullCounter`).

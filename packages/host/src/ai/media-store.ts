@@ -74,7 +74,7 @@ export class MediaStore {
 
   #putting({ tenant, workspace }: CallingNode['owner'], runId: string, id: string, body: Body): Write {
     const dates = { dueAt: null, expiresAt: null, createdAt: this.#options.now() };
-    const of = { workspace: workspace ?? null, ref: null, runId };
+    const of = { workspace, ref: null, runId };
     const entry = { ...keyOf(tenant, id), ...dates, ...of, body: JSON.stringify(body) };
     return { kind: 'putEntry', entry, expectedVersion: null };
   }

@@ -5,7 +5,7 @@
  * I2  While `modelCapabilities` is not advertised, the declaration of a node is metadata and changes nothing.
  */
 import { isScripted, type ModelName, modelGate, type Requirements, SCRIPTED_CAPABILITIES } from '@gantry/ai';
-import { type EmittedEvent, type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
+import { type EmittedEvent, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Changes } from '@gantry/resources';
 import type { WorkingRun } from '../runtime/outside-work.ts';
 import { type AskingNode, nodeCaller, withRunOptions } from './ai.ts';
@@ -54,8 +54,7 @@ export function createModelGate({ source, providers, changes, testSeams }: Model
     const active = await activeModel(source, node, given);
     const canUse =
       fallback !== undefined &&
-      (isScripted(fallback.provider) ||
-        (await providers.lacks(ownerOf(node.owner), fallback.provider)) === null);
+      (isScripted(fallback.provider) || (await providers.lacks(node.owner, fallback.provider)) === null);
     const outcome = modelGate(needs, {
       nodeId: node.nodeId,
       active,

@@ -11,7 +11,7 @@ import {
   streamTextScript,
   type Task,
 } from '@gantry/ai';
-import { invalid, isObject, type JsonObject, OpenwopError, ownerOf, type RunOwner } from '@gantry/protocol';
+import { invalid, isObject, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
 import type { ModelFacts } from './providers/provider-table.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Io } from './providers/reach.ts';
@@ -27,7 +27,7 @@ export interface WantedModel {
 }
 
 export interface ModelQuery extends WantedModel {
-  readonly owner: RunOwner;
+  readonly owner: Owner;
   /** Of the run. */
   readonly configurable: JsonObject;
   /** The number of earlier calls of the node. */
@@ -66,7 +66,7 @@ export const modelSource = (providers: Pick<Providers, 'choose'>): ModelSource =
     const provider = wanted.provider ?? wanted.prefers?.provider;
     const isMock = configurable.mockProvider !== undefined;
     if (isMock || (provider !== undefined && isScripted(provider))) return scriptedSource.choose(query);
-    return providers.choose(ownerOf(owner), wanted);
+    return providers.choose(owner, wanted);
   },
 });
 

@@ -63,7 +63,7 @@ export function nodeOf({ tenant, workspace, principal, caller, signal }: WriteCa
   const { runId, nodeId, ordinalBase, work } = caller;
   const { epoch, tell, run } = work;
   if (!run) throw outsideOfRuns();
-  const owner = { tenant, ...(workspace !== '' && { workspace }), ...(principal !== '' && { principal }) };
+  const owner = { tenant, workspace, principal };
   const { rootRunId, workflowId, configurable } = run;
   const about = { rootRunId, workflowId, configurable, run };
   return { ...about, owner, runId, nodeId, ordinalBase, epoch, tell, signal };

@@ -13,6 +13,7 @@ import {
   setCaller,
 } from '@gantry/http';
 import {
+  DEFAULT_WORKSPACE,
   InterruptLink,
   InterruptLinkRequest,
   invalid,
@@ -166,7 +167,13 @@ type Holder = Pick<Resolution, 'by'> & { readonly caller: Caller };
 
 function holderOf(claims: TokenClaims, caller: Caller | null): Holder {
   const { tenant, interruptId, person } = claims;
-  const keyless = (principal: string): Caller => ({ keyId: principal, tenant, principal, scopes: new Set() });
+  const keyless = (principal: string): Caller => ({
+    keyId: principal,
+    tenant,
+    workspace: DEFAULT_WORKSPACE,
+    principal,
+    scopes: new Set(),
+  });
   if (person !== undefined) return { caller: keyless(`link:${person}`), by: linkHolder(person) };
   if (caller?.tenant === tenant && caller.scopes.has(RESPOND_SCOPE))
     return { caller, by: resolverOf(caller) };

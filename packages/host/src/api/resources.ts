@@ -1,7 +1,7 @@
 /** The routes of a resource, generated from its wire. */
 import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload, warn } from '@gantry/http';
 import { closedObject, invalid, type Table, type Wire } from '@gantry/protocol';
-import type { Caller, Matching, Shown } from '@gantry/resources';
+import { type Caller, type Matching, personCaller, type Shown } from '@gantry/resources';
 import type { EntryFilter } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -21,7 +21,7 @@ export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) })
 type View = Readonly<Record<string, unknown>>;
 
 /** A service whose wire is known only at run time. The schemas of the routes validate its input. */
-interface AnyService {
+export interface AnyService {
   create(caller: Caller, input: unknown): Promise<Shown<View>>;
   get(caller: Caller, id: string): Promise<Shown<View>>;
   page(caller: Caller, filter: EntryFilter): Promise<{ shown: Shown<View>[]; hasMore: boolean }>;
@@ -35,13 +35,8 @@ interface AnyService {
 }
 
 /** `claim` identifies the idempotency record of the answer. */
-export const personOf = (
-  request: unknown,
-  claim?: Extract<Caller, { kind: 'person' }>['request'],
-): Caller => {
-  const { tenant, principal } = callerOf(request);
-  return { kind: 'person', tenant, actor: principal, ...(claim && { request: claim }) };
-};
+export const personOf = (request: unknown, claim?: Extract<Caller, { kind: 'person' }>['request']): Caller =>
+  personCaller(callerOf(request), claim);
 
 const etagOf = ({ version }: Shown<View>): string => `"${version}"`;
 

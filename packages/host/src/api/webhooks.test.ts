@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, hash } from 'node:crypto';
 import { test } from 'node:test';
 import { PUBLIC_POLICY } from '@gantry/egress';
+import { systemCaller } from '@gantry/resources';
 import { type Received, receiver } from '../webhooks/testing/receiver.ts';
 import { createWorld } from '../webhooks/testing/world.ts';
 import { assertError } from './testing/api-test.ts';
@@ -197,7 +198,7 @@ test('a tenant has a hundred subscriptions at most, however many ask at once', a
   const world = await createWorld(t);
   const body = { url: 'http://127.0.0.1:9999/', events: EVENTS };
   const other = world.another();
-  const caller = { kind: 'system', tenant: 'acme', actor: 'other' } as const;
+  const caller = systemCaller('other', { tenant: 'acme' });
   const elsewhere = Array.from({ length: 50 }, () => other.service.register(caller, body));
   const answers = await Promise.all(
     Array.from({ length: 105 }, () => world.request('POST', '/v1/webhooks', { body })),

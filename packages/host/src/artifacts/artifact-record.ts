@@ -3,7 +3,7 @@
  * small. Both are written in the commit of `artifact.created`, and deleted with the run.
  */
 import type { EmittedEvent, MadeArtifact, RunFacts } from '@gantry/engine';
-import type { ArtifactSummary, Json } from '@gantry/protocol';
+import { type ArtifactSummary, type Json, type Owner, ownerOf, type RunOwner } from '@gantry/protocol';
 import { creation, type RecordKind } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 
@@ -38,7 +38,7 @@ const VERSION_DIGITS = 8;
 export const versionId = (runId: string, artifactId: string, version: string): string =>
   `${runId}/${artifactId}/${version.padStart(VERSION_DIGITS, '0')}`;
 
-type Facts = Pick<RunFacts, 'runId' | 'owner'>;
+type Facts = Pick<RunFacts, 'runId'> & { readonly owner: RunOwner | Owner };
 
 /** The writes that store the artifacts of one decision, in the commit of its events. */
 export const artifactWrites = (facts: Facts, made: readonly MadeArtifact[] = [], now: number): Write[] =>
@@ -76,7 +76,7 @@ export function mediaArtifact(
 }
 
 function versionWrites(facts: Facts, now: number, record: ArtifactRecord, body: ContentRecord): Write[] {
-  const { tenant, workspace = null } = facts.owner;
+  const { tenant, workspace } = ownerOf(facts.owner);
   const { runId, artifactId, version } = record;
   const of = { tenant, workspace, id: versionId(runId, artifactId, version) };
   return [creation(ARTIFACTS, of, record, now), creation(CONTENTS, of, body, now)];

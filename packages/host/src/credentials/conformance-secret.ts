@@ -2,8 +2,10 @@
  * `conformance.secret.echo`: resolves a secret like `ctx.secrets.resolve`. The public suite expects that one
  * exists, so a host that serves its seams creates it at the first use.
  */
+
 import { hash } from 'node:crypto';
 import { OpenwopError, type Owner, ownerOf } from '@gantry/protocol';
+import { systemCaller } from '@gantry/resources';
 import type { Executor } from '../runtime/outside-work.ts';
 import { HOST_NAME, HOST_VERSION } from '../version.ts';
 import type { Credentials } from './credentials.ts';
@@ -35,7 +37,7 @@ export function secretEcho(credentials: Credentials, canary: string | undefined)
 }
 
 async function provide({ service }: Credentials, { tenant }: Owner, value: string): Promise<void> {
-  const caller = { kind: 'system', tenant, actor: 'conformance' } as const;
+  const caller = systemCaller('conformance', { tenant });
   try {
     await service.create(caller, { ref: CANARY_REF, value });
   } catch (error) {

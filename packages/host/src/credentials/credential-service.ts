@@ -17,7 +17,6 @@ import {
   accessOf,
   type CredentialRecord,
   type CredentialVersion,
-  callerOwner,
   contextOf,
   credentials,
   isLive,
@@ -60,8 +59,8 @@ export const credentialResource = resource<
   ...credentials,
   secretBodies: true,
   access: {
-    of: (caller, record) => accessOf(callerOwner(caller), record),
-    readers: (caller) => readersOf(callerOwner(caller)),
+    of: accessOf,
+    readers: readersOf,
     forbidden: 'credential_forbidden',
   },
   idOf: ({ ref }) => ref,
@@ -99,7 +98,7 @@ async function factsOf(
   if ((scope === 'run') !== (runId !== undefined))
     throw wrong('runId is required for the scope run, and not allowed for any other.');
   if (runId !== undefined) await checkRun(store, caller.tenant, runId);
-  const { workspace, principal } = callerOwner(caller);
+  const { workspace, principal } = caller;
   const { header = PLACES[kind].header, prefix = PLACES[kind].prefix } = input;
   return {
     kind,

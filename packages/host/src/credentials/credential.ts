@@ -15,9 +15,8 @@ import {
   DEFAULT_WORKSPACE,
   isoTime,
   type Owner,
-  ownerOf,
 } from '@gantry/protocol';
-import type { Caller, RecordKind, Stored } from '@gantry/resources';
+import type { RecordKind, Stored } from '@gantry/resources';
 
 export interface Source {
   readonly store: 'env' | 'files';
@@ -82,9 +81,6 @@ export const credentials: RecordKind<CredentialRecord> = {
   /** Credentials of a run end with it, so they do not count. */
   counts: ({ scope }) => scope !== 'run',
 };
-
-export const callerOwner = ({ tenant, workspace, actor }: Caller): Owner =>
-  ownerOf({ tenant, workspace, principal: actor });
 
 const userReader = (workspace: string, principal: string | null): string =>
   JSON.stringify([workspace, principal]);

@@ -5,8 +5,10 @@
  * R2  A value that could not be redacted later is not passed.
  * R3  Each call reads the credential again; nothing of the answer is kept.
  */
+
 import { type ActType, CREDENTIAL_LIMITS, OpenwopError, type Owner } from '@gantry/protocol';
 import type { Change, RecordKind } from '@gantry/resources';
+import { systemCaller } from '@gantry/resources';
 import type { Parts } from '../parts.ts';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import { acts } from './act.ts';
@@ -48,7 +50,7 @@ const { revealedPerMinuteMax: GIVEN_MAX } = CREDENTIAL_LIMITS;
 
 export function createReveal({ changes, given: givenSecrets, readValue, now }: RevealOptions) {
   return (owner: Owner, ref: string, use: Revealing): Promise<Revealed> => {
-    const caller = { kind: 'system', tenant: owner.tenant, actor: `${use.runId}/${use.nodeId}` } as const;
+    const caller = systemCaller(`${use.runId}/${use.nodeId}`, owner);
     return changes.run(caller, async (change) => {
       const read = (id: string) => change.find(credentials, id);
       const lookup: Lookup = { owner, ref, runId: use.runId };

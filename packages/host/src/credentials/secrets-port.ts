@@ -1,5 +1,5 @@
 /** The port of `ctx.secrets` and `ctx.http` to credentials. */
-import { isoTime, type Owner, ownerOf } from '@gantry/protocol';
+import { isoTime } from '@gantry/protocol';
 import type { HttpCredentials, SecretsPort } from '@gantry/surfaces';
 import { holdsSecret } from '../redaction/holds-secret.ts';
 import type { Redactions } from '../redaction/redactions.ts';
@@ -8,7 +8,7 @@ import type { Credentials } from './credentials.ts';
 
 export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): SecretsPort => ({
   async resolve({ tenant, workspace, principal, runId, nodeId, pack }, { ref, purpose }) {
-    const owner = ownerFrom({ tenant, workspace, principal });
+    const owner = { tenant, workspace, principal };
     const use = { type: 'secret.resolved', purpose, runId, nodeId, pack } as const;
     const { value, expiresAt, rotatedAt } = await credentials().reveal(owner, ref, use);
     return {
@@ -24,16 +24,8 @@ export const httpCredentials = (
   redactions: Pick<Redactions, 'of'>,
   { outOfAudience }: Pick<Settings, 'outOfAudience'>,
 ): HttpCredentials => ({
-  open: ({ runId, ...reader }, ref, placement) =>
-    credentials().open(ownerFrom(reader), ref, { runId, ...(placement && { placement }) }),
+  open: ({ runId, ...owner }, ref, placement) =>
+    credentials().open(owner, ref, { runId, ...(placement && { placement }) }),
   isIssued: (tenant, value) => holdsSecret(redactions.of(tenant), value),
   decisions: ['allowed', 'denied', ...(outOfAudience === 'downgrade' ? (['downgraded'] as const) : [])],
 });
-
-/** Empty strings stand for members that the run does not have. */
-const ownerFrom = ({
-  tenant,
-  workspace,
-  principal,
-}: Record<'tenant' | 'workspace' | 'principal', string>): Owner =>
-  ownerOf({ tenant, workspace: workspace || null, principal: principal || null });

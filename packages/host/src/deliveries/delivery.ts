@@ -2,8 +2,10 @@
  * A delivery to a receiver. Each state has its own record kind, so that it can be listed separately: a lane
  * reads pending deliveries, oldest first, and never finished ones.
  */
+
 import { type DeliveryState, isoTime } from '@gantry/protocol';
 import type { Change, Changes, RecordKind, Stored } from '@gantry/resources';
+import { systemCaller } from '@gantry/resources';
 
 export const DAY_MS = 86_400_000;
 
@@ -71,7 +73,7 @@ export async function settleAll<R extends Attempts, S extends DeliveryState>(
   nextOf: (delivery: Stored<R>, now: number) => NextDelivery<R, NoInfer<S> | 'pending'> | null,
 ): Promise<void> {
   const settle = (delivery: Stored<R>) =>
-    changes.run({ kind: 'system', tenant: delivery.tenant, actor }, (change) =>
+    changes.run(systemCaller(actor, delivery), (change) =>
       settleDelivery(change, kinds, delivery, nextOf(delivery, change.now)),
     );
   await Promise.all(deliveries.map(settle));

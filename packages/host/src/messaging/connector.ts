@@ -9,11 +9,11 @@ import {
   invalid,
   OpenwopError,
   type Owner,
+  ownerOf,
   type RateLimit,
 } from '@gantry/protocol';
 import { resource, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import { callerOwner } from '../credentials/credential.ts';
 import { listDeliveries } from '../deliveries/delivery-list.ts';
 import { MESSAGES, messageView } from './message.ts';
 import type { Receivers } from './receivers.ts';
@@ -55,7 +55,7 @@ export const connectors = resource<
   idPrefix: 'con',
   max: CONNECTOR_LIMITS.perTenantMax,
   prepare: async (input, { receivers }, caller) => {
-    const [target, owner] = [targetOf(input), callerOwner(caller)];
+    const [target, owner] = [targetOf(input), ownerOf(caller)];
     const { problem } = await receivers.judge(owner, target);
     if (problem !== null) throw invalid(problem);
     return { target, owner };

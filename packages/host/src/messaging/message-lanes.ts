@@ -7,8 +7,9 @@
  * I2  The outcome and the state of the connector are one commit.
  * I3  Messages of a deleted connector become dead, and can be read until they expire.
  */
+
 import type { RateLimit } from '@gantry/protocol';
-import { type Caller, type RecordKind, readRecord } from '@gantry/resources';
+import { type Caller, type RecordKind, readRecord, systemCaller } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import { claimDelivery, finished, settleAll, settleDelivery } from '../deliveries/delivery.ts';
 import type { LaneKey, Next } from '../deliveries/lanes.ts';
@@ -120,7 +121,7 @@ function withoutText(next: Settled): Settled {
   return { ...next, record };
 }
 
-const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: ACTOR });
+const callerOf = (tenant: string): Caller => systemCaller(ACTOR, { tenant });
 
 const TIMES_KEPT_MS = 7 * 86_400_000;
 

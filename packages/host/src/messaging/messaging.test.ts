@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { OpenwopError } from '@gantry/protocol';
+import { personCaller } from '@gantry/resources';
 import { openSqlite, type Store } from '@gantry/store';
 import { selfSigned } from '../../../egress/src/testing/certificate.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
@@ -64,7 +65,7 @@ describe('HTTP', () => {
     assert.equal(new Set(got.map(({ headers }) => headers['idempotency-key'])).size, 1);
 
     status = 200;
-    const person = { kind: 'person', tenant: 'acme', actor: 'key_1' } as const;
+    const person = personCaller({ tenant: 'acme', principal: 'key_1' });
     await world.messaging.connectors.act(person, 'resend', 'hook', { deliveryId });
     await world.later(0);
     assert.equal((await world.deliveries('hook'))[0]?.state, 'delivered');
@@ -175,7 +176,7 @@ describe('HTTP', () => {
     await world.add({ connectorId: 'hook', type: 'http', url });
     await world.send('hook');
     await world.later(0);
-    await world.messaging.connectors.remove({ kind: 'person', tenant: 'acme', actor: 'key_1' }, 'hook');
+    await world.messaging.connectors.remove(personCaller({ tenant: 'acme', principal: 'key_1' }), 'hook');
     await world.later(DAY_MS);
     await world.add({ connectorId: 'hook', type: 'http', url });
     assert.deepEqual(
@@ -188,7 +189,7 @@ describe('HTTP', () => {
 test('the check says whether the server of a connector answers', async (t) => {
   const world = createWorld(t, await sqlite(t));
   const { url, got } = await webReceiver(t, () => 404);
-  const person = { kind: 'person', tenant: 'acme', actor: 'key_1' } as const;
+  const person = personCaller({ tenant: 'acme', principal: 'key_1' });
   const check = async (connectorId: string) =>
     world.messaging.connectors.read(person, 'check', connectorId, {});
   await world.add({ connectorId: 'up', type: 'http', url });
@@ -303,7 +304,7 @@ describe('mail', () => {
     const world = createWorld(t, await sqlite(t), [port]);
     world.credentials.set('login', credential(`Basic ${Buffer.from('ops:wrong').toString('base64')}`));
     await world.add({ connectorId: 'mail', ...mail, url, credential: 'login' });
-    const person = { kind: 'person', tenant: 'acme', actor: 'key_1' } as const;
+    const person = personCaller({ tenant: 'acme', principal: 'key_1' });
     const check = await world.messaging.connectors.read(person, 'check', 'mail', {});
     assert.deepEqual([check.ok, /login_refused/.test(check.detail)], [false, true]);
     assert.match(check.next ?? '', /gantry credentials rotate/);

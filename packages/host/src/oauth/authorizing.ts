@@ -1,6 +1,7 @@
 /** From the request for a connection to the code of the provider: the link, the consent of a person, the callback. */
+
 import { CONNECTION_LIMITS } from '@gantry/protocol';
-import { type Caller, type Change, openSecret } from '@gantry/resources';
+import { type Caller, type Change, openSecret, systemCaller } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import type { Parts } from '../parts.ts';
 import {
@@ -126,7 +127,7 @@ export class Authorizing {
     const { masterKey, changes } = this.#options;
     const name = nameIn(masterKey, sealed, purpose);
     if (!name) return UNKNOWN;
-    const caller: Caller = { kind: 'system', tenant: name.tenant, actor: 'authorization' };
+    const caller: Caller = systemCaller('authorization', name);
     const found = await changes.run(caller, (change) => work(change, name.id));
     return typeof found === 'string' ? { problem: found } : found;
   }

@@ -1,4 +1,5 @@
 /** Operations on connections: begin, finish, read and end them. */
+
 import {
   type Connecting,
   type Connection as ConnectionView,
@@ -15,6 +16,7 @@ import {
   mustMatch,
   ResourceService,
   readRecord,
+  systemCaller,
 } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
@@ -151,7 +153,7 @@ export class ConnectionService extends ResourceService<
     const answer = await clientFor(tenant).exchangeCode(oauth, grant);
     if (answer.kind !== 'tokens') return { kind: 'failed', message: failureOf(displayName, answer) };
     const wished: Wished = { provider, grant: oauth.flow, workspace, principal, scope, access, scopes };
-    const caller: Caller = { kind: 'system', tenant, actor: principal };
+    const caller: Caller = systemCaller(principal, { tenant });
     const { id } = await changes.run(caller, (change) =>
       this.#store(change, wished, oauth.apiHosts, answer.tokens),
     );

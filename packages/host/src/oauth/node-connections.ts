@@ -106,11 +106,11 @@ function callerOf(
   { owner, runId, nodeId, work }: SigningNode,
   about: readonly (string | number)[],
 ): NodeCaller {
-  const { tenant, workspace } = owner;
+  const { tenant } = owner;
   const invocationId = hash(
     'sha256',
     JSON.stringify(['connector', tenant, runId, nodeId, ...about]),
     'base64url',
   );
-  return { kind: 'node', tenant, workspace, actor: runId, call: { invocationId, runId, nodeId }, ...work };
+  return { kind: 'node', ...owner, actor: runId, call: { invocationId, runId, nodeId }, ...work };
 }

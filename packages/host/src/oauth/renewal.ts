@@ -10,8 +10,10 @@
  * R3  Only `invalid_grant` ends a connection. Any other failure leaves it as it is, and the caller may try
  *     again.
  */
+
 import { OpenwopError } from '@gantry/protocol';
 import type { Caller, Change, RecordKind } from '@gantry/resources';
+import { systemCaller } from '@gantry/resources';
 import type { CommitGroup, StoreChange } from '@gantry/store';
 import { credentials, newest, type StoredCredential } from '../credentials/credential.ts';
 import type { Parts } from '../parts.ts';
@@ -149,7 +151,7 @@ export class Renewal {
   }
 
   #run<T>({ tenant, id }: Asked, work: (change: Change) => Promise<T>): Promise<T> {
-    const caller: Caller = { kind: 'system', tenant, actor: `connection ${id}` };
+    const caller: Caller = systemCaller(`connection ${id}`, { tenant });
     return this.#options.changes.run(caller, work);
   }
 

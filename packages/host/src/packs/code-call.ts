@@ -1,6 +1,6 @@
 /** One call of a pack's code: in the sandbox, or at the address of a remote pack. */
 import type { Execution, PackExecution } from '@gantry/engine';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
 import type { Invocation, InvocationOutcome, RemotePacks, Sandbox } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
 import type { NodeWaits } from '@gantry/surfaces';
@@ -100,9 +100,8 @@ async function sandboxCall(
   { stop, feed }: Listeners,
   { sandbox, folder, version, code, acts, grants, members: secrets }: Unpacked,
 ): Promise<InvocationOutcome> {
-  const { key, execution, pack, signal, work } = task;
+  const { execution, pack, signal, work } = task;
   const { memoryBytes, wallClockMs, environment } = calls;
-  const { workspace = '', principal = '' } = work.facts.owner;
   const offered = membersOf(calls, task, { stop, feed }, { ...version, grants });
   await offered.load?.();
   const members = stop.closing(offered);
@@ -110,7 +109,7 @@ async function sandboxCall(
   const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
   return sandbox.invoke({
     code: { ...rest, ...wasm, name: version.name, version: version.version, folder },
-    key: { tenant: key.tenant, workspace, principal },
+    key: ownerOf(work.facts.owner),
     grants: version.requires,
     environment: Object.hasOwn(environment, version.name) ? (environment[version.name] ?? {}) : {},
     typeId: execution.typeId,
@@ -152,12 +151,10 @@ function membersOf(
 ): Members {
   const { key, execution, pack, signal, work, log } = task;
   const { nodeId, attempt, ordinalBase } = execution;
-  const { workspace, principal } = work.facts.owner;
   const { packName: name, packVersion: version, effect } = pack;
   const offered = surfaces({
     key,
-    workspace,
-    principal,
+    owner: ownerOf(work.facts.owner),
     nodeId,
     attempt,
     ordinalBase,

@@ -13,6 +13,7 @@ import {
   readRecord,
   type Secret,
   type Stored,
+  systemCaller,
 } from '@gantry/resources';
 import type { Store, Write } from '@gantry/store';
 import { credentials, versionOf } from '../credentials/credential.ts';
@@ -103,7 +104,7 @@ export class GivenSecrets implements GivenValues {
 
   async marking(tenant: string, received: readonly Received[]): Promise<readonly Write[] | null> {
     let isGiven = true;
-    const caller = { kind: 'system', tenant, actor: 'journal' } as const;
+    const caller = systemCaller('journal', { tenant });
     const writes = await this.#options.changes.writesOf(caller, async (change) => {
       for (const { runId, secrets } of received)
         for (const { version = 0, ...secret } of secrets)

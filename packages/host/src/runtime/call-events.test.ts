@@ -1,10 +1,12 @@
 /** Calls of nodes that change records and report events: both in one commit, each once, whenever the process dies. */
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { compile, type Plan } from '@gantry/engine';
 import { createTurns } from '@gantry/limiter';
-import { Changes, type NodeCaller, type RecordKind } from '@gantry/resources';
+import { ownerOf } from '@gantry/protocol';
+import { Changes, type NodeCaller, type RecordKind, systemCaller } from '@gantry/resources';
 import { type CommitGroup, CommitPipeline, type Store } from '@gantry/store';
 import pino from 'pino';
 import { backends } from '../../../resources/src/testing/backends.ts';
@@ -116,7 +118,7 @@ function callerOf({ facts, epoch, tell }: NodeWork, nodeId: string, call: number
   const invocationId = `${runId}/${nodeId}/${call}`;
   return {
     kind: 'node',
-    tenant: owner.tenant,
+    ...ownerOf(owner),
     actor: runId,
     call: { invocationId, runId, nodeId },
     epoch,
@@ -138,7 +140,7 @@ for (const backend of await backends()) {
 
     const newCounter = (): Promise<string> =>
       new Changes({ store, pipeline: new CommitPipeline(store), ...inputs }).run(
-        { kind: 'system', tenant: TENANT, actor: 'test' },
+        systemCaller('test', { tenant: TENANT }),
         async (change) => change.create(counters, { count: 0 }, `c-${names++}`).id,
       );
     const countOf = async (id: string): Promise<number> =>

@@ -1,7 +1,9 @@
 /** Links that are made while a host starts lead to it. */
+
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
+import { ownerOf } from '@gantry/protocol';
 import { CommitPipeline, openSqlite } from '@gantry/store';
 import { createHost, type Host } from '../host.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
@@ -27,8 +29,7 @@ async function world(t: TestContext, more: Partial<Settings> = {}) {
   });
   const signal = AbortSignal.timeout(30_000);
   const members = host.services.surfaces.membersFor({
-    workspace: '',
-    principal: '',
+    owner: ownerOf({ tenant: 'default' }),
     nodeId: 'a',
     attempt: 0,
     peers: [],

@@ -123,10 +123,10 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
 export const nodeMembers =
   (gate: CallGate, tools: ToolCalls) =>
   ({ key, log, recorded, warn, signal: cancelled, approve, ...facts }: SurfaceFacts): Members => {
-    const { workspace = '', principal = '', work, nodeId, ordinalBase: ordinal } = facts;
-    const caller = { principal: principal || undefined, run: work?.run, tell: work?.tell, approve };
+    const { owner, work, nodeId, ordinalBase: ordinal } = facts;
+    const caller = { principal: owner.principal ?? undefined, run: work?.run, tell: work?.tell, approve };
     const calls = gate.open(
-      { ...facts, ...key, workspace, principal, cancelled },
+      { ...facts, ...owner, ...key, cancelled },
       callJournal(log, { tools, caller, ...given({ recorded, warn }) }),
     );
     return {

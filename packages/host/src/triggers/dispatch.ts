@@ -6,7 +6,9 @@
  * I2  A host at its capacity tries again by the subscription's policy; an event that can never start a run is not tried
  *     again.
  */
+
 import type { Caller, Change } from '@gantry/resources';
+import { systemCaller } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Parts } from '../parts.ts';
@@ -51,7 +53,7 @@ interface Pending extends Work {
 /** The actor of what triggers change by themselves. */
 export const TRIGGERS = 'triggers';
 
-export const triggerCaller = (tenant: string): Caller => ({ kind: 'system', tenant, actor: TRIGGERS });
+export const triggerCaller = (tenant: string): Caller => systemCaller(TRIGGERS, { tenant });
 
 export const stored = (delivery: Delivery): Work => ({
   ...delivery,

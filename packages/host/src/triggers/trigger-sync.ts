@@ -4,7 +4,7 @@
  * I1  One change compares what is stored with the current definition and deletes the notes that asked for it. After a
  *     crash the notes are still there; of two at once one is decided again.
  */
-import { type Change, listRecords } from '@gantry/resources';
+import { type Change, listRecords, systemCaller } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import type { Parts } from '../parts.ts';
@@ -71,7 +71,7 @@ export function createTriggerSync(options: SyncOptions) {
 function syncTriggers(options: SyncOptions, { tenant: owner, workflowId }: WorkflowKey) {
   const { store, changes } = options;
   const tenant = runTenantOf(owner);
-  return changes.run({ kind: 'system', tenant, actor: syncNotes.kind }, async (change) => {
+  return changes.run(systemCaller(syncNotes.kind, { tenant }), async (change) => {
     const notes = await notesOf(store.entries, tenant, workflowId);
     const current = await currentDefinition(store, tenant, workflowId);
     const leftOut = await syncSchedules(change, store.entries, workflowId, current);

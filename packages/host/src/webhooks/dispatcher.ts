@@ -8,8 +8,10 @@
  *     caller asked to send again: one attempt, whatever the circuit says.
  * I4  An open circuit is probed by one delivery of one process.
  */
+
 import type { Egress } from '@gantry/egress';
 import type { Caller } from '@gantry/resources';
+import { systemCaller } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import {
   claimDelivery,
@@ -147,6 +149,6 @@ export class Dispatcher {
   }
 }
 
-const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: ACTOR });
+const callerOf = (tenant: string): Caller => systemCaller(ACTOR, { tenant });
 
 const isResend = ({ record }: Delivery): boolean => record.resendOf !== undefined;

@@ -1,6 +1,8 @@
 /** Changes records in a process of its own, until it is killed or has done what it was asked for. Says what was acknowledged. */
+
 import { randomBytes } from 'node:crypto';
 import { CommitPipeline, openPostgres, openSqlite } from '@gantry/store';
+import { personCaller, systemCaller } from '../caller.ts';
 import { Changes } from '../changes.ts';
 import type { RecordKind } from '../record-kind.ts';
 
@@ -34,7 +36,7 @@ async function transfer(changes: Changes, ids: readonly string[], round: string)
       const request = { tenant: TENANT, operation: OPERATION, key, digest: key, expiresAt };
       const from = pick(ids.length);
       const to = (from + 1 + pick(ids.length - 1)) % ids.length;
-      await changes.run({ kind: 'person', tenant: TENANT, actor: 'test', request }, async (change) => {
+      await changes.run(personCaller({ tenant: TENANT, principal: 'test' }, request), async (change) => {
         const [source, target] = await Promise.all([
           change.get(purses, ids[from]!),
           change.get(purses, ids[to]!),
@@ -53,7 +55,7 @@ async function move(changes: Changes, ids: readonly string[], count: string): Pr
   await inLanes(async () => {
     while (left-- > 0) {
       const id = ids[pick(ids.length)]!;
-      await changes.run({ kind: 'system', tenant: TENANT, actor: 'test' }, async (change) => {
+      await changes.run(systemCaller('test', { tenant: TENANT }), async (change) => {
         const purse = await change.get(purses, id);
         change.update(purse, { moves: purse.record.moves + 1 });
       });

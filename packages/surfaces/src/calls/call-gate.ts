@@ -60,7 +60,7 @@ export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate
           details: { capability },
         });
       checkInput(input);
-      const caller = { kind: 'person' as const, ...given({ request }) };
+      const caller = { kind: 'person' as const, actor: person.principal, ...given({ request }) };
       return checkOutput(await surface.act(name, input, { ...person, caller, signal, now: deps.now() }));
     },
     discovery: () =>

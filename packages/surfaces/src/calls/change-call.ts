@@ -2,20 +2,18 @@
 import { given, type Json } from '@gantry/protocol';
 import type { Caller, Change, Changes } from '@gantry/resources';
 import { assertSameCall } from './call-journal.ts';
-import type { ChangeCall, NumberedCall, ReadCall } from './surface-call.ts';
+import type { ChangeCall, NumberedCall } from './surface-call.ts';
 
-/** The caller as resources know it. Reads of a node are recorded elsewhere (`seen-reads.ts`), not here. */
-export function callerOf(asked: ReadCall & ChangeCall): Caller {
-  const { tenant, workspace, principal, caller, invocation } = asked;
-  const acting = { tenant, workspace };
+/** The caller as resources know it. */
+function callerOf({ tenant, workspace, principal, caller, invocation }: ChangeCall): Caller {
+  const owner = { tenant, workspace, principal };
   if (caller.kind === 'person')
-    return { ...acting, kind: 'person', actor: principal, ...given({ request: caller.request }) };
+    return { ...owner, kind: 'person', actor: caller.actor, ...given({ request: caller.request }) };
   const { runId, nodeId, work } = caller;
-  if (!invocation) return { ...acting, kind: 'system', actor: runId };
-  if (!work) throw new Error('A node without its run cannot change resources');
+  if (!invocation || !work) throw new Error('A node without its run cannot change resources');
   const { epoch, tell } = work;
   const call = { invocationId: invocation.id, runId, nodeId };
-  return { ...acting, kind: 'node', actor: runId, call, epoch, tell };
+  return { ...owner, kind: 'node', actor: runId, call, epoch, tell };
 }
 
 type Recorded = Pick<NumberedCall, 'method' | 'fingerprint'> & { readonly value: unknown };

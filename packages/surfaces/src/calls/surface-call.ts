@@ -1,7 +1,7 @@
 /** The caller of a method, and the identity of a call when its node runs again. */
 
 import type { EgressDecision } from '@gantry/egress';
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type Json, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
 import type { Caller, NodeCaller } from '@gantry/resources';
 import type { Route } from './routes.ts';
 import type { AnswerKey } from './sealed-answer.ts';
@@ -12,10 +12,7 @@ export interface PackRef {
 }
 
 /** Constant while a node runs. Comes from the run, never from pack code. */
-export interface NodeFacts {
-  readonly tenant: string;
-  readonly workspace: string;
-  readonly principal: string;
+export interface NodeFacts extends Owner {
   readonly runId: string;
   readonly nodeId: string;
   readonly pack: PackRef;
@@ -96,7 +93,8 @@ export interface BudgetStop {
 }
 
 /** A person's request. `request` is the record of its `Idempotency-Key`. */
-export interface PersonFacts extends Pick<NodeFacts, 'tenant' | 'workspace' | 'principal'> {
+export interface PersonFacts extends Owner {
+  readonly principal: string;
   readonly request?: NonNullable<Extract<Caller, { kind: 'person' }>['request']>;
 }
 
@@ -105,7 +103,7 @@ export type SurfaceCaller =
       NodeFacts,
       'runId' | 'nodeId' | 'pack' | 'effect' | 'work' | 'ordinalBase' | 'cancelled'
     >)
-  | ({ readonly kind: 'person' } & Pick<PersonFacts, 'request'>);
+  | ({ readonly kind: 'person'; readonly actor: string } & Pick<PersonFacts, 'request'>);
 
 /** A call of a node that writes or acts, with its number. */
 export interface NumberedCall {
@@ -125,7 +123,7 @@ export interface NumberedCall {
   readonly answerKey?: AnswerKey;
 }
 
-export interface ReadCall extends Pick<NodeFacts, 'tenant' | 'workspace' | 'principal'> {
+export interface ReadCall extends Owner {
   readonly caller: SurfaceCaller;
   readonly signal: AbortSignal;
   /** The time of arrival in milliseconds. */

@@ -2,9 +2,11 @@
  * Keys in the environment of this process under their usual names: each becomes a credential of the tenant
  * `default`. An existing credential is not changed, revoked or not; the value stays in the environment.
  */
+
 import { KEY_PLACES, KNOWN_PROVIDERS, type KnownProvider } from '@gantry/ai';
 import { DEFAULT_TENANT, type Environment } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
+import { systemCaller } from '@gantry/resources';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { SecretVariable } from '../../credentials/external-stores.ts';
 
@@ -26,7 +28,7 @@ export async function offerKeys(
   service: Pick<Credentials['service'], 'create'>,
   keys: readonly OfferedKey[],
 ) {
-  const caller = { kind: 'system', tenant: DEFAULT_TENANT, actor: 'environment' } as const;
+  const caller = systemCaller('environment', { tenant: DEFAULT_TENANT });
   for (const { provider, variable, host } of keys) {
     const { header, prefix } = KEY_PLACES[provider.family];
     try {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Api } from '@gantry/http';
 import { DEBUG_BUNDLE_BYTES_MAX } from '@gantry/protocol';
+import { personCaller } from '@gantry/resources';
 import Type from 'typebox';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { ApiDeps } from '../context.ts';
@@ -15,8 +16,7 @@ const Echo = Type.Object({ canary: Type.String({ minLength: 8, maxLength: 1_024 
 
 export function credentialSeam(app: Api, deps: ApiDeps, drive: Drive, { service }: Credentials): void {
   seam(app, 'credentials/echo', Echo, async (caller, { canary }) => {
-    const { tenant, principal } = caller;
-    const owner = { kind: 'person', tenant, actor: principal } as const;
+    const owner = personCaller(caller);
     const ref = `conformance-echo-${randomUUID()}`;
     await service.create(owner, { ref, scope: 'user', value: canary });
     try {

@@ -1,4 +1,5 @@
 /** Envelopes: validated alone, or received by the node of a run that is started for them. */
+
 import {
   accept,
   type Counter,
@@ -12,6 +13,7 @@ import {
 import type { Api, Caller } from '@gantry/http';
 import { closedObject, invalid, optional, Values } from '@gantry/protocol';
 import { createRedactor } from '@gantry/protocol/redaction';
+import { systemCaller } from '@gantry/resources';
 import type { RunKey } from '@gantry/store';
 import Type, { type Static } from 'typebox';
 import type { EnvelopeTasks } from '../../ai/conformance-envelope.ts';
@@ -109,7 +111,7 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
     if (projectTo) return { ...(await inRun(caller, body, projectTo)) };
     const receiver = receiverOf(body, overlay.get(SUPPORTED) ?? true);
     if (!persistedDedup) return { ...judged(caller, body, receiver) };
-    const system = { kind: 'system', tenant: caller.tenant, actor: 'conformance' } as const;
+    const system = systemCaller('conformance', caller);
     const at = { runId: persistedDedup.runId, nodeId: 'node', receiver };
     return { ...(await deps.envelopes.receive(system, envelope, at)).outcome };
   });

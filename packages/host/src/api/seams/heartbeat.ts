@@ -2,6 +2,7 @@
 import type { Api, Caller } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import { HEARTBEAT_LIMITS, type JsonObject } from '@gantry/protocol';
+import { personCaller } from '@gantry/resources';
 import Type from 'typebox';
 import type { Heartbeats } from '../../heartbeats/heartbeats.ts';
 import type { ApiDeps } from '../context.ts';
@@ -45,8 +46,9 @@ export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { service, evalu
   const creating = limiter({ max: 1 });
 
   /** Maps the caller's name to a heartbeat of the host, by the id of its predicate. */
-  async function heartbeatOf({ tenant, principal }: Caller, name: string): Promise<string> {
-    const caller = { kind: 'person', tenant, actor: principal } as const;
+  async function heartbeatOf(sender: Caller, name: string): Promise<string> {
+    const caller = personCaller(sender);
+    const { tenant } = sender;
     const workflowId = seamIdFor('heartbeat', { name });
     const listed = await service.list(caller, { limit: HEARTBEAT_LIMITS.perTenantMax });
     const known = listed.findLast(({ view }) => view.workflowId === workflowId);

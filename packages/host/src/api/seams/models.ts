@@ -85,13 +85,10 @@ function callOf(
   method: string,
   now: number,
 ): WriteCall {
-  const { tenant, workspace = '', principal = '' } = owner;
   const pack = { name: 'core.conformance', version: '1.0.0' };
-  const at = { tenant, runId, nodeId, ordinal: ordinalBase };
+  const at = { tenant: owner.tenant, runId, nodeId, ordinal: ordinalBase };
   return {
-    tenant,
-    workspace,
-    principal,
+    ...owner,
     signal,
     now,
     caller: {

@@ -5,7 +5,7 @@
 import type { Egress } from '@gantry/egress';
 import type { Api, Caller } from '@gantry/http';
 import { invalid, type JsonObject } from '@gantry/protocol';
-import type { Caller as Changing } from '@gantry/resources';
+import { personCaller } from '@gantry/resources';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import Type, { type Static } from 'typebox';
 import type { OAuth } from '../../oauth/oauth.ts';
@@ -60,7 +60,7 @@ const SYNTHETIC = {
 
 async function authorized(oauth: OAuth, caller: Caller, asked: Static<typeof Roundtrip>): Promise<string> {
   const { provider } = asked;
-  const person: Changing = { kind: 'person', tenant: caller.tenant, actor: caller.principal };
+  const person = personCaller(caller);
   const clientSecret = crypto.randomUUID();
   await oauth.clients.configure(person, { provider, clientId: 'openwop-conformance', clientSecret });
   const challenged = { challenge: '' };

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Api } from '@gantry/http';
-import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, ownerOf, Values } from '@gantry/protocol';
 import type { NodeResult, PackCode } from '@gantry/sandbox';
 import Type, { type Static } from 'typebox';
 import type { Members } from '../../packs/node-controls/members.ts';
@@ -70,7 +70,7 @@ async function invoke(
   const { result } = await sandbox.invoke({
     code,
     // A new principal for each call, so that calls share no state.
-    key: { tenant, workspace: '', principal: randomUUID() },
+    key: ownerOf({ tenant, principal: randomUUID() }),
     grants: [
       ...allowedHostCalls.flatMap((call) => GRANT_OF[call] ?? []),
       ...(code === PROBE ? PROBE_GRANTS : []),

@@ -1,5 +1,6 @@
 /** Ticks of a real schedule at given times. */
 import type { Api } from '@gantry/http';
+import { personCaller } from '@gantry/resources';
 import Type from 'typebox';
 import type { Schedules } from '../../schedules/schedules.ts';
 import type { ApiDeps } from '../context.ts';
@@ -19,9 +20,10 @@ const Tick = Type.Object({
 export type SeamSchedules = Pick<Schedules, 'service' | 'fireAt'>;
 
 export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: SeamSchedules): void {
-  seam(app, 'scheduling/tick', Tick, async ({ tenant, principal }, tick) => {
+  seam(app, 'scheduling/tick', Tick, async (sender, tick) => {
     const { scenario, missedTicks = MISSED_DEFAULT } = tick;
-    const caller = { kind: 'person', tenant, actor: principal } as const;
+    const caller = personCaller(sender);
+    const { tenant } = sender;
     const { workflowId } = await workflows.register(tenant, noop(seamId('scheduled')));
     const ticks = scenario === 'single-tick' ? 1 : missedTicks + 1;
     const endAt = schedules.service.all('preview', { cron: CRON, count: ticks }).times.at(-1)!;

@@ -12,7 +12,7 @@ import {
   type TriggerDelivery,
   TriggerSource,
 } from '@gantry/protocol';
-import { type Caller, Changes, fromEntry } from '@gantry/resources';
+import { type Caller, Changes, fromEntry, personCaller } from '@gantry/resources';
 import { CommitPipeline } from '@gantry/store';
 import Type, { type Static } from 'typebox';
 import { contentOf, type IngestRequest } from '../../triggers/content.ts';
@@ -95,8 +95,9 @@ export function triggerBridgeSeam(
     return (await service.register(caller, wanted, '')).subscription.subscriptionId;
   }
 
-  seam(app, 'trigger-bridge/ingest', IngestEvent, async ({ tenant, principal }, body) => {
-    const caller: Caller = { kind: 'person', tenant, actor: principal };
+  seam(app, 'trigger-bridge/ingest', IngestEvent, async (sender, body) => {
+    const caller = personCaller(sender);
+    const { tenant } = sender;
     const subscriptionId = await subscribe(caller, body.source);
     try {
       await ingest(subscriptionId, requestOf(body));
@@ -114,8 +115,9 @@ export function triggerBridgeSeam(
     }
   });
 
-  seam(app, 'trigger-bridge/deliver', Deliver, async ({ tenant, principal }, body) => {
-    const caller: Caller = { kind: 'person', tenant, actor: principal };
+  seam(app, 'trigger-bridge/deliver', Deliver, async (sender, body) => {
+    const caller = personCaller(sender);
+    const { tenant } = sender;
     const subscriptionId = await subscribe(caller);
     const trigger = await findTrigger(store.entries, subscriptionId);
     if (!trigger) throw new OpenwopError('not_found');

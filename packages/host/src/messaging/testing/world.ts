@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { createEgress, type EgressCredential, readAllowList } from '@gantry/egress';
-import { type CreateConnectorRequest, OpenwopError } from '@gantry/protocol';
-import { type Caller, Changes } from '@gantry/resources';
+import { type CreateConnectorRequest, OpenwopError, ownerOf } from '@gantry/protocol';
+import { Changes, personCaller } from '@gantry/resources';
 import { CommitPipeline, type Store } from '@gantry/store';
 import type { Dispatched, EgressEnvelope } from '@gantry/surfaces';
 import { pino } from 'pino';
@@ -11,7 +11,7 @@ import { createMessaging, type Messaging } from '../messaging.ts';
 
 export const TENANT = 'acme';
 const START = 1_790_000_000_000;
-const PERSON: Caller = { kind: 'person', tenant: TENANT, actor: 'key_1' };
+const PERSON = personCaller({ tenant: TENANT, principal: 'key_1' });
 const LOOPBACK = 'connector@acme=http://127.0.0.0/8:*,connector@acme=https://127.0.0.0/8:*';
 
 export interface World {
@@ -81,10 +81,8 @@ export function createWorld(t: TestContext, store: Store, mail: readonly number[
 }
 
 const callAt = (now: number) => ({
-  tenant: TENANT,
-  workspace: '',
-  principal: 'key_1',
-  caller: { kind: 'person' } as const,
+  ...ownerOf({ tenant: TENANT, principal: 'key_1' }),
+  caller: { kind: 'person', actor: 'key_1' } as const,
   signal: new AbortController().signal,
   now,
 });

@@ -1,7 +1,7 @@
 /** Several processes that renew the tokens of one connection. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { Changes, fromEntry } from '@gantry/resources';
+import { Changes, fromEntry, systemCaller } from '@gantry/resources';
 import { CommitPipeline, type Store } from '@gantry/store';
 import { credentials, type StoredCredential } from '../../credentials/credential.ts';
 import { openMasterKey } from '../../master-key.ts';
@@ -119,7 +119,7 @@ export async function renewalWorld(
   };
   for (const [index, renewal] of renewals.entries())
     await storeOf(index).watch((change) => renewal.changed(change));
-  await renewals[0]!.changes.run({ kind: 'system', tenant: 'acme', actor: 'test' }, async (change) => {
+  await renewals[0]!.changes.run(systemCaller('test', { tenant: 'acme' }), async (change) => {
     const granted = { id, connection: CONNECTION, apiHosts: ['api.acme.example'], tokens: TOKENS };
     await putTokens(change, masterKey, granted);
     change.create(connections, CONNECTION, id);

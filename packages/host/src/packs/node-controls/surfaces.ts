@@ -1,4 +1,5 @@
 import type { PackEffect } from '@gantry/engine';
+import type { Owner } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import type { CallerWork } from '@gantry/surfaces';
 import type { InvocationLog } from '../../runtime/invocation-log.ts';
@@ -9,8 +10,7 @@ import type { Members } from './members.ts';
 /** The context of the calls of a surface. */
 export interface SurfaceFacts extends CallListeners {
   readonly key: RunKey;
-  readonly workspace: string | undefined;
-  readonly principal: string | undefined;
+  readonly owner: Owner;
   readonly nodeId: string;
   readonly attempt: number;
   /** The node's journaled calls are numbered from here: see `Execution`. */

@@ -6,6 +6,7 @@ import { createCursors } from '../../calls/cursor.ts';
 import type { Data, DataObject } from '../../calls/data.ts';
 import { FILE_BYTES_MAX } from '../../ports/files.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
+import { write } from '../../testing/calls.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
 import { NO_CONVERTER } from '../../testing/no-converter.ts';
 import { callGateOf, nodeOf } from '../../testing/test-call-gate.ts';
@@ -28,10 +29,22 @@ async function world(t: { after(end: () => unknown): void }, converter = NO_CONV
   let nodes = 0;
   const call = (method: string, input: Data, who: { tenant?: string; workspace?: string } = {}) =>
     nodeOf(callGate, { ...who, nodeId: `n${nodes++}` })(`fs.${method}`, input);
-  return { ...callGate, call };
+  return { ...callGate, call, port };
 }
 
 describe('fs', () => {
+  test('files of the default workspace that were written before it had a name are still read', async (t) => {
+    const { call, port } = await world(t);
+    const old = { workspace: '', path: 'a', mode: 'overwrite', contentType: 'text/x' } as const;
+    await port.write({ ...old, bytes: bytes('old') }, write('acme'));
+    const read = await call('read', { path: 'a' }, { workspace: 'default' });
+    assert.deepEqual(Object(read).bytes, bytes('old'));
+    assert.equal(Object(read).contentType, 'text/x');
+    assert.deepEqual(await call('list', {}, { workspace: 'default' }), {
+      entries: [{ path: 'a', sizeBytes: 3 }],
+    });
+  });
+
   test('every method of the contract, with its answers', async (t) => {
     const { call } = await world(t);
     assert.deepEqual(await call('write', { path: 'a/b.json', bytes: bytes('{}') }), {

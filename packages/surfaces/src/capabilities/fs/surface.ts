@@ -1,10 +1,11 @@
 /** `ctx.fs`: files of the workspace, and operations on images, PDF files and archives. */
-import { isoTime } from '@gantry/protocol';
+import { isoTime, workspaceKey } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
 import * as s from '../../calls/schema.ts';
+import type { ReadCall } from '../../calls/surface-call.ts';
 import { type Over, opening, type PortLiteral } from '../../open-port.ts';
 import { FILE_BYTES_MAX, type FileEntry, type FilesPort, SANDBOX_ROOT } from '../../ports/files.ts';
 import { quotaOf } from '../../quotas.ts';
@@ -99,23 +100,24 @@ export function implementFs({
 }: Over<FilesPort> & { readonly converter: Converter }): ImplementedSurface {
   return fsSurface.implement(
     {
-      async read({ path }, { workspace, ...call }) {
-        const { bytes, contentType } = await port.read({ workspace, path }, call, contentRoom.for(call));
+      async read({ path }, call) {
+        const { bytes, contentType } = await port.read(fileOf(call, path), call, contentRoom.for(call));
         return { bytes, ...(contentType !== null && { contentType }) };
       },
-      async write({ path, bytes, contentType, mode = 'overwrite' }, { workspace, ...call }) {
+      async write({ path, bytes, contentType, mode = 'overwrite' }, call) {
         fsSurface.check('maxFileSizeBytes', bytes.byteLength);
-        return port.write({ workspace, path, bytes, contentType: contentTypeOf(contentType), mode }, call);
+        const content = { bytes, contentType: contentTypeOf(contentType), mode };
+        return port.write({ ...fileOf(call, path), ...content }, call);
       },
-      delete: ({ path }, { workspace, ...call }) => port.delete({ workspace, path }, call),
-      async stat({ path }, { workspace, ...call }) {
-        const { modifiedAt, contentType, ...facts } = await port.stat({ workspace, path }, call);
+      delete: ({ path }, call) => port.delete(fileOf(call, path), call),
+      async stat({ path }, call) {
+        const { modifiedAt, contentType, ...facts } = await port.stat(fileOf(call, path), call);
         return { ...facts, modifiedAt: isoTime(modifiedAt), ...(contentType !== null && { contentType }) };
       },
       async list({ prefix = '', recursive = true, includeHidden: hidden = true, ...asked }, call) {
-        const { workspace, tenant } = call;
+        const { workspace } = fileOf(call, prefix);
         const { page, ...next } = await pageByKey(cursors, asked, {
-          scope: [tenant, 'fs.list', workspace, prefix, `${recursive}`, `${hidden}`],
+          scope: [call.tenant, 'fs.list', workspace, prefix, `${recursive}`, `${hidden}`],
           list: (range) => port.list({ workspace, prefix, recursive, hidden, ...range }, call),
           keyOf: ({ path }) => path,
         });
@@ -126,6 +128,8 @@ export function implementFs({
     { lacks: converter.lacks, advertises: { sandboxRoot: SANDBOX_ROOT } },
   );
 }
+
+const fileOf = ({ workspace }: ReadCall, path: string) => ({ workspace: workspaceKey(workspace), path });
 
 const entryOf = ({ path, sizeBytes, isDirectory }: FileEntry) =>
   isDirectory ? { path: path.slice(0, -1), sizeBytes, isDirectory } : { path, sizeBytes };

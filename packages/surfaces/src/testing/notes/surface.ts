@@ -1,9 +1,9 @@
 /** A whole surface on a resource: notes of a workspace, for nodes and for people. */
 import type { Changes, RecordKind, Stored } from '@gantry/resources';
-import { fromEntry } from '@gantry/resources';
+import { fromEntry, isIn, keyOf, missing } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import Type from 'typebox';
-import { callerOf, changed } from '../../calls/change-call.ts';
+import { changed } from '../../calls/change-call.ts';
 import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
 import { Name } from '../../calls/schema.ts';
 
@@ -60,11 +60,14 @@ export function implementNotes({ changes, store }: NotesOptions): ImplementedSur
       changed(changes, call, async (change) =>
         viewOf(change.create<Note>(notes, { title, lines: [], archived: false })),
       ),
-    get: ({ noteId }, call) =>
-      changes.run(callerOf(call), async (change) => viewOf(await change.get(notes, noteId))),
+    async get({ noteId }, { tenant, workspace }) {
+      const entry = await store.entries.get(keyOf(notes, tenant, noteId));
+      if (!entry || !isIn(workspace, entry)) throw missing(notes);
+      return viewOf(fromEntry(notes, entry));
+    },
     async list(_input, { tenant, workspace }) {
       const found = await store.entries.list(notes.kind, tenant, { limit: 20 });
-      const own = found.filter((entry) => entry.workspace === workspace);
+      const own = found.filter((entry) => isIn(workspace, entry));
       return { notes: own.map((entry) => viewOf(fromEntry(notes, entry))) };
     },
     append: ({ noteId, line }, call) =>

@@ -1,6 +1,6 @@
 /** The host functions of nodes, called outside of any run. */
 import { randomUUID } from 'node:crypto';
-import type { EmittedEvent } from '@gantry/protocol';
+import { type EmittedEvent, ownerOf } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import { CommitPipeline } from '@gantry/store';
 import type { Members } from '../../../packs/node-controls/members.ts';
@@ -30,8 +30,7 @@ export function membersOutside(
   return ({ tenant, principal }, signal) =>
     surfaces.membersFor({
       key: { tenant, runId: `seam-${randomUUID()}` },
-      workspace: '',
-      principal,
+      owner: ownerOf({ tenant, principal }),
       nodeId: 'seam',
       attempt: 0,
       ordinalBase: 0,

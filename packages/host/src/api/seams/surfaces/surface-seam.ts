@@ -14,6 +14,7 @@ import {
   optional,
   Values,
 } from '@gantry/protocol';
+import { personCaller } from '@gantry/resources';
 import type { Data, DataObject } from '@gantry/surfaces';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -57,7 +58,7 @@ export function surfaceSeams(
     const caller = callerOf(request);
     const { tenantId, surface, op, args = {} } = request.body;
     if (surface === WEBHOOKS) {
-      const person = { kind: 'person', tenant: tenantOf(caller, tenantId), actor: caller.principal } as const;
+      const person = personCaller({ ...caller, tenant: tenantOf(caller, tenantId) });
       return webhooks(person, op, args);
     }
     const operation = operationOf(surface, op);
