@@ -43,8 +43,11 @@ export async function* recordRuns(root, definitions) {
   const packs = [path.join(root, 'packs/guestbook')];
   const settings = { packs, sandbox: 'permission-only' };
   const { request } = await testHost({ after: (close) => closing.push(close) }, { settings });
-  const ask = async (method, url, body) => {
-    const headers = body && { 'content-type': 'application/json' };
+  const ask = async (method, url, body, key) => {
+    const headers = {
+      ...(body && { 'content-type': 'application/json' }),
+      ...(key && { authorization: `Bearer ${key}` }),
+    };
     const response = await request({ method, url, headers, ...(body && { payload: JSON.stringify(body) }) });
     return { status: response.statusCode, body: response.json() };
   };
@@ -93,13 +96,14 @@ async function follow(ask, runId, cancel) {
   return family.map(({ events }, at) => ({ snapshot: snapshots[at].body, events }));
 }
 
+/** Each vote of an approval has a key of its own, since a quorum counts principals. */
 async function answer(ask, { runId, events }) {
   const { payload } = events.findLast(({ type }) => type === 'interrupt.requested');
-  const voter = `voter-${events.length}`;
-  const resumeValue = { ...ANSWERS[payload.kind], ...(payload.kind === 'approval' && { voter }) };
-  const { status, body } = await ask('POST', `/v1/runs/${runId}/interrupts/${payload.nodeId}`, {
-    resumeValue,
-  });
+  const url = `/v1/runs/${runId}/interrupts/${payload.nodeId}`;
+  const voter = { name: 'voter', scopes: ['approvals:respond'] };
+  const key =
+    payload.kind === 'approval' ? (await ask('POST', '/v1/host/gantry/keys', voter)).body.key : undefined;
+  const { status, body } = await ask('POST', url, { resumeValue: ANSWERS[payload.kind] }, key);
   if (status !== 200) throw new Error(`${runId}: ${JSON.stringify(body)}`);
 }
 
