@@ -213,6 +213,7 @@ export const HOUSE: House = {
       '@gantry/ai': 'servers of models to ask',
       '@gantry/host': 'a real host to speak to',
       '@gantry/registry': 'a real registry to speak to',
+      typebox: 'the wire of a sample resource',
     },
   },
 };

@@ -1,8 +1,9 @@
 /** The command of a resource: list, show, remove, and verbs that need only an id, each with --json. */
 import type { Client } from '@gantry/client';
-import { given, type Table } from '@gantry/protocol';
+import { given, resourceName, type Wire } from '@gantry/protocol';
 import { type Action, type ActionCommand, type Actions, actionCommand } from './actions.ts';
 import { type Call, type Command, flag, type OptionSpecs, option } from './command.ts';
+import { propertiesOf, readFields } from './fields.ts';
 import { ago, type Columns, print, printJson } from './output.ts';
 import { printable } from './style.ts';
 import { readChoice } from './values.ts';
@@ -20,16 +21,15 @@ interface Deliveries {
 interface Of {
   list(page: { limit: number; before?: string }): Promise<object>;
   get(id: string): Promise<unknown>;
+  create(input: object): Promise<Readonly<Record<string, unknown>>>;
   remove(id: string): Promise<unknown>;
   deliveries?(id: string, page: object): Promise<Deliveries>;
 }
 
-export interface ResourceCommand<V, Verb extends string, D>
+/** The name of the command and of an id, and methods that need nothing else, are those of the wire. */
+export interface ResourceCommand<V, D>
   extends Pick<Command, 'summary' | 'details' | 'examples'>,
     Partial<Pick<ActionCommand, 'name' | 'options' | 'actions'>> {
-  /** Defines the name of the command, of an id and of the listed items. */
-  readonly table: Table;
-  readonly of: (client: Client) => Of & Readonly<Record<Verb, (id: string) => Promise<V>>>;
   /** The placeholder of an item in the usage, if not that of the table. */
   readonly id?: string;
   readonly list?: (client: Client) => Promise<object>;
@@ -41,8 +41,7 @@ export interface ResourceCommand<V, Verb extends string, D>
   readonly add?: Action;
   /** Default: the item as JSON. */
   readonly show?: Action['act'];
-  /** Each returns the item, which is printed as a line. */
-  readonly verbs?: readonly Verb[];
+  /** Printed after a change. Default: the id and the state. */
   readonly line?: (item: V) => string;
   /** The deliveries of one item, sent or received. */
   readonly deliveries?: {
@@ -52,10 +51,10 @@ export interface ResourceCommand<V, Verb extends string, D>
   };
 }
 
-export function resourceCommand<V, Verb extends string = never, D = never>(
-  of: ResourceCommand<V, Verb, D>,
-): Command {
-  const { table, name = table.path, summary, details, examples, listed, deliveries } = of;
+export const apiOf = (client: Client, { table }: Wire): Of => Reflect.get(client, resourceName(table.path));
+
+export function resourceCommand<V, D = never>(wire: Wire, of: ResourceCommand<V, D>): Command {
+  const { name = wire.table.path, summary, details, examples, listed, deliveries } = of;
   const states = deliveries?.states;
   const options: OptionSpecs = {
     ...of.options,
@@ -63,7 +62,7 @@ export function resourceCommand<V, Verb extends string = never, D = never>(
     ...paging(listed, deliveries !== undefined),
     json: flag('print JSON'),
   };
-  const actions = actionsOf(name, of);
+  const actions = actionsOf(name, wire, of);
   return actionCommand({ name, summary, ...given({ details }), options, examples, actions });
 }
 
@@ -76,63 +75,86 @@ function paging(listed: number | undefined, hasDeliveries: boolean): OptionSpecs
   };
 }
 
-function actionsOf<V, Verb extends string, D>(name: string, of: ResourceCommand<V, Verb, D>): Actions {
-  const { table, id = table.id ?? 'id', add, verbs = [], line = String } = of;
+function actionsOf<V, D>(name: string, wire: Wire, of: ResourceCommand<V, D>): Actions {
+  const { id = wire.table.id ?? 'id', add } = of;
   const takes = `<${id}>`;
-  const show: Action['act'] = async (call, item = '') => printJson(call, await of.of(call.client).get(item));
-  const verbActions = verbs.map((verb): [string, Action] => [
-    verb,
-    {
-      takes,
-      async act(call, item = '') {
-        const changed = await of.of(call.client)[verb](item);
-        print(call, changed, `${line(changed)}\n`);
-      },
-    },
-  ]);
+  const show: Action['act'] = async (call, item = '') =>
+    printJson(call, await apiOf(call.client, wire).get(item));
   return {
-    ls: { act: (call) => list(call, name, of) },
+    ls: { act: (call) => list(call, name, wire, of) },
     ...(add && { add }),
     show: { takes, act: of.show ?? show },
     rm: {
       takes,
       async act(call, item = '') {
-        await of.of(call.client).remove(item);
+        await apiOf(call.client, wire).remove(item);
         print(call, { [id]: item, removed: true }, `${item} removed\n`);
       },
     },
-    ...Object.fromEntries(verbActions),
-    ...(of.deliveries && { deliveries: { takes, act: (call, item) => deliveries(call, name, of, item) } }),
+    ...Object.fromEntries(plainVerbs(wire).map((verb) => [verb, methodAction(wire, verb, of.line, id)])),
+    ...(of.deliveries && {
+      deliveries: { takes, act: (call, item) => deliveries(call, name, wire, of, item) },
+    }),
     ...of.actions,
   };
 }
 
-async function list<V, Verb extends string, D>(
-  call: Call,
+/** Methods of one item that take nothing and answer with it. */
+const plainVerbs = ({ table, methods }: Wire): string[] =>
+  Object.keys(table.item ?? {}).filter((name) => {
+    const { in: input, out } = methods[name]!;
+    return table.item?.[name] === 'write' && !out && Object.keys(propertiesOf(input)).length === 0;
+  });
+
+/** A method of one item or of all, with the fields of its input as options. */
+export function methodAction<V>(
+  wire: Wire,
   name: string,
-  of: ResourceCommand<V, Verb, D>,
-): Promise<void> {
+  line: (item: V) => string = (item) => stateLine(wire, item),
+  id = wire.table.id ?? 'id',
+): Action {
+  const { in: input, out } = wire.methods[name]!;
+  const isOfItem = Object.hasOwn(wire.table.item ?? {}, name);
+  return {
+    ...(isOfItem && { takes: `<${id}>` }),
+    async act(call, ...ids) {
+      const method: (...args: unknown[]) => Promise<V> = Reflect.get(apiOf(call.client, wire), name);
+      const answer = await method(...ids, await readFields(call.args, input));
+      if (out) printJson(call, answer);
+      else print(call, answer, `${line(answer)}\n`);
+    },
+  };
+}
+
+function stateLine({ table: { id = 'id' } }: Wire, item: unknown): string {
+  const { [id]: name, status, state = status } = item as Record<string, unknown>;
+  return `${name} ${state ?? 'changed'}`;
+}
+
+async function list<V, D>(call: Call, name: string, wire: Wire, of: ResourceCommand<V, D>): Promise<void> {
   const { args, client } = call;
-  const { table, listed, columns, none } = of;
+  const { listed, columns, none } = of;
   const page =
     listed === undefined
       ? { limit: LIST_MAX }
       : { limit: args.whole('limit', 1, LIST_MAX) ?? listed, ...args.given('before') };
-  const answer = await (of.list ? of.list(client) : of.of(client).list(page));
+  const answer = await (of.list ? of.list(client) : apiOf(client, wire).list(page));
+  const { table } = wire;
   const { [table.list ?? table.path]: items = answer, nextBefore } = answer as Record<string, unknown>;
   const more = nextBefore === undefined ? undefined : `gantry ${name} ls --before ${nextBefore}`;
   print(call, answer, { items: items as V[], columns, none, more });
 }
 
-async function deliveries<V, Verb extends string, D>(
+async function deliveries<V, D>(
   call: Call,
   name: string,
-  of: ResourceCommand<V, Verb, D>,
+  wire: Wire,
+  of: ResourceCommand<V, D>,
   id = '',
 ): Promise<void> {
   const { args, client, io } = call;
   const { states = [], columns, none } = of.deliveries!;
-  const page = await of.of(client).deliveries!(id, {
+  const page = await apiOf(client, wire).deliveries!(id, {
     ...given({
       state: readChoice(args.text('state'), { known: states, noun: 'state' }),
       cursor: args.text('before'),

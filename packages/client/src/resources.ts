@@ -1,47 +1,29 @@
-/**
- * The resources of a host. Their methods are generated from their tables; methods with other names are defined here.
- */
+/** The resources of a host: an API for each wire of the protocol, and methods with other names for some. */
 import type * as protocol from '@gantry/protocol';
-import * as tables from '@gantry/protocol/tables';
+import type * as wires from '@gantry/protocol/resources';
+import { TABLES } from '@gantry/protocol/tables';
 import { api, type ResourceApi } from './api.ts';
-import { createCalls } from './calls.ts';
+import { type Calls, createCalls } from './calls.ts';
 import type { Transport } from './transport.ts';
 
-type ScheduleApi = ResourceApi<typeof protocol.schedulesWire>;
-type HeartbeatApi = ResourceApi<typeof protocol.heartbeatsWire>;
-type WebhookApi = ResourceApi<typeof protocol.webhooksWire>;
-type TriggerApi = ResourceApi<typeof protocol.triggerSubscriptionsWire>;
-type DeadLetterApi = ResourceApi<typeof protocol.deadLettersWire>;
-type CredentialApi = ResourceApi<typeof protocol.credentialsWire>;
-type ConnectionApi = ResourceApi<typeof protocol.connectionsWire>;
-type ClientApi = ResourceApi<typeof protocol.oauthClientsWire>;
+type Wires = { [K in keyof typeof wires as K extends `${infer N}Wire` ? N : never]: (typeof wires)[K] };
+type Apis = { readonly [N in keyof Wires]: ResourceApi<Wires[N]> };
 
-/** Connectors send messages of runs. */
-export type Connectors = ResourceApi<typeof protocol.connectorsWire>;
+/** Every wire has its table: anything else does not compile. */
+const tables = TABLES satisfies { [N in keyof Wires]: Wires[N]['table'] };
 
-export interface Schedules extends Omit<ScheduleApi, 'next' | 'preview'> {
-  /** The next times at which it starts a run. */
-  next(...args: Parameters<ScheduleApi['next']>): Promise<string[]>;
-  /** The same for a cron expression that no schedule has yet. */
-  preview(...args: Parameters<ScheduleApi['preview']>): Promise<string[]>;
-}
+type Named = ReturnType<typeof named>;
 
-/** Workflows that check something periodically, and start another workflow when it has changed. */
-export interface Heartbeats extends Omit<HeartbeatApi, 'list'> {
-  /** Newest first. */
-  list(): Promise<protocol.Heartbeat[]>;
-}
-
-export interface Webhooks extends Omit<WebhookApi, 'list'> {
-  list(): Promise<protocol.WebhookSubscription[]>;
-  /** The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason. */
-  register: WebhookApi['create'];
-  unregister: WebhookApi['remove'];
-  /** A new secret, shown once; the old one signs too until `previousSecretUntil`. */
-  rotateSecret: WebhookApi['rotate-secret'];
-  /** The same event again, as a new delivery. */
-  resend(webhookId: string, deliveryId: string): Promise<protocol.WebhookDelivery>;
-}
+export type Resources = Omit<Apis, keyof Named> & Named;
+export type Schedules = Named['schedules'];
+export type Heartbeats = Named['heartbeats'];
+export type Webhooks = Named['webhooks'];
+export type Triggers = Named['triggers'];
+export type DeadLetters = Named['deadLetters'];
+export type Credentials = Named['credentials'];
+export type Connections = Named['connections'];
+export type Connectors = Apis['connectors'];
+export type TriggerDeliveryPage = Awaited<ReturnType<Apis['triggerSubscriptions']['deliveries']>>;
 
 /** For a subscription that events are sent to. */
 type EventRegistration = Omit<
@@ -57,108 +39,95 @@ type QueueRegistration = Pick<
 
 type Described = protocol.TriggerSubscription & protocol.TriggerPurpose;
 
-export type TriggerDeliveryPage = Awaited<ReturnType<TriggerApi['deliveries']>>;
-
-/** Subscriptions that start runs from external events, or from the messages of a topic. */
-export interface Triggers extends Omit<TriggerApi, 'list'> {
-  list(): Promise<protocol.TriggerSubscription[]>;
-  /** The list with the workflows that they start and the sources that they listen to. */
-  describe(): Promise<Described[]>;
-  /** The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason. */
-  register(request: EventRegistration): Promise<protocol.TriggerSubscriptionCreated>;
-  /** Every message of the topic starts one run. No requests are sent to it, so it has no secret. */
-  registerQueue(request: QueueRegistration): Promise<protocol.QueueSubscriptionCreated>;
-  /** A new secret, shown once; the old one stops working. */
-  rotateSecret: TriggerApi['rotate-secret'];
-  unregister: TriggerApi['remove'];
-}
-
-/** Runs and events that failed permanently, kept for inspection. A retry forks a run, or delivers an event again. */
-export interface DeadLetters extends DeadLetterApi {
-  /** Removes it from the list. */
-  acknowledge: DeadLetterApi['remove'];
-}
-
-/** Values can be written, never read. */
-export interface Credentials extends CredentialApi {
-  /** One step to a new root key of the database; `after` is `next` of the step before. */
-  rekey(after?: string): Promise<protocol.RekeyStep>;
-}
-
-/** External services that people connected by OAuth, and the clients of this host at their providers. */
-export interface Connections extends ConnectionApi {
-  /** Returns the page that a person has to open, or the connection if none is needed. */
-  connect: ConnectionApi['create'];
-  /** Deletes its tokens, and revokes them at the provider if possible. */
-  disconnect: ConnectionApi['remove'];
-  clients(): Promise<protocol.OAuthClient[]>;
-  /** Replaces the earlier configuration of the same provider. */
-  configure: ClientApi['create'];
-  unconfigure: ClientApi['remove'];
-}
-
-export interface Resources {
-  readonly schedules: Schedules;
-  readonly heartbeats: Heartbeats;
-  readonly triggers: Triggers;
-  readonly webhooks: Webhooks;
-  readonly deadLetters: DeadLetters;
-  readonly credentials: Credentials;
-  readonly connections: Connections;
-  readonly connectors: Connectors;
-}
-
 export function createResources(transport: Transport): Resources {
-  const { read, send } = createCalls(transport);
-  const schedules: ScheduleApi = api(transport, tables.SCHEDULES);
-  const heartbeats: HeartbeatApi = api(transport, tables.HEARTBEATS);
-  const webhooks: WebhookApi = api(transport, tables.WEBHOOKS);
-  const triggers: TriggerApi = api(transport, tables.TRIGGER_SUBSCRIPTIONS);
-  const deadLetters: DeadLetterApi = api(transport, tables.DEAD_LETTERS);
-  const connections: ConnectionApi = api(transport, tables.CONNECTIONS);
-  const clients: ClientApi = api(transport, tables.OAUTH_CLIENTS);
-  const { path, url } = tables.TRIGGER_SUBSCRIPTIONS;
+  const each = Object.entries(tables).map(([name, table]): [string, unknown] => [
+    name,
+    api<protocol.Wire>(transport, table),
+  ]);
+  const apis = Object.fromEntries(each) as Apis;
+  return { ...apis, ...named(apis, createCalls(transport)) };
+}
+
+function named(of: Apis, calls: Calls) {
+  const { send } = calls;
+  const { schedules, heartbeats, webhooks, triggerSubscriptions, deadLetters, connections, oauthClients } =
+    of;
   return {
     schedules: {
       ...schedules,
-      next: async (...args) => (await schedules.next(...args)).times,
-      preview: async (...args) => (await schedules.preview(...args)).times,
+      /** The next times at which it starts a run. */
+      next: async (...args: Parameters<typeof schedules.next>): Promise<string[]> =>
+        (await schedules.next(...args)).times,
+      /** The same for a cron expression that no schedule has yet. */
+      preview: async (...args: Parameters<typeof schedules.preview>): Promise<string[]> =>
+        (await schedules.preview(...args)).times,
     },
-    heartbeats: { ...heartbeats, list: async () => (await heartbeats.list()).heartbeats },
+    /** Workflows that check something periodically, and start another workflow when it has changed. */
+    heartbeats: {
+      ...heartbeats,
+      /** Newest first. */
+      list: async (): Promise<protocol.Heartbeat[]> => (await heartbeats.list()).heartbeats,
+    },
     webhooks: {
       ...webhooks,
+      list: async (): Promise<protocol.WebhookSubscription[]> => (await webhooks.list()).webhooks,
+      /** The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason. */
       register: webhooks.create,
-      rotateSecret: webhooks['rotate-secret'],
-      list: async () => (await webhooks.list()).webhooks,
       unregister: webhooks.remove,
-      resend(webhookId, deliveryId) {
+      /** A new secret, shown once; the old one signs too until `previousSecretUntil`. */
+      rotateSecret: webhooks['rotate-secret'],
+      /** The same event again, as a new delivery. */
+      resend(webhookId: string, deliveryId: string): Promise<protocol.WebhookDelivery> {
         const [webhook, delivery] = [webhookId, deliveryId].map(encodeURIComponent);
         return send(`/v1/host/gantry/webhooks/${webhook}/deliveries/${delivery}:resend`, {});
       },
     },
-    triggers: {
-      ...triggers,
-      rotateSecret: triggers['rotate-secret'],
-      list: async () => (await triggers.list()).subscriptions,
-      describe: async () =>
-        (await read<{ subscriptions: Described[] }>(`/v1/host/gantry/${path}`)).subscriptions,
-      register: (request) => send(url, request),
-      registerQueue: (request) => send(url, { source: 'queue', ...request }),
-      unregister: triggers.remove,
+    triggers: triggers(triggerSubscriptions, calls),
+    /** Runs and events that failed permanently. A retry forks a run, or delivers an event again. */
+    deadLetters: {
+      ...deadLetters,
+      /** Removes it from the list. */
+      acknowledge: deadLetters.remove,
     },
-    deadLetters: { ...deadLetters, acknowledge: deadLetters.remove },
+    /** Values can be written, never read. */
     credentials: {
-      ...api<typeof protocol.credentialsWire>(transport, tables.CREDENTIALS),
-      rekey: (after) => send('/v1/host/gantry/rekey', after === undefined ? {} : { after }),
+      ...of.credentials,
+      /** One step to a new root key of the database; `after` is `next` of the step before. */
+      rekey: (after?: string): Promise<protocol.RekeyStep> =>
+        send('/v1/host/gantry/rekey', after === undefined ? {} : { after }),
     },
+    /** External services that people connected by OAuth, and the clients of this host at their providers. */
     connections: {
       ...connections,
+      /** Returns the page that a person has to open, or the connection if none is needed. */
       connect: connections.create,
+      /** Deletes its tokens, and revokes them at the provider if possible. */
       disconnect: connections.remove,
-      clients: async () => (await clients.list()).clients,
-      configure: clients.create,
-      unconfigure: clients.remove,
+      clients: async (): Promise<protocol.OAuthClient[]> => (await oauthClients.list()).clients,
+      /** Replaces the earlier configuration of the same provider. */
+      configure: oauthClients.create,
+      unconfigure: oauthClients.remove,
     },
-    connectors: api(transport, tables.CONNECTORS),
+  };
+}
+
+/** Subscriptions that start runs from external events, or from the messages of a topic. */
+function triggers(api: Apis['triggerSubscriptions'], { read, send }: Calls) {
+  const { url } = tables.triggerSubscriptions;
+  return {
+    ...api,
+    list: async (): Promise<protocol.TriggerSubscription[]> => (await api.list()).subscriptions,
+    /** The list with the workflows that they start and the sources that they listen to. */
+    describe: async (): Promise<Described[]> =>
+      (await read<{ subscriptions: Described[] }>('/v1/host/gantry/trigger-subscriptions')).subscriptions,
+    /** The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason. */
+    register: (request: EventRegistration): Promise<protocol.TriggerSubscriptionCreated> =>
+      send(url, request),
+    /** Every message of the topic starts one run. No requests are sent to it, so it has no secret. */
+    registerQueue: (request: QueueRegistration): Promise<protocol.QueueSubscriptionCreated> =>
+      send(url, { source: 'queue', ...request }),
+    /** A new secret, shown once; the old one stops working. */
+    rotateSecret: api['rotate-secret'],
+    unregister: api.remove,
   };
 }

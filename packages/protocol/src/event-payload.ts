@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { DEAD_LETTER_EVENT_PAYLOADS } from './dead-letter.ts';
 import type { EventType } from './event-catalogue.ts';
 import { CHILD_EVENT_PAYLOADS } from './event-payload-children.ts';
 import { INTERRUPT_EVENT_PAYLOADS } from './event-payload-interrupt.ts';
+import { DEAD_LETTER_EVENT_PAYLOADS } from './resources/dead-letters.ts';
 import { DrainPolicy, RunError, RunOwner } from './run.ts';
 import { Count, closedObject, optional, Positive, Text, Values } from './schema.ts';
 

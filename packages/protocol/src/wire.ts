@@ -20,6 +20,10 @@ export interface Table {
   readonly all?: Readonly<Record<string, 'read' | 'write'>>;
 }
 
+/** @example resourceName('dead-letters') // 'deadLetters': its wire is `deadLettersWire`, and in clients `deadLetters` */
+export const resourceName = (path: string): string =>
+  path.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
 export interface MethodWire {
   /** One line of help: `Skip its ticks until resumed`. */
   readonly about: string;
@@ -48,6 +52,8 @@ export interface Wire<T extends Table = Table> {
   readonly view: TSchema;
   /** A delete returns nothing instead of the view. */
   readonly gone?: true;
+  /** Headings of lists and the members of the view below them: a command line is derived. */
+  readonly columns?: Readonly<Record<string, string>>;
   /** Operations with their own routes: `create`, `get`, `remove` or a method. */
   readonly own?: readonly string[];
   readonly methods: { readonly [name in MethodName<T>]: MethodWire };
@@ -72,5 +78,5 @@ export type MethodOutput<W extends Wire, N extends keyof W['methods']> = W['meth
 /** The methods are checked against the table: a missing or unknown one does not compile. */
 export const wire = <const T extends Table, const R extends Omit<Wire<T>, 'table'>>(
   table: T,
-  rest: R,
+  rest: R & { readonly columns?: Readonly<Record<string, keyof Static<R['view']>>> },
 ): R & { readonly table: T } => ({ ...rest, table });

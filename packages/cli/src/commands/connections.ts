@@ -1,5 +1,4 @@
-import { type Connection, given } from '@gantry/protocol';
-import { CONNECTIONS } from '@gantry/protocol/tables';
+import { type Connection, connectionsWire, given } from '@gantry/protocol';
 import { flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { print } from '../output.ts';
@@ -10,9 +9,7 @@ import { readChoice } from '../values.ts';
 const SCOPES = ['user', 'workspace'] as const;
 const AUTH_METHODS = ['basic', 'post'] as const;
 
-export const connections = resourceCommand<Connection>({
-  table: CONNECTIONS,
-  of: (client) => client.connections,
+export const connections = resourceCommand<Connection>(connectionsWire, {
   summary: 'connect outside services by OAuth',
   details:
     'A connection pack describes the provider; `configure` gives it the client that you registered there.\n' +

@@ -2,11 +2,11 @@ import {
   CONNECTOR_TYPES,
   type Connector,
   type CreateConnectorRequest,
+  connectorsWire,
   given,
   MESSAGE_STATES,
   type MessageDelivery,
 } from '@gantry/protocol';
-import { CONNECTORS } from '@gantry/protocol/tables';
 import { type Call, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { print } from '../output.ts';
@@ -40,9 +40,7 @@ function wanted(call: Call, connectorId: string): CreateConnectorRequest {
   };
 }
 
-export const connectors = resourceCommand<Connector, 'reconnect', MessageDelivery>({
-  table: CONNECTORS,
-  of: (client) => client.connectors,
+export const connectors = resourceCommand<Connector, MessageDelivery>(connectorsWire, {
   summary: 'send messages of runs by mail, Slack or HTTP',
   details:
     'Nodes name a connector as connectorInstanceId. Messages are stored durably and sent with retries.\n' +
@@ -65,8 +63,6 @@ export const connectors = resourceCommand<Connector, 'reconnect', MessageDeliver
       print(call, made, `${made.connectorId} added. Check it: gantry connectors check ${made.connectorId}\n`);
     },
   },
-  verbs: ['reconnect'],
-  line: ({ connectorId, state }) => `${connectorId} ${state}`,
   deliveries: {
     states: MESSAGE_STATES,
     columns: sentColumns({ CHANNEL: 'channel', RUN: 'runId' }),

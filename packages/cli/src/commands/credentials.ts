@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Credential, type CredentialShare, given } from '@gantry/protocol';
-import { CREDENTIALS } from '@gantry/protocol/tables';
+import { type Credential, type CredentialShare, credentialsWire, given } from '@gantry/protocol';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { print } from '../output.ts';
@@ -57,9 +56,7 @@ async function rekey(call: Call): Promise<void> {
   }
 }
 
-export const credentials = resourceCommand<Credential, 'revoke'>({
-  table: CREDENTIALS,
-  of: (client) => client.credentials,
+export const credentials = resourceCommand<Credential>(credentialsWire, {
   summary: 'manage API keys and tokens for nodes',
   details:
     'The value is piped in, typed unseen, or read from a file or variable; it is never shown again.\n' +
@@ -91,8 +88,6 @@ export const credentials = resourceCommand<Credential, 'revoke'>({
       said(call, made, 'added');
     },
   },
-  verbs: ['revoke'],
-  line: ({ ref, state }) => `${ref} ${state}`,
   actions: {
     rotate: {
       takes: '<ref>',

@@ -1,5 +1,4 @@
-import type { DeadLetter, DeadLetterRetry } from '@gantry/protocol';
-import { DEAD_LETTERS } from '@gantry/protocol/tables';
+import { type DeadLetter, type DeadLetterRetry, deadLettersWire } from '@gantry/protocol';
 import { ago, print } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
 
@@ -28,9 +27,7 @@ function retried(made: DeadLetterRetry): string {
   }
 }
 
-export const deadLetters = resourceCommand<DeadLetter>({
-  table: DEAD_LETTERS,
-  of: (client) => client.deadLetters,
+export const deadLetters = resourceCommand<DeadLetter>(deadLettersWire, {
   summary: 'show and retry dead letters',
   details:
     'Runs whose retries are used up, and events and ticks of schedules that started no run. `retry` branches a run\n' +

@@ -1,10 +1,7 @@
-import type { Heartbeat } from '@gantry/protocol';
-import { HEARTBEATS } from '@gantry/protocol/tables';
+import { type Heartbeat, heartbeatsWire } from '@gantry/protocol';
 import { resourceCommand } from '../resource-command.ts';
 
-export const heartbeats = resourceCommand<Heartbeat>({
-  table: HEARTBEATS,
-  of: (client) => client.heartbeats,
+export const heartbeats = resourceCommand<Heartbeat>(heartbeatsWire, {
   summary: 'show and remove workflows that watch something; docs/schedules.md says how to add them',
   columns: {
     HEARTBEAT: 'heartbeatId',

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { derivedCommands } from '../derived-command.ts';
 import { ai } from './ai.ts';
 import { answer } from './answer.ts';
 import { approvals } from './approvals.ts';
@@ -32,8 +33,7 @@ import { usage } from './usage.ts';
 import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
 
-/** In the order help shows them. */
-export const COMMANDS: readonly Command[] = [
+const WRITTEN: readonly Command[] = [
   start,
   run,
   runs,
@@ -65,6 +65,7 @@ export const COMMANDS: readonly Command[] = [
   credentials,
   ai,
   connectors,
-  keys,
-  doctor,
 ];
+
+/** In the order help shows them. */
+export const COMMANDS: readonly Command[] = [...WRITTEN, ...derivedCommands(WRITTEN), keys, doctor];

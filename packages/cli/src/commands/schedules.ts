@@ -1,5 +1,4 @@
-import { type CreateScheduleRequest, given, type Schedule } from '@gantry/protocol';
-import { SCHEDULES } from '@gantry/protocol/tables';
+import { type CreateScheduleRequest, given, type Schedule, schedulesWire } from '@gantry/protocol';
 import type { Args } from '../args.ts';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
@@ -59,9 +58,7 @@ async function next(call: Call, word = ''): Promise<void> {
 const line = ({ scheduleId, status, nextFireAt }: Schedule): string =>
   `${scheduleId} ${status}${nextFireAt === undefined ? '' : `, next ${nextFireAt}`}`;
 
-export const schedules = resourceCommand<Schedule, 'pause' | 'resume'>({
-  table: SCHEDULES,
-  of: (client) => client.schedules,
+export const schedules = resourceCommand<Schedule>(schedulesWire, {
   summary: 'start runs at set times',
   details:
     '`add` takes a cron expression of 5 or 6 fields, --at or --in. `next` also takes a cron expression that no\n' +
@@ -83,7 +80,6 @@ export const schedules = resourceCommand<Schedule, 'pause' | 'resume'>({
       print(call, made, `${line(made)}\n`);
     },
   },
-  verbs: ['pause', 'resume'],
   line,
   actions: { next: { takes: '<scheduleId>', act: next } },
   options: {

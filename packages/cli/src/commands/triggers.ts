@@ -6,9 +6,9 @@ import {
   type TriggerPurpose,
   type TriggerSource,
   type TriggerSubscription,
+  triggerSubscriptionsWire,
   VERIFICATION_MODES,
 } from '@gantry/protocol';
-import { TRIGGER_SUBSCRIPTIONS } from '@gantry/protocol/tables';
 import type { Args } from '../args.ts';
 import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
@@ -86,11 +86,9 @@ async function show(call: Call, subscriptionId = ''): Promise<void> {
 
 type Trigger = TriggerSubscription & Partial<TriggerPurpose>;
 
-export const triggers = resourceCommand<Trigger, 'pause' | 'resume', TriggerDelivery>({
+export const triggers = resourceCommand<Trigger, TriggerDelivery>(triggerSubscriptionsWire, {
   name: 'triggers',
   id: 'triggerId',
-  table: TRIGGER_SUBSCRIPTIONS,
-  of: (client) => client.triggers,
   summary: 'start runs from external events, or from messages of a topic',
   details:
     'Senders sign each event with the secret that `add` prints once; docs/triggers.md says how.\n' +
@@ -108,8 +106,6 @@ export const triggers = resourceCommand<Trigger, 'pause' | 'resume', TriggerDeli
   none: 'No triggers yet. Add one: gantry triggers add WORKFLOW',
   add: { takes: '<workflow>', act: add },
   show,
-  verbs: ['pause', 'resume'],
-  line: ({ subscriptionId, state }) => `${subscriptionId} ${state}`,
   deliveries: DELIVERIES,
   options: {
     source: option('S', `${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`, { of: ['add'] }),

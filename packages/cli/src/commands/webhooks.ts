@@ -1,5 +1,4 @@
-import { given, type WebhookDelivery, type WebhookSubscription } from '@gantry/protocol';
-import { WEBHOOKS } from '@gantry/protocol/tables';
+import { given, type WebhookDelivery, type WebhookSubscription, webhooksWire } from '@gantry/protocol';
 import { flag, option } from '../command.ts';
 import { print, printSecret } from '../output.ts';
 import { resourceCommand, sentColumns } from '../resource-command.ts';
@@ -12,9 +11,7 @@ function stateOf({ state, circuit, circuitOpenUntil }: WebhookSubscription): str
   return circuit === 'open' ? `held until ${circuitOpenUntil ?? 'its next try'}` : 'active';
 }
 
-export const webhooks = resourceCommand<WebhookSubscription, 'resume', WebhookDelivery>({
-  table: WEBHOOKS,
-  of: (client) => client.webhooks,
+export const webhooks = resourceCommand<WebhookSubscription, WebhookDelivery>(webhooksWire, {
   summary: 'send the events of runs to a URL',
   details:
     'Every event is signed with the secret that `add` prints once.\n' +
@@ -47,8 +44,6 @@ export const webhooks = resourceCommand<WebhookSubscription, 'resume', WebhookDe
       );
     },
   },
-  verbs: ['resume'],
-  line: ({ webhookId, state }) => `${webhookId} ${state}`,
   deliveries: {
     states: ['pending', 'delivered', 'failed', 'dead'],
     columns: sentColumns({ EVENT: 'type', SOURCE: ({ runId, heartbeatId }) => runId ?? heartbeatId }),

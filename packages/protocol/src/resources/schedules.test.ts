@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/schema';
-import { HEARTBEAT_CAPABILITY, HeartbeatEvaluated, HeartbeatStateChanged } from './heartbeat.ts';
-import { CreateScheduleRequest, Instant, SCHEDULING_CAPABILITY } from './schedule.ts';
-import { publicValidator, skipWithoutPublicData } from './testing/public-schemas.ts';
+import { publicValidator, skipWithoutPublicData } from '../testing/public-schemas.ts';
+import { HEARTBEAT_CAPABILITY, HeartbeatEvaluated, HeartbeatStateChanged } from './heartbeats.ts';
+import { CreateScheduleRequest, Instant, SCHEDULING_CAPABILITY } from './schedules.ts';
 
 test('a time needs an offset', () => {
   for (const good of ['2027-01-31T08:00Z', '2027-01-31T08:00:00.125+01:00'])

@@ -1,9 +1,8 @@
 /** Time-based run initiation (host.scheduling): requests and responses. */
 import Type, { type Static } from 'typebox';
-import { CreateRunRequest } from './run.ts';
-import { closedObject, INSTANT_PATTERN, optional, Values } from './schema.ts';
-import { SCHEDULES } from './tables.ts';
-import { wire } from './wire.ts';
+import { CreateRunRequest } from '../run.ts';
+import { closedObject, INSTANT_PATTERN, optional, Values } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const SCHEDULE_LIMITS = {
   perTenantMax: 1_000,
@@ -121,19 +120,27 @@ const Count = optional(Type.Integer({ minimum: 1, maximum: SCHEDULE_LIMITS.times
 export const PreviewRequest = closedObject({ cron: Cron, timezone: optional(Timezone), count: Count });
 export const FireTimes = Type.Object({ times: Type.Array(Type.String()) });
 
-export const schedulesWire = wire(SCHEDULES, {
-  about: 'Start runs of a workflow by the clock',
-  scopes: { read: ['runs:read'], write: ['runs:create'] },
-  input: CreateScheduleRequest,
-  view: Schedule,
-  methods: {
-    pause: { about: 'Skip the ticks of a schedule until it is resumed', in: closedObject({}) },
-    resume: { about: 'Let a paused schedule fire again', in: closedObject({}) },
-    next: {
-      about: 'The next fire times of a schedule',
-      in: closedObject({ count: Count }),
-      out: FireTimes,
-    },
-    preview: { about: 'The next fire times of a cron expression', in: PreviewRequest, out: FireTimes },
+export const schedulesWire = wire(
+  {
+    path: 'schedules',
+    id: 'scheduleId',
+    item: { pause: 'write', resume: 'write', next: 'read' },
+    all: { preview: 'read' },
   },
-});
+  {
+    about: 'Start runs of a workflow by the clock',
+    scopes: { read: ['runs:read'], write: ['runs:create'] },
+    input: CreateScheduleRequest,
+    view: Schedule,
+    methods: {
+      pause: { about: 'Skip the ticks of a schedule until it is resumed', in: closedObject({}) },
+      resume: { about: 'Let a paused schedule fire again', in: closedObject({}) },
+      next: {
+        about: 'The next fire times of a schedule',
+        in: closedObject({ count: Count }),
+        out: FireTimes,
+      },
+      preview: { about: 'The next fire times of a cron expression', in: PreviewRequest, out: FireTimes },
+    },
+  },
+);

@@ -1,8 +1,7 @@
 /** Connectors, which send messages of runs: the requests and responses of their API. */
 import Type, { type Static } from 'typebox';
-import { Count, closedObject, optional, page, Time } from './schema.ts';
-import { CONNECTORS } from './tables.ts';
-import { wire } from './wire.ts';
+import { Count, closedObject, optional, page, Time } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const CONNECTOR_LIMITS = {
   perTenantMax: 200,
@@ -87,31 +86,38 @@ export const ConnectorCheck = Type.Object({
 });
 export type ConnectorCheck = Static<typeof ConnectorCheck>;
 
-export const connectorsWire = wire(CONNECTORS, {
-  about: 'Add a connector that sends messages of runs',
-  scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
-  input: CreateConnectorRequest,
-  view: Connector,
-  methods: {
-    check: {
-      about: 'Check whether it can send; no message is sent',
-      in: closedObject({}),
-      out: ConnectorCheck,
-    },
-    reconnect: { about: 'Accept messages again after its credential was corrected', in: closedObject({}) },
-    resend: {
-      about: 'Resend a message that was cancelled',
-      in: closedObject({ deliveryId: Type.String({ minLength: 1, maxLength: 128 }) }),
-      out: MessageDelivery,
-      accepted: true,
-    },
-    deliveries: {
-      about: 'What became of its messages, newest first',
-      in: closedObject({
-        state: optional(Type.Enum([...MESSAGE_STATES])),
-        ...page,
-      }),
-      out: Type.Object({ deliveries: Type.Array(MessageDelivery), nextCursor: optional(Type.String()) }),
+export const connectorsWire = wire(
+  {
+    path: 'connectors',
+    id: 'connectorId',
+    item: { check: 'read', reconnect: 'write', resend: 'write', deliveries: 'read' },
+  },
+  {
+    about: 'Add a connector that sends messages of runs',
+    scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
+    input: CreateConnectorRequest,
+    view: Connector,
+    methods: {
+      check: {
+        about: 'Check whether it can send; no message is sent',
+        in: closedObject({}),
+        out: ConnectorCheck,
+      },
+      reconnect: { about: 'Accept messages again after its credential was corrected', in: closedObject({}) },
+      resend: {
+        about: 'Resend a message that was cancelled',
+        in: closedObject({ deliveryId: Type.String({ minLength: 1, maxLength: 128 }) }),
+        out: MessageDelivery,
+        accepted: true,
+      },
+      deliveries: {
+        about: 'What became of its messages, newest first',
+        in: closedObject({
+          state: optional(Type.Enum([...MESSAGE_STATES])),
+          ...page,
+        }),
+        out: Type.Object({ deliveries: Type.Array(MessageDelivery), nextCursor: optional(Type.String()) }),
+      },
     },
   },
-});
+);

@@ -3,9 +3,8 @@
  * deleted by expiry.
  */
 import Type, { type Static } from 'typebox';
-import { closedObject, Time } from './schema.ts';
-import { ACTS } from './tables.ts';
-import { wire } from './wire.ts';
+import { closedObject, Time } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const ActType = Type.Enum(['secret.resolved', 'credential.resolved']);
 export type ActType = Static<typeof ActType>;
@@ -24,11 +23,14 @@ export const Act = Type.Object({
 });
 export type Act = Static<typeof Act>;
 
-export const actsWire = wire(ACTS, {
-  about: 'What was done with secrets, newest first',
-  scopes: { read: ['audit:read'], write: ['audit:read'] },
-  input: closedObject({}),
-  view: Act,
-  own: ['create', 'remove'],
-  methods: {},
-});
+export const actsWire = wire(
+  { path: 'acts', id: 'actId' },
+  {
+    about: 'What was done with secrets, newest first',
+    scopes: { read: ['audit:read'], write: ['audit:read'] },
+    input: closedObject({}),
+    view: Act,
+    own: ['create', 'remove'],
+    methods: {},
+  },
+);

@@ -1,8 +1,7 @@
 /** OAuth connections to external services: the operator's clients, and the authorizations of users. */
 import Type, { type Static } from 'typebox';
-import { closedObject, optional, Texts, Time } from './schema.ts';
-import { CONNECTIONS, OAUTH_CLIENTS } from './tables.ts';
-import { wire } from './wire.ts';
+import { closedObject, optional, Texts, Time } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const CONNECTION_LIMITS = {
   clientsPerTenantMax: 200,
@@ -47,15 +46,22 @@ export const OAuthClient = Type.Object({
 });
 export type OAuthClient = Static<typeof OAuthClient>;
 
-export const oauthClientsWire = wire(OAUTH_CLIENTS, {
-  about: 'Configure the OAuth client of this host at a provider; its secret is never shown',
-  scopes: { read: ['credentials:manage'], write: ['keys:manage', 'credentials:manage'] },
-  listed: CONNECTION_LIMITS.clientsPerTenantMax,
-  input: ConfigureOAuthClientRequest,
-  view: OAuthClient,
-  own: ['create'],
-  methods: {},
-});
+export const oauthClientsWire = wire(
+  {
+    path: 'oauth-clients',
+    list: 'clients',
+    id: 'provider',
+  },
+  {
+    about: 'Configure the OAuth client of this host at a provider; its secret is never shown',
+    scopes: { read: ['credentials:manage'], write: ['keys:manage', 'credentials:manage'] },
+    listed: CONNECTION_LIMITS.clientsPerTenantMax,
+    input: ConfigureOAuthClientRequest,
+    view: OAuthClient,
+    own: ['create'],
+    methods: {},
+  },
+);
 
 const Access = Type.Enum(['read', 'write']);
 /** Who may use it: the principal that connected, or its whole workspace. */
@@ -101,12 +107,18 @@ export const Connecting = Type.Object({
 });
 export type Connecting = Static<typeof Connecting>;
 
-export const connectionsWire = wire(CONNECTIONS, {
-  about: 'Connect this host to an outside service',
-  scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
-  input: ConnectRequest,
-  created: Connecting,
-  view: Connection,
-  own: ['create', 'remove'],
-  methods: {},
-});
+export const connectionsWire = wire(
+  {
+    path: 'connections',
+    id: 'connectionId',
+  },
+  {
+    about: 'Connect this host to an outside service',
+    scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
+    input: ConnectRequest,
+    created: Connecting,
+    view: Connection,
+    own: ['create', 'remove'],
+    methods: {},
+  },
+);

@@ -1,8 +1,7 @@
 /** Failed work, kept for inspection. */
 import Type, { type Static } from 'typebox';
-import { Count, closedObject, optional, Positive, Text, Time } from './schema.ts';
-import { DEAD_LETTERS } from './tables.ts';
-import { wire } from './wire.ts';
+import { Count, closedObject, optional, Positive, Text, Time } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const DEAD_LETTER_EVENT_PAYLOADS = {
   /** Precedes `run.failed`: all retries of a node have failed. */
@@ -63,21 +62,29 @@ export const DeadLetterRetry = Type.Union([
 ]);
 export type DeadLetterRetry = Static<typeof DeadLetterRetry>;
 
-export const deadLettersWire = wire(DEAD_LETTERS, {
-  about: 'Runs, events and ticks of schedules that failed for good',
-  scopes: { read: ['runs:read'], write: ['runs:cancel'] },
-  input: Type.Never(),
-  view: DeadLetter,
-  gone: true,
-  own: ['create'],
-  methods: {
-    retry: {
-      about:
-        'Deliver a dead event again, fork a dead run before the node that failed, or fire a schedule now',
-      in: closedObject({}),
-      out: DeadLetterRetry,
-      accepted: true,
-      scopes: ['runs:create', 'runs:read'],
+export const deadLettersWire = wire(
+  {
+    path: 'dead-letters',
+    list: 'deadLetters',
+    id: 'deadLetterId',
+    item: { retry: 'write' },
+  },
+  {
+    about: 'Runs, events and ticks of schedules that failed for good',
+    scopes: { read: ['runs:read'], write: ['runs:cancel'] },
+    input: Type.Never(),
+    view: DeadLetter,
+    gone: true,
+    own: ['create'],
+    methods: {
+      retry: {
+        about:
+          'Deliver a dead event again, fork a dead run before the node that failed, or fire a schedule now',
+        in: closedObject({}),
+        out: DeadLetterRetry,
+        accepted: true,
+        scopes: ['runs:create', 'runs:read'],
+      },
     },
   },
-});
+);

@@ -1,9 +1,8 @@
 /** Runs started by external events (trigger bridge): requests and responses. */
 import Type, { type Static } from 'typebox';
-import type { Json, JsonObject } from './json.ts';
-import { Count, closedObject, optional, page, Time } from './schema.ts';
-import { TRIGGER_SUBSCRIPTIONS } from './tables.ts';
-import { wire } from './wire.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { Count, closedObject, optional, page, Time } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const TRIGGER_LIMITS = {
   perTenantMax: 1_000,
@@ -249,37 +248,46 @@ export interface QueueTriggerEvent extends JsonObject {
 /** The event of a delivery. */
 export type TriggerEvent = IngestedEvent | QueueTriggerEvent;
 
-export const triggerSubscriptionsWire = wire(TRIGGER_SUBSCRIPTIONS, {
-  about: 'Start runs from outside events; the secret that signs them is shown once',
-  scopes: { read: ['webhooks:manage'], write: ['webhooks:manage'] },
-  listed: TRIGGER_LIMITS.perTenantMax,
-  input: TriggerSubscriptionRegistration,
-  created: Type.Union([TriggerSubscriptionCreated, QueueSubscriptionCreated]),
-  view: TriggerSubscription,
-  gone: true,
-  own: ['create', 'remove', 'rotate-secret'],
-  methods: {
-    pause: { about: 'Stop accepting events', in: closedObject({}) },
-    resume: { about: 'Accept events again, also after a failure', in: closedObject({}) },
-    'rotate-secret': {
-      about: 'Replace the secret; the new one is shown once',
-      in: closedObject({}),
-      out: TriggerBinding,
-    },
-    deliveries: {
-      about: 'What became of the events of a subscription, newest first',
-      in: closedObject({
-        ...page,
-      }),
-      out: Type.Object({
-        ...TriggerPurpose.properties,
-        deliveries: Type.Array(TriggerDelivery),
-        /** The latest changes, newest first. */
-        stateChanges: Type.Array(TriggerStateChange),
-        nextCursor: optional(Type.String()),
-        /** For a queue: why no messages arrive at the moment. */
-        problem: optional(Type.String()),
-      }),
+export const triggerSubscriptionsWire = wire(
+  {
+    path: 'trigger-subscriptions',
+    url: '/v1/trigger-subscriptions',
+    list: 'subscriptions',
+    id: 'subscriptionId',
+    item: { pause: 'write', resume: 'write', 'rotate-secret': 'write', deliveries: 'read' },
+  },
+  {
+    about: 'Start runs from outside events; the secret that signs them is shown once',
+    scopes: { read: ['webhooks:manage'], write: ['webhooks:manage'] },
+    listed: TRIGGER_LIMITS.perTenantMax,
+    input: TriggerSubscriptionRegistration,
+    created: Type.Union([TriggerSubscriptionCreated, QueueSubscriptionCreated]),
+    view: TriggerSubscription,
+    gone: true,
+    own: ['create', 'remove', 'rotate-secret'],
+    methods: {
+      pause: { about: 'Stop accepting events', in: closedObject({}) },
+      resume: { about: 'Accept events again, also after a failure', in: closedObject({}) },
+      'rotate-secret': {
+        about: 'Replace the secret; the new one is shown once',
+        in: closedObject({}),
+        out: TriggerBinding,
+      },
+      deliveries: {
+        about: 'What became of the events of a subscription, newest first',
+        in: closedObject({
+          ...page,
+        }),
+        out: Type.Object({
+          ...TriggerPurpose.properties,
+          deliveries: Type.Array(TriggerDelivery),
+          /** The latest changes, newest first. */
+          stateChanges: Type.Array(TriggerStateChange),
+          nextCursor: optional(Type.String()),
+          /** For a queue: why no messages arrive at the moment. */
+          problem: optional(Type.String()),
+        }),
+      },
     },
   },
-});
+);

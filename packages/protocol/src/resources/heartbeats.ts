@@ -1,8 +1,7 @@
 /** Predicate-gated polling (host.heartbeat): requests, responses and events. */
 import Type, { type Static } from 'typebox';
-import { closedObject, optional, Text, Values } from './schema.ts';
-import { HEARTBEATS } from './tables.ts';
-import { wire } from './wire.ts';
+import { closedObject, optional, Text, Values } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 const WorkflowId = Type.String({ minLength: 1, maxLength: 128 });
 
@@ -76,20 +75,27 @@ export const Heartbeat = Type.Object({
 });
 export type Heartbeat = Static<typeof Heartbeat>;
 
-export const heartbeatsWire = wire(HEARTBEATS, {
-  about: 'Watch something by a predicate, and act when it changes',
-  scopes: { read: ['runs:read'], write: ['runs:create'] },
-  listed: HEARTBEAT_LIMITS.perTenantMax,
-  input: CreateHeartbeatRequest,
-  view: Heartbeat,
-  methods: {
-    ticks: {
-      about: 'The latest ticks of a heartbeat: each evaluation, and the changes among them',
-      in: closedObject({
-        before: optional(Type.String({ minLength: 1, maxLength: 128 })),
-        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
-      }),
-      out: Type.Object({ ticks: Type.Array(HeartbeatTick), nextBefore: optional(Type.String()) }),
+export const heartbeatsWire = wire(
+  {
+    path: 'heartbeats',
+    id: 'heartbeatId',
+    item: { ticks: 'read' },
+  },
+  {
+    about: 'Watch something by a predicate, and act when it changes',
+    scopes: { read: ['runs:read'], write: ['runs:create'] },
+    listed: HEARTBEAT_LIMITS.perTenantMax,
+    input: CreateHeartbeatRequest,
+    view: Heartbeat,
+    methods: {
+      ticks: {
+        about: 'The latest ticks of a heartbeat: each evaluation, and the changes among them',
+        in: closedObject({
+          before: optional(Type.String({ minLength: 1, maxLength: 128 })),
+          limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+        }),
+        out: Type.Object({ ticks: Type.Array(HeartbeatTick), nextBefore: optional(Type.String()) }),
+      },
     },
   },
-});
+);

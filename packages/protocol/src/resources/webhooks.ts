@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { Count, closedObject, optional, page, Time } from './schema.ts';
-import { WEBHOOKS } from './tables.ts';
-import { wire } from './wire.ts';
+import { Count, closedObject, optional, page, Time } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const WEBHOOKS_PER_TENANT_MAX = 100;
 
@@ -114,32 +113,41 @@ export const WebhookDelivery = Type.Object({
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
 
-export const webhooksWire = wire(WEBHOOKS, {
-  about: 'Subscribe a URL to events; the secret that signs them is shown once',
-  scopes: { read: ['webhooks:manage'], write: ['webhooks:manage'] },
-  listed: WEBHOOKS_PER_TENANT_MAX,
-  input: RegisterWebhookRequest,
-  created: RegisterWebhookResponse,
-  view: WebhookSubscription,
-  gone: true,
-  own: ['create', 'remove'],
-  methods: {
-    resume: {
-      about: 'Send events again after a failure, with the circuit closed',
-      in: closedObject({}),
-    },
-    'rotate-secret': {
-      about: 'Replace the secret, shown once; the old one signs too for a while',
-      in: RotateWebhookSecretRequest,
-      out: RotatedWebhookSecret,
-    },
-    deliveries: {
-      about: 'List deliveries of a subscription, those of the newest run first',
-      in: closedObject({
-        state: optional(DeliveryState),
-        ...page,
-      }),
-      out: Type.Object({ deliveries: Type.Array(WebhookDelivery), nextCursor: optional(Type.String()) }),
+export const webhooksWire = wire(
+  {
+    path: 'webhooks',
+    url: '/v1/webhooks',
+    alsoListed: 'subscriptions',
+    id: 'webhookId',
+    item: { resume: 'write', 'rotate-secret': 'write', deliveries: 'read' },
+  },
+  {
+    about: 'Subscribe a URL to events; the secret that signs them is shown once',
+    scopes: { read: ['webhooks:manage'], write: ['webhooks:manage'] },
+    listed: WEBHOOKS_PER_TENANT_MAX,
+    input: RegisterWebhookRequest,
+    created: RegisterWebhookResponse,
+    view: WebhookSubscription,
+    gone: true,
+    own: ['create', 'remove'],
+    methods: {
+      resume: {
+        about: 'Send events again after a failure, with the circuit closed',
+        in: closedObject({}),
+      },
+      'rotate-secret': {
+        about: 'Replace the secret, shown once; the old one signs too for a while',
+        in: RotateWebhookSecretRequest,
+        out: RotatedWebhookSecret,
+      },
+      deliveries: {
+        about: 'List deliveries of a subscription, those of the newest run first',
+        in: closedObject({
+          state: optional(DeliveryState),
+          ...page,
+        }),
+        out: Type.Object({ deliveries: Type.Array(WebhookDelivery), nextCursor: optional(Type.String()) }),
+      },
     },
   },
-});
+);

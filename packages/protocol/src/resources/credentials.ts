@@ -1,8 +1,7 @@
 /** Credentials: the requests and responses of their API. A value can be written, but never read. */
 import Type, { type Static } from 'typebox';
-import { closedObject, optional, Positive, Time } from './schema.ts';
-import { CREDENTIALS } from './tables.ts';
-import { wire } from './wire.ts';
+import { closedObject, optional, Positive, Time } from '../schema.ts';
+import { wire } from '../wire.ts';
 
 export const CREDENTIAL_LIMITS = {
   perTenantMax: 100_000,
@@ -108,21 +107,28 @@ export const Credential = Type.Object({
 });
 export type Credential = Static<typeof Credential>;
 
-export const credentialsWire = wire(CREDENTIALS, {
-  about: 'Store a credential; its value is never shown',
-  scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
-  input: CreateCredentialRequest,
-  view: Credential,
-  methods: {
-    rotate: {
-      about: 'Replace the value; the old one can be used too for a while',
-      in: RotateCredentialRequest,
-    },
-    share: { about: 'Let another workspace or principal use it; nothing is copied', in: CredentialShare },
-    unshare: { about: 'End the access that share gave', in: CredentialShare },
-    revoke: { about: 'Revoke all its values permanently', in: closedObject({}) },
+export const credentialsWire = wire(
+  {
+    path: 'credentials',
+    id: 'ref',
+    item: { rotate: 'write', share: 'write', unshare: 'write', revoke: 'write' },
   },
-});
+  {
+    about: 'Store a credential; its value is never shown',
+    scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
+    input: CreateCredentialRequest,
+    view: Credential,
+    methods: {
+      rotate: {
+        about: 'Replace the value; the old one can be used too for a while',
+        in: RotateCredentialRequest,
+      },
+      share: { about: 'Let another workspace or principal use it; nothing is copied', in: CredentialShare },
+      unshare: { about: 'End the access that share gave', in: CredentialShare },
+      revoke: { about: 'Revoke all its values permanently', in: closedObject({}) },
+    },
+  },
+);
 
 /** One step of the rotation to a new root key of the database. */
 export const RekeyStep = Type.Object({
