@@ -13,6 +13,11 @@ export interface CredentialTerms {
   readonly credential?: EgressCredential | undefined;
   /** Called with every decision about the credential, before anything is sent. */
   readonly onDecision?: ((decision: EgressDecision) => void | Promise<void>) | undefined;
+  /**
+   * Decides about secrets in the request itself, for each destination, before its name is resolved. Undefined if there
+   * are none.
+   */
+  readonly inspect?: ((url: string, request: Outgoing) => Promise<EgressDecision | undefined>) | undefined;
 }
 
 export interface CredentialJudge extends Pick<AudiencePolicy, 'outOfAudience'> {
@@ -34,6 +39,18 @@ const DENIED: Partial<Record<NonNullable<EgressDecision['reason']>, string>> = {
   expired: 'was not called: the credential has expired.',
   'provenance-unevaluable': 'was not called: the credential has no audience that can be judged.',
 };
+
+/** Rejects if the request itself contains a secret that may not be sent there. */
+export async function assertMayCarry(
+  { inspect, onDecision }: Pick<CredentialTerms, 'inspect' | 'onDecision'>,
+  url: string,
+  request: Outgoing,
+): Promise<void> {
+  const decided = await inspect?.(url, request);
+  if (!decided) return;
+  await onDecision?.(decided);
+  if (decided.decision !== 'allowed') throw new EgressError(denialOf(decided));
+}
 
 export class CarriedCredential {
   readonly #credential: EgressCredential;

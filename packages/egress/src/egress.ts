@@ -114,7 +114,9 @@ export function createEgress(options: EgressOptions): Egress {
     const judge = (url: string) => judgeUrl(url, tenant || DEFAULT_TENANT);
     const interrupted = interruption({ timeoutMs: TIMEOUT_MS, ...terms });
     const bounds = { bytesMax, redirectsMax, sensitiveHeaders, onSend };
-    return { ...interrupted, ...bounds, judge, lookup, namedLookup, lookups, lines, tenant, credential };
+    const { inspect, onDecision } = terms;
+    const secrets = { credential, inspect, onDecision };
+    return { ...interrupted, ...bounds, judge, lookup, namedLookup, lookups, lines, tenant, ...secrets };
   };
   const sending =
     <Body>(take: (answer: Answer, done: () => void) => Promise<Body>) =>

@@ -1,5 +1,5 @@
 import type * as Undici from 'undici';
-import type { CarriedCredential } from './carried-credential.ts';
+import { assertMayCarry, type CarriedCredential, type CredentialTerms } from './carried-credential.ts';
 import { connect } from './connect.ts';
 import type { EgressResponse } from './egress.ts';
 import { EgressError, egressError } from './error.ts';
@@ -12,7 +12,7 @@ import { follow, redirectOf } from './redirect.ts';
 import { type ResolveOptions, resolve } from './resolve.ts';
 import type { Judgement, Target } from './target.ts';
 
-export interface Guard extends ResolveOptions, Interruption {
+export interface Guard extends ResolveOptions, Interruption, Pick<CredentialTerms, 'inspect' | 'onDecision'> {
   readonly credential: CarriedCredential | undefined;
   readonly lines: KeptLines;
   readonly bytesMax: number;
@@ -60,6 +60,7 @@ export class GuardedRequest<Body> {
 
   async #hop(url: string, message: Outgoing, followed: number): Promise<Answered<Body>> {
     const { credential, redirectsMax, sensitiveHeaders } = this.#guard;
+    if (this.#guard.judge(url).allowed) await assertMayCarry(this.#guard, url, message);
     const { target, addresses } = await (credential?.guarding(url, () => this.#find(url)) ?? this.#find(url));
     const sent = credential ? await credential.attach(target.url, message) : message;
     const answer = await this.#exchange(target, addresses, sent);

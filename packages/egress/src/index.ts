@@ -4,6 +4,7 @@ export {
   decideEgress,
   type EgressCredential,
   type EgressDecision,
+  egressDecision,
   isAudience,
 } from './audience.ts';
 export {
@@ -16,7 +17,7 @@ export {
 } from './egress.ts';
 export { EgressError, type EgressReason, egressError } from './error.ts';
 export { egressFetch, type FetchTerms } from './fetch.ts';
-export { callerHeaders, METHODS } from './outgoing.ts';
+export { callerHeaders, METHODS, type Outgoing } from './outgoing.ts';
 export { type EgressPolicy, type EgressPurpose, PUBLIC_POLICY } from './policy.ts';
 export { createEgressByPurpose, type EgressByPurpose } from './purposes.ts';
 export type { Lookup } from './resolve.ts';

@@ -131,7 +131,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     ...base,
     masterKey,
     secrets: secretsPort(credentials),
-    credentials: httpCredentials(credentials, redactions, settings),
+    credentials: httpCredentials({ ...base, credentials }),
     tools: createToolCalls(base),
     publicUrl: () => address.known(),
     messages: { dispatch: (...message) => services.messaging.messages.dispatch(...message) },

@@ -25,6 +25,8 @@ export interface CredentialUse {
   readonly placement?: { readonly header: string; readonly prefix: string };
 }
 
+export type CredentialReach = Pick<EgressCredential, 'provenance' | 'apiHosts'>;
+
 /** OAuth tokens are renewed before they expire, and once when they are rejected. */
 export interface TokenRenewal {
   fresh(stored: StoredCredential): Promise<StoredCredential>;
@@ -95,6 +97,13 @@ export function createCredentials(options: CredentialsOptions) {
       const current = withNewest(await tokens.fresh(one.stored));
       const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), bound);
       return { ...(await sendable(current, bound)), renew };
+    },
+    /** The destinations of a credential. Null if it may not be sent any longer. */
+    async reach(tenant: string, id: string): Promise<CredentialReach | null> {
+      const stored = await readRecord(store.entries, credentials, tenant, id);
+      if (!stored || stored.record.revokedAt !== undefined) return null;
+      const apiHosts = stored.record.kind === 'oauth2' ? await tokens.apiHostsOf(stored) : null;
+      return { provenance: provenanceOf(stored, newest(stored.record)), ...(apiHosts && { apiHosts }) };
     },
     /** For pack code: see `reveal.ts`. */
     async reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed> {

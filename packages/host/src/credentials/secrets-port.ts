@@ -2,8 +2,8 @@
 import { isoTime } from '@gantry/protocol';
 import type { HttpCredentials, SecretsPort } from '@gantry/surfaces';
 import { holdsSecret } from '../redaction/holds-secret.ts';
-import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
+import { type CarriedSecretsOptions, carriedSecrets } from './carried-secrets.ts';
 import type { Credentials } from './credentials.ts';
 
 export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): SecretsPort => ({
@@ -19,13 +19,18 @@ export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): Sec
   },
 });
 
-export const httpCredentials = (
-  credentials: () => Pick<Credentials, 'open'>,
-  redactions: Pick<Redactions, 'of'>,
-  { outOfAudience }: Pick<Settings, 'outOfAudience'>,
-): HttpCredentials => ({
+interface HttpCredentialsOptions extends CarriedSecretsOptions {
+  readonly credentials: () => Pick<Credentials, 'open' | 'reach'>;
+  readonly settings: Pick<Settings, 'outOfAudience'>;
+}
+
+export const httpCredentials = (options: HttpCredentialsOptions): HttpCredentials => ({
   open: ({ runId, ...owner }, ref, placement) =>
-    credentials().open(owner, ref, { runId, ...(placement && { placement }) }),
-  isIssued: (tenant, value) => holdsSecret(redactions.of(tenant), value),
-  decisions: ['allowed', 'denied', ...(outOfAudience === 'downgrade' ? (['downgraded'] as const) : [])],
+    options.credentials().open(owner, ref, { runId, ...(placement && { placement }) }),
+  isIssued: (tenant, value) => holdsSecret(options.redactions.of(tenant), value),
+  inspect: carriedSecrets(options),
+  decisions:
+    options.settings.outOfAudience === 'downgrade'
+      ? ['allowed', 'denied', 'downgraded']
+      : ['allowed', 'denied'],
 });

@@ -41,8 +41,8 @@ export class ValueSet {
 
   /** False if the limit is reached. */
   keep(secret: SecretValue): boolean {
-    if (this.#kept.has(secret.value)) return true;
-    if (this.#kept.characters + charactersOf(secret.value) > CHARACTERS_MAX) return false;
+    if (this.#kept.has(secret)) return true;
+    if (this.#kept.charactersWith(secret) > CHARACTERS_MAX) return false;
     this.#kept.add(secret);
     this.#fresh.push(secret);
     return true;
@@ -54,7 +54,7 @@ export class ValueSet {
   }
 
   add(secret: SecretValue): void {
-    const isNew = !this.#opened.has(secret.value) && !this.#kept.has(secret.value);
+    const isNew = !this.#opened.has(secret) && !this.#kept.has(secret);
     // Also moves a known value to the end, so that it is dropped last.
     this.#opened.add(secret);
     if (isNew) this.#fresh.push(secret);
@@ -87,20 +87,26 @@ export class ValueSet {
   }
 }
 
-/** Secrets by their values, in the order in which they were added. */
+/** Secrets by their values, in the order in which they were added. Several credentials may have the same value. */
 class Secrets {
-  readonly #secrets = new Map<string, SecretValue>();
+  readonly #secrets = new Map<string, readonly SecretValue[]>();
   characters = 0;
 
-  has(value: string): boolean {
-    return this.#secrets.has(value);
+  has({ value, label }: SecretValue): boolean {
+    return this.#of(value).some((other) => other.label === label);
   }
 
   add(secret: SecretValue): void {
-    const { value } = secret;
+    const { value, label } = secret;
+    const others = this.#of(value).filter((other) => other.label !== label);
     this.remove(value);
-    this.#secrets.set(value, secret);
+    this.#secrets.set(value, [...others, secret]);
     this.characters += charactersOf(value);
+  }
+
+  /** If it is added. */
+  charactersWith({ value }: SecretValue): number {
+    return this.characters + (this.#secrets.has(value) ? 0 : charactersOf(value));
   }
 
   dropTo(charactersMax: number): void {
@@ -111,12 +117,16 @@ class Secrets {
   }
 
   values(): SecretValue[] {
-    return [...this.#secrets.values()];
+    return [...this.#secrets.values()].flat();
   }
 
   remove(value: string): boolean {
     const isThere = this.#secrets.delete(value);
     if (isThere) this.characters -= charactersOf(value);
     return isThere;
+  }
+
+  #of(value: string): readonly SecretValue[] {
+    return this.#secrets.get(value) ?? [];
   }
 }

@@ -4,7 +4,7 @@ import { Automaton } from './automaton.ts';
 import { formsOf } from './forms.ts';
 import { partsOf } from './parts.ts';
 import { FormStream } from './stream.ts';
-import { type Form, ROOT } from './trie.ts';
+import { ROOT } from './trie.ts';
 
 export interface Redactor {
   /** True if there is nothing to search for. */
@@ -14,7 +14,7 @@ export interface Redactor {
   /** Includes keys and numbers. Returns the same value if it contains no form. */
   redactJson<T extends Json>(value: T): T;
   contains(value: Json): boolean;
-  /** The secrets of which the value contains a form. */
+  /** The secrets of which the value contains a form. Not those whose form is the end of a longer one. */
   found(value: Json): ReadonlySet<SecretValue>;
   /** For text that arrives in chunks: holds back only characters that may become a form. */
   stream(): RedactedStream;
@@ -48,11 +48,15 @@ export const EMPTY_REDACTOR: Redactor = {
 };
 
 export function createRedactor(values: Iterable<SecretValue>): Redactor {
-  const forms: Form[] = [];
+  const forms = new Map<string, SecretValue[]>();
   for (const secret of values)
-    for (const part of [secret.value, ...partsOf(secret.value)])
-      for (const text of formsOf(part)) forms.push({ text, secret });
-  return forms.length === 0 ? EMPTY_REDACTOR : new FormRedactor(new Automaton(forms));
+    for (const text of new Set([secret.value, ...partsOf(secret.value)].flatMap(formsOf))) {
+      const secrets = forms.get(text);
+      if (secrets) secrets.push(secret);
+      else forms.set(text, [secret]);
+    }
+  if (forms.size === 0) return EMPTY_REDACTOR;
+  return new FormRedactor(new Automaton(Array.from(forms, ([text, secrets]) => ({ text, secrets }))));
 }
 
 class FormRedactor implements Redactor {
@@ -90,7 +94,9 @@ class FormRedactor implements Redactor {
   found(value: Json): ReadonlySet<SecretValue> {
     const secrets = new Set<SecretValue>();
     for (const text of textsOf(value))
-      this.#automaton.scan(text, 0, ROOT, (_, { secret }) => void secrets.add(secret));
+      this.#automaton.scan(text, 0, ROOT, (_, { secrets: all }) => {
+        for (const secret of all) secrets.add(secret);
+      });
     return secrets;
   }
 

@@ -39,13 +39,13 @@ export class FormStream {
 
   /** The text was cut within a form: its beginning is replaced too. */
   endWithin(): string {
-    this.#add(this.#held.length, { text: this.#held, secret: PART });
+    this.#add(this.#held.length, { text: this.#held, secrets: [PART] });
     return this.end();
   }
 
   /** The mark names the form that starts first; of several, the longest. */
-  #add(end: number, { text, secret: { label } }: Form): void {
-    let span: Span = { start: end - text.length, end, label, isMarked: false };
+  #add(end: number, { text, secrets: [secret] }: Form): void {
+    let span: Span = { start: end - text.length, end, label: secret!.label, isMarked: false };
     for (let last = this.#spans.at(-1); last && last.end > span.start; last = this.#spans.at(-1)) {
       this.#spans.pop();
       if (last.start < span.start || last.isMarked) span = { ...last, end };

@@ -3,7 +3,8 @@ import type { SecretValue } from './redactor.ts';
 
 export interface Form {
   readonly text: string;
-  readonly secret: SecretValue;
+  /** All that have this form; the first one names it in the replacement. */
+  readonly secrets: readonly SecretValue[];
 }
 
 export const ROOT = 0;
@@ -18,6 +19,7 @@ export class Trie {
   /** The form that ends here. */
   readonly ends = new Map<number, Form>();
 
+  /** Forms of different texts. */
   constructor(forms: Iterable<Form>) {
     for (const form of forms) this.#add(form);
   }
@@ -31,14 +33,13 @@ export class Trie {
     return this.along[state] === NONE && !this.branches.has(state);
   }
 
-  /** If two secrets have a form in common, the first one is kept. */
   #add(form: Form): void {
     let state = ROOT;
     for (let at = 0; at < form.text.length; at++) {
       const code = form.text.charCodeAt(at);
       state = this.#successor(state, code) ?? this.#grow(state, code);
     }
-    if (!this.ends.has(state)) this.ends.set(state, form);
+    this.ends.set(state, form);
   }
 
   #successor(state: number, code: number): number | undefined {

@@ -1,5 +1,5 @@
 /** The credential that a request names, by reference. Its value is inserted only when the request is sent. */
-import type { EgressCredential, EgressDecision } from '@gantry/egress';
+import type { EgressCredential, EgressDecision, Outgoing } from '@gantry/egress';
 import { invalid, OpenwopError } from '@gantry/protocol';
 import type { ReadCall, SurfaceCaller } from '../../calls/surface-call.ts';
 
@@ -18,6 +18,8 @@ export interface HttpCredentials {
   open(reader: CredentialReader, ref: string, placement?: CredentialPlacement): Promise<EgressCredential>;
   /** Whether a header contains a value that this host issued. */
   isIssued(tenant: string, value: string): boolean;
+  /** Decides about values of credentials in a request of pack code. Undefined if there are none. */
+  inspect(tenant: string, url: string, request: Outgoing): Promise<EgressDecision | undefined>;
   /** The possible decisions about a credential when it is sent. */
   readonly decisions: readonly EgressDecision['decision'][];
 }

@@ -74,15 +74,18 @@ export interface HttpCall extends ReadCall {
   readonly decided?: ((decision: EgressDecision) => void) | undefined;
 }
 
-/**
- * Rejects with `OpenwopError`; with another error only if the outcome of the request is unknown.
- * `credentials`: for requests that may carry credentials; then identity headers must come from them.
- */
+export interface Exchange {
+  readonly egress: Egress;
+  /** For requests that may carry credentials; then identity headers must come from them. */
+  readonly credentials?: HttpCredentials | undefined;
+  readonly inspect?: HttpCredentials['inspect'] | undefined;
+}
+
+/** Rejects with `OpenwopError`; with another error only if the outcome of the request is unknown. */
 export async function exchange(
-  egress: Egress,
+  { egress, credentials, inspect }: Exchange,
   input: HttpInput,
   call: HttpCall,
-  credentials?: HttpCredentials,
 ): Promise<HttpAnswer> {
   const method = methodOf(input);
   const { body, redirect = 'follow' } = input.init ?? {};
@@ -99,7 +102,9 @@ export async function exchange(
       signal,
       timeoutMs: HTTP_LIMITS.requestTimeoutMs,
       maxResponseBytes: HTTP_LIMITS.maxResponseBodyBytes,
-      ...(credential && { credential, onDecision }),
+      onDecision,
+      ...(credential && { credential }),
+      ...(inspect && { inspect: (url, request) => inspect(tenant, url, request) }),
     });
     sent = true;
     return await answerOf(answer, redirect, contentRoom.for(call));

@@ -43,7 +43,10 @@ export const httpSurface = defineSurface({
 
 export function implementHttp(egress: Egress, credentials?: HttpCredentials): ImplementedSurface {
   return httpSurface.implement(
-    { safeFetch: (input, call) => exchange(egress, input, call, credentials) },
+    {
+      safeFetch: (input, call) =>
+        exchange({ egress, credentials, inspect: credentials?.inspect }, input, call),
+    },
     {
       advertises: {
         ssrfGuard: true,
@@ -64,7 +67,7 @@ export const rawFetchSurface = defineSurface({
   journal: 'host',
   consumesSecrets: true,
   limits: {},
-  errors: ['ssrf_blocked', 'fetch_failed', 'effect_in_doubt', 'rate_limited'],
+  errors: ['ssrf_blocked', 'fetch_failed', 'effect_in_doubt', 'rate_limited', 'credential_forbidden'],
   methods: {
     fetch: acts('As `fetch(url, init)`.', HTTP_INPUT, HTTP_OUTPUT, {
       kind: 'response',
@@ -74,8 +77,10 @@ export const rawFetchSurface = defineSurface({
   },
 });
 
-export const openRawFetch: OpenSurface = async ({ egress }) => ({
-  implement: () =>
-    rawFetchSurface.implement({ fetch: (input, call) => exchange(egress.for('raw-fetch'), input, call) }),
+export const openRawFetch: OpenSurface = async ({ egress, credentials }) => ({
+  implement: () => {
+    const terms = { egress: egress.for('raw-fetch'), inspect: credentials?.inspect };
+    return rawFetchSurface.implement({ fetch: (input, call) => exchange(terms, input, call) });
+  },
   backends: [],
 });
