@@ -74,7 +74,7 @@ function named(of: Apis, calls: Calls) {
       /** The secret is shown only once: a repeat of a request whose answer was lost is refused with that reason. */
       register: webhooks.create,
       unregister: webhooks.remove,
-      /** A new secret, shown once; the old one signs too until `previousSecretUntil`. */
+      /** A new secret, shown once; the old one signs too until `previousSecretUntil`. After a lost answer, rotate again. */
       rotateSecret: webhooks['rotate-secret'],
       /** The same event again, as a new delivery. */
       resend(webhookId: string, deliveryId: string): Promise<protocol.WebhookDelivery> {

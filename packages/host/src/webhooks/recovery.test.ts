@@ -1,7 +1,7 @@
 /** Subscriptions that failed for good and come back, and secrets that are replaced. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { WebhookDelivery } from '@gantry/protocol';
 import { receiver, status } from './testing/receiver.ts';
 import { createWorld, finished, type World } from './testing/world.ts';
@@ -53,7 +53,7 @@ test('a durable webhook that failed for good sends again: one by one, and all of
   assert.equal(all.find(({ type }) => type === 'c')?.state, 'delivered');
 });
 
-test('while a new secret replaces the old one both sign, until the overlap ends', async (t) => {
+async function rotatingWorld(t: TestContext) {
   const world = await createWorld(t);
   const { url, got } = await receiver(t);
   const { webhookId, secret: old } = await world.register({ url, events: ['*'] });
@@ -71,6 +71,11 @@ test('while a new secret replaces the old one both sign, until the overlap ends'
       under,
     };
   };
+  return { world, webhookId, old, rotate, signaturesOf };
+}
+
+test('while a new secret replaces the old one both sign, until the overlap ends', async (t) => {
+  const { world, webhookId, old, rotate, signaturesOf } = await rotatingWorld(t);
   const first = await rotate({ overlapSeconds: 60 });
   assert.equal(first.statusCode, 200, first.body);
   const { secret, secretFingerprint, previousSecretUntil } = first.json();
@@ -89,6 +94,32 @@ test('while a new secret replaces the old one both sign, until the overlap ends'
   assert.deepEqual([atOnce.current, atOnce.previous], [atOnce.under(last.secret), undefined]);
   assert.equal((await rotate({ overlapSeconds: 604_801 })).statusCode, 400);
   assert.ok(!world.logged.join('').includes(secret));
+});
+
+test('rotations whose answers were lost leave the secret that the receiver has', async (t) => {
+  const { world, webhookId, old, rotate, signaturesOf } = await rotatingWorld(t);
+  const previousOf = (signatures: Awaited<ReturnType<typeof signaturesOf>>) =>
+    String(signatures.previous).split(', ');
+  for (let lost = 0; lost < 2; lost++) assert.equal((await rotate({})).statusCode, 200);
+  const { secret } = (await rotate({})).json();
+  const third = await signaturesOf(1);
+  assert.equal(third.current, third.under(secret));
+  assert.ok(previousOf(third).includes(third.under(old)));
+
+  for (let lost = 0; lost < 6; lost++) await rotate({});
+  const { secret: known } = (await rotate({})).json();
+  const newest = (await rotate({})).json();
+  const many = await signaturesOf(2);
+  assert.equal(previousOf(many).length, 4);
+  assert.equal(many.current, many.under(newest.secret));
+  assert.deepEqual([previousOf(many)[0], previousOf(many)[3]], [many.under(known), many.under(old)]);
+
+  const shorter = (await rotate({ overlapSeconds: 60 })).json();
+  world.pass(60_000);
+  const over = await signaturesOf(3);
+  assert.deepEqual([over.current, over.previous], [over.under(shorter.secret), undefined]);
+  const { previousSecretUntil } = (await world.request('GET', `/v1/webhooks/${webhookId}`)).json();
+  assert.equal(previousSecretUntil, undefined);
 });
 
 test('the hundredth failure in seven days switches a subscription off', async (t) => {

@@ -25,7 +25,7 @@ export function deliveryBody(
 const sign = (secret: string, timestamp: string, body: string): string =>
   createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 
-/** The current one, then the one that it replaced while that still signs too. */
+/** The current one, then the ones that it replaced while those still sign too, newest first. */
 export type Secrets = readonly string[];
 
 /** Delivery is at least once: `Webhook-Id` with run and sequence, or `Delivery-Id`, identifies repeats. */
@@ -34,13 +34,13 @@ export function deliveryHeaders(
   { secrets, body, now }: { readonly secrets: Secrets; readonly body: string; readonly now: number },
 ): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
-  const [current, previous] = secrets.map((secret) => `sha256=${sign(secret, timestamp, body)}`);
+  const [current, ...previous] = secrets.map((secret) => `sha256=${sign(secret, timestamp, body)}`);
   const values = {
     'Webhook-Id': record.webhookId,
     'Event-Type': record.type,
     Timestamp: timestamp,
     Signature: current!,
-    ...(previous !== undefined && { 'Signature-Previous': previous }),
+    ...(previous.length > 0 && { 'Signature-Previous': previous.join(', ') }),
     'Signature-Algorithm': SIGNATURE_ALGORITHM,
     'Delivery-Id': id,
   };

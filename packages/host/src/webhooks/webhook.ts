@@ -39,12 +39,18 @@ export interface WebhookRecord {
   readonly durable: boolean;
   /** Interrupts come with links for the people whom they name. */
   readonly interruptLinks?: true;
-  /** Signs too until `previousUntil`. */
-  readonly previousSecret?: Secret;
-  readonly previousUntil?: number;
+  /** Those that sign too: a list of `PreviousSecret`, newest first. */
+  readonly previousSecrets?: Secret;
+  /** When the newest of them ends. */
+  readonly previousSecretsUntil?: number;
   /** `failed` takes no more deliveries but those asked for one by one, until it is resumed. */
   readonly state: 'active' | 'failed';
   readonly health: Health;
+}
+
+interface PreviousSecret {
+  readonly secret: string;
+  readonly until: number;
 }
 
 export type Webhook = Stored<WebhookRecord>;
@@ -79,25 +85,27 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, WebhookTerm
     idPrefix: 'wh',
     missing: 'subscription_not_found',
     max: WEBHOOKS_PER_TENANT_MAX,
-    secret: ['secret', 'previousSecret'],
+    secret: ['secret', 'previousSecrets'],
     create: webhookOf,
     verbs: {
       /** With a closed circuit. Events since it failed are not delivered. */
       resume: (webhook) => ({ ...webhook, state: 'active', health: HEALTHY }),
     },
     acts: {
-      /** The old secret signs too for a while. */
       async 'rotate-secret'(before, { overlapSeconds = OVERLAP_SECONDS }, change, services) {
-        const { previousSecret: _ended, previousUntil: _over, ...kept } = before.record;
+        const { previousSecrets: _ended, previousSecretsUntil: _over, ...kept } = before.record;
         const secret = newSecret(services);
         const secretFingerprint = fingerprintOf(secret);
+        const previousSecretsUntil = change.now + overlapSeconds * 1_000;
         const previous = overlapSeconds > 0 && {
-          previousSecret: secretOf(services.masterKey, before, 'secret'),
-          previousUntil: change.now + overlapSeconds * 1_000,
+          previousSecrets: JSON.stringify(
+            stillSigning(services.masterKey, before, change.now, previousSecretsUntil),
+          ),
+          previousSecretsUntil,
         };
         change.replace(before, { ...kept, secret, secretFingerprint, ...previous });
         change.answerOnce(ROTATED_ONCE);
-        const until = previous && { previousSecretUntil: isoTime(previous.previousUntil) };
+        const until = previous && { previousSecretUntil: isoTime(previousSecretsUntil) };
         return { webhookId: before.id, secret, secretFingerprint, ...until };
       },
     },
@@ -116,10 +124,30 @@ const ROTATED_ONCE = new OpenwopError('conflict', {
 });
 
 /** The secrets that sign now, the current one first. */
-export function openSecrets(masterKey: MasterKey, webhook: Webhook, now: number): string[] {
-  const { previousUntil = 0 } = webhook.record;
-  const fields = now < previousUntil ? (['secret', 'previousSecret'] as const) : (['secret'] as const);
-  return fields.map((field) => secretOf(masterKey, webhook, field));
+export const openSecrets = (masterKey: MasterKey, webhook: Webhook, now: number): string[] => [
+  secretOf(masterKey, webhook, 'secret'),
+  ...previousSecrets(masterKey, webhook, now).map(({ secret }) => secret),
+];
+
+function previousSecrets(masterKey: MasterKey, webhook: Webhook, now: number): readonly PreviousSecret[] {
+  if (now >= (webhook.record.previousSecretsUntil ?? 0)) return [];
+  const all: readonly PreviousSecret[] = JSON.parse(secretOf(masterKey, webhook, 'previousSecrets'));
+  return all.filter(({ until }) => now < until);
+}
+
+const PREVIOUS_MAX = 4;
+
+/**
+ * The secrets that sign beside a new one. When the answers of rotations are lost, the receiver has the oldest: of too
+ * many, one between it and the newest goes.
+ */
+function stillSigning(masterKey: MasterKey, webhook: Webhook, now: number, until: number): PreviousSecret[] {
+  const replaced = { secret: secretOf(masterKey, webhook, 'secret'), until };
+  const older = previousSecrets(masterKey, webhook, now).map((each) => ({
+    ...each,
+    until: Math.min(each.until, until),
+  }));
+  return [replaced, ...(older.length < PREVIOUS_MAX ? older : older.toSpliced(-2, 1))];
 }
 
 /** As the protocol and other clients call them. */
@@ -130,8 +158,17 @@ export const namesOf = (id: string, events: readonly string[]) => ({
 });
 
 export function viewOf({ id, createdAt, record }: Webhook, now: number) {
-  const { url, events, tags, durable, interruptLinks, secretFingerprint, previousUntil, state, health } =
-    record;
+  const {
+    url,
+    events,
+    tags,
+    durable,
+    interruptLinks,
+    secretFingerprint,
+    previousSecretsUntil,
+    state,
+    health,
+  } = record;
   const circuit: CircuitState = circuitOf(health, now);
   return {
     ...namesOf(id, events),
@@ -141,8 +178,8 @@ export function viewOf({ id, createdAt, record }: Webhook, now: number) {
     durable,
     ...(interruptLinks && { interruptLinks }),
     secretFingerprint,
-    ...(previousUntil !== undefined &&
-      now < previousUntil && { previousSecretUntil: isoTime(previousUntil) }),
+    ...(previousSecretsUntil !== undefined &&
+      now < previousSecretsUntil && { previousSecretUntil: isoTime(previousSecretsUntil) }),
     state,
     circuit,
     ...(circuit === 'open' && { circuitOpenUntil: isoTime(health.openUntil ?? now) }),
