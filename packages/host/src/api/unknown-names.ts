@@ -1,13 +1,7 @@
 /** Finds names in a request that nothing reads. They are probably mistyped, so the answer has a warning. */
 import type { Plan } from '@gantry/engine';
 import type { PromptTemplate } from '@gantry/packs';
-import {
-  CONFIGURABLE_RULES,
-  didYouMean,
-  EVENT_TYPES,
-  HEARTBEAT_EVENTS,
-  type TriggerSubscriptionRegistration,
-} from '@gantry/protocol';
+import { CONFIGURABLE_RULES, didYouMean, type TriggerSubscriptionRegistration } from '@gantry/protocol';
 import { PLACEHOLDER } from '../prompts/compose.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 import { eventRoots, rootOf } from '../triggers/event-members.ts';
@@ -90,18 +84,4 @@ export function unknownPaths({
       const hint = didYouMean(rootOf(path), known) || ` Paths begin with ${known[0]}.`;
       return `No event has ${JSON.stringify(path)}, which inputMapping names (ignored).${hint}`;
     });
-}
-
-/** Warns only: clients may subscribe to events of a later version. */
-export function unknownEvents(events: readonly string[]): string[] {
-  const types: string[] = [...Object.keys(EVENT_TYPES), ...HEARTBEAT_EVENTS];
-  const isKnown = (event: string): boolean =>
-    event === '*' ||
-    types.includes(event) ||
-    (event.endsWith('.*') && types.some((type) => type.startsWith(event.slice(0, -1))));
-  return unknown(
-    'event type',
-    events.filter((event) => !isKnown(event)),
-    types,
-  );
 }

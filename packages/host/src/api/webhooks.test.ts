@@ -148,6 +148,18 @@ test('what cannot be a receiver is refused when it is registered', async (t) => 
   ]) {
     assertError(await world.request('POST', '/v1/webhooks', { body }), 400, 'validation_error');
   }
+  const events = ['run.complte', 'run.completed', 'run.*', 'rnu.*'];
+  const slips = await world.request('POST', '/v1/webhooks', {
+    body: { url: 'https://example.com/', events },
+  });
+  assertError(slips, 400, 'validation_error', {
+    fields: [
+      { field: 'events/0', problem: 'Unknown event type "run.complte". Did you mean run.completed?' },
+      { field: 'events/3', problem: 'Unknown event type "rnu.*". Did you mean run.*?' },
+    ],
+  });
+  const { webhooks } = (await world.request('GET', '/v1/webhooks')).json();
+  assert.equal(webhooks.length, 1);
 });
 
 test('the secret is shown once: in no list, no record, no log and not at rest', async (t) => {

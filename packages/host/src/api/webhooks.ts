@@ -1,5 +1,5 @@
 /** Routes of webhooks that the protocol defines; the others are generated from the wire. */
-import { type Api, callerOf, type Idempotency, warn } from '@gantry/http';
+import { type Api, callerOf, type Idempotency } from '@gantry/http';
 import {
   OpenwopError,
   RegisterWebhookRequest,
@@ -12,7 +12,6 @@ import Type from 'typebox';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { LINK_SCOPE } from './interrupt-links.ts';
 import { changed, IfMatch, matchingOf, resourceRoutes } from './resources.ts';
-import { unknownEvents } from './unknown-names.ts';
 
 const URL = '/v1/webhooks';
 /** Ids contain no colon: a verb follows it. */
@@ -59,7 +58,6 @@ export function webhookRoutes(app: Api, service: WebhookService, idempotency: Id
   app.post(URL, { schema: REGISTER, preValidation: judgeUrl }, async (request, reply) => {
     checkTenant(request, request.body.tenantId);
     const mayLink = callerOf(request).scopes.has(LINK_SCOPE);
-    warn(reply, unknownEvents(request.body.events));
     return changed(request, reply.code(201), idempotency, (caller) =>
       service.register(caller, request.body, { mayLink }),
     );

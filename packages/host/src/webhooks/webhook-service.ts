@@ -14,6 +14,7 @@ import type { LaneKey } from '../deliveries/lanes.ts';
 import type { Parts } from '../parts.ts';
 import { newSecret, type SecretOptions } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
+import { checkEvents } from './event-types.ts';
 import {
   namesOf,
   type WebhookReads,
@@ -67,6 +68,7 @@ export class WebhookService extends ResourceService<
     wanted: RegisterWebhookRequest,
     { mayLink }: Pick<WebhookTerms, 'mayLink'> = { mayLink: false },
   ): Promise<RegisterWebhookResponse> {
+    checkEvents(wanted.events);
     const { tenant } = caller;
     const made = await this.#options.changes.run(caller, async (change) => {
       await this.checkUrl(tenant, wanted.url);
