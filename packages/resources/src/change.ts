@@ -51,6 +51,7 @@ export class Change {
   readonly #writes: Write[] = [];
   readonly #events: EmittedEvent[] = [];
   readonly #runs: StartingRun[] = [];
+  readonly #after: (() => Promise<void>)[] = [];
   /** The entries that this change has written so far. */
   readonly #own = new Map<string, Entry | null>();
   /** For writes that may lose for another reason than a race: the error for the caller. */
@@ -155,6 +156,11 @@ export class Change {
     this.#runs.push(run);
   }
 
+  /** Work after the commit, before the change is answered. It does not happen if the process dies between. */
+  after(work: () => Promise<void>): void {
+    this.#after.push(work);
+  }
+
   /** Writes that belong to no record. */
   add(...writes: readonly Write[]): void {
     this.#writes.push(...writes);
@@ -176,6 +182,11 @@ export class Change {
   /** Called after the commit. */
   committed(): void {
     for (const run of this.#runs) run.begun();
+  }
+
+  /** Called before a committed change is answered. */
+  async answering(): Promise<void> {
+    await Promise.all(this.#after.map((work) => work()));
   }
 
   refusalOf(write: Write, reason: LossReason): OpenwopError | null {

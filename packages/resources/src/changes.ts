@@ -48,7 +48,8 @@ interface Job {
 }
 
 type Attempt =
-  | { readonly kind: 'done'; readonly outcome: Outcome }
+  /** `committed`: by this attempt. */
+  | { readonly kind: 'done'; readonly outcome: Outcome; readonly committed?: Change }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** `doubt`: why the outcome of the commit is unknown. */
   | { readonly kind: 'again'; readonly keys: readonly string[]; readonly doubt?: StoreError };
@@ -114,6 +115,7 @@ export class Changes {
       if (attempt.kind === 'again' && !attempt.doubt) throw new Contended();
     }
     if (attempt.kind === 'failed') throw attempt.error;
+    await attempt.committed?.answering();
     if ('refusal' in attempt.outcome) throw attempt.outcome.refusal;
     return attempt.outcome.answer as T;
   }
@@ -287,8 +289,9 @@ export class Changes {
 }
 
 function committed({ change, outcome }: Decided): Attempt {
-  if (!('refusal' in outcome)) change.committed();
-  return { kind: 'done', outcome };
+  if ('refusal' in outcome) return { kind: 'done', outcome };
+  change.committed();
+  return { kind: 'done', outcome, committed: change };
 }
 
 const isNewAfterRead = (write: Write, state: State): boolean =>

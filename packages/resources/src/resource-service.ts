@@ -38,6 +38,25 @@ export interface Matching {
   readonly version?: number;
 }
 
+/** What a caller can do with a resource in one change. Input is that of the methods of the service. */
+export interface Within<W extends Wire> {
+  create(input: InputOf<W>): Promise<Shown<ViewOf<W>>>;
+  get(id: string): Promise<Shown<ViewOf<W>>>;
+  call<N extends Verb<W>>(
+    verb: N,
+    id: string,
+    input: MethodInput<W, N>,
+    matching?: Matching,
+  ): Promise<Shown<ViewOf<W>>>;
+  act<N extends Act<W>>(
+    name: N,
+    id: string,
+    input: MethodInput<W, N>,
+    matching?: Matching,
+  ): Promise<MethodOutput<W, N>>;
+  remove(id: string, matching?: Matching): Promise<Shown<ViewOf<W>>>;
+}
+
 export class ResourceService<W extends Wire<Table>, R extends object, F = undefined, D = undefined> {
   readonly #resource: Resource<W, R, F, D>;
   readonly #options: ServiceOptions<D>;
@@ -53,17 +72,43 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     return secret || secretBodies ? (text) => this.#options.changes.digest(text) : undefined;
   }
 
-  async create(caller: Caller, input: InputOf<W>): Promise<Shown<ViewOf<W>>> {
-    const { prepare, create, idOf } = this.#resource;
+  create(caller: Caller, input: InputOf<W>): Promise<Shown<ViewOf<W>>> {
+    return this.#run(caller, (within) => within.create(input));
+  }
+
+  /** The same methods as parts of a larger change. Lists are missing: they are no precondition. */
+  within(change: Change): Within<W> {
+    const { prepare, create, idOf, verbs, acts, remove } = this.#resource;
     const { services } = this.#options;
-    return this.#options.changes.run(caller, async (change) => {
-      const facts = (await prepare?.(input, services, caller)) as F;
-      const of = (id: string): R => create(input, facts, { now: change.now, caller, id, services });
-      const id = idOf?.(input);
-      return this.#shown(
-        id === undefined ? change.createFor(this.#resource, of) : change.create(this.#resource, of(id), id),
-      );
-    });
+    return {
+      create: async (input) => {
+        const { caller, now } = change;
+        const facts = (await prepare?.(input, services, caller)) as F;
+        const of = (id: string): R => create(input, facts, { now, caller, id, services });
+        const id = idOf?.(input);
+        return this.#shown(
+          id === undefined ? change.createFor(this.#resource, of) : change.create(this.#resource, of(id), id),
+        );
+      },
+      get: async (id) => {
+        const stored = await change.get(this.#resource, id);
+        this.#assertUsable(change.caller, stored);
+        return this.#shown(stored);
+      },
+      call: async (verb, id, input, matching = {}) => {
+        const stored = await this.#managed(change, id, matching);
+        const next = verbs[verb](stored.record, input, { now: change.now, stored, services });
+        return this.#shown(change.replace(stored, next));
+      },
+      act: async (name, id, input, matching = {}) =>
+        acts![name](await this.#managed(change, id, matching), input, change, services),
+      remove: async (id, matching = {}) => {
+        const stored = await this.#managed(change, id, matching);
+        remove?.(stored.record, stored, change);
+        change.delete(stored);
+        return this.#shown(stored);
+      },
+    };
   }
 
   async get(owner: Owner, id: string): Promise<Shown<ViewOf<W>>> {
@@ -95,13 +140,9 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     verb: N,
     id: string,
     input: MethodInput<W, N>,
-    matching: Matching = {},
+    matching?: Matching,
   ): Promise<Shown<ViewOf<W>>> {
-    return this.#change(caller, id, async (change) => {
-      const stored = await this.#managed(change, id, matching);
-      const at = { now: change.now, stored, services: this.#options.services };
-      return this.#shown(change.replace(stored, this.#resource.verbs[verb](stored.record, input, at)));
-    });
+    return this.#run(caller, (within) => within.call(verb, id, input, matching));
   }
 
   act<N extends Act<W>>(
@@ -109,12 +150,9 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     name: N,
     id: string,
     input: MethodInput<W, N>,
-    matching: Matching = {},
+    matching?: Matching,
   ): Promise<MethodOutput<W, N>> {
-    return this.#change(caller, id, async (change) => {
-      const stored = await this.#managed(change, id, matching);
-      return this.#resource.acts![name](stored, input, change, this.#options.services);
-    });
+    return this.#run(caller, (within) => within.act(name, id, input, matching));
   }
 
   async read<N extends Named<W, 'item', 'read'>>(
@@ -141,20 +179,12 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     return this.#options.changes.run(caller, (change) => this.#resource.allActs![name](input, change, of));
   }
 
-  remove(caller: Caller, id: string, matching: Matching = {}): Promise<Shown<ViewOf<W>>> {
-    return this.#change(caller, id, async (change) => {
-      const stored = await this.#managed(change, id, matching);
-      this.#resource.remove?.(stored.record, stored, change);
-      change.delete(stored);
-      return this.#shown(stored);
-    });
+  remove(caller: Caller, id: string, matching?: Matching): Promise<Shown<ViewOf<W>>> {
+    return this.#run(caller, (within) => within.remove(id, matching));
   }
 
-  async #change<T>(caller: Caller, id: string, work: (change: Change) => Promise<T>): Promise<T> {
-    const { changes, onChanged } = this.#options;
-    const answer = await changes.run(caller, work);
-    await onChanged?.(caller.tenant, id);
-    return answer;
+  #run<T>(caller: Caller, work: (within: Within<W>) => Promise<T>): Promise<T> {
+    return this.#options.changes.run(caller, (change) => work(this.within(change)));
   }
 
   async #managed(change: Change, id: string, matching: Matching): Promise<Stored<R>> {
@@ -163,7 +193,14 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     if (access && access.of(change.caller, stored.record) !== 'manage')
       throw new OpenwopError(access.forbidden);
     mustMatch(stored, matching);
+    const { onChanged } = this.#options;
+    if (onChanged) change.after(() => onChanged(change.caller.tenant, id));
     return stored;
+  }
+
+  #assertUsable(owner: Owner, { record }: Stored<R>): void {
+    const { access } = this.#resource;
+    if (access && !access.of(owner, record)) throw new OpenwopError(access.forbidden);
   }
 
   async #entries(owner: Owner, filter: EntryFilter): Promise<Entry[]> {
@@ -184,11 +221,10 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   }
 
   async #find(owner: Owner, id: string): Promise<Stored<R>> {
-    const { access } = this.#resource;
     const entry = await this.#options.entries.get(keyOf(this.#resource, owner.tenant, id));
     if (!entry || !this.#isVisible(owner, entry)) throw missing(this.#resource);
     const stored = fromEntry(this.#resource, entry);
-    if (access && !access.of(owner, stored.record)) throw new OpenwopError(access.forbidden);
+    this.#assertUsable(owner, stored);
     return stored;
   }
 

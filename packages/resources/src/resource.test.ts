@@ -160,6 +160,58 @@ for (const backend of await backends()) {
       }
     });
 
+    test('its methods are parts of a larger change, which happens as a whole or not at all', async () => {
+      const service = serviceOf(accounts);
+      const move = (from: string, to: string, amount: number) =>
+        changes().run(caller, async (change) => {
+          const within = service.within(change);
+          const left = await within.act('withdraw', from, { amount });
+          const { view, version } = await within.call('deposit', to, { amount });
+          assert.deepEqual(await within.get(to), { view, version }, 'it sees what it has written');
+          const { view: note } = await within.create({ name: `moved-${amount}` });
+          return { left, filled: view.amount, note: note.id };
+        });
+      const from = (await service.create(caller, { name: 'from' })).view.id;
+      const to = (await service.create(caller, { name: 'to' })).view.id;
+      await service.call(caller, 'deposit', from, { amount: 5 });
+      const { left, filled, note } = await move(from, to, 2);
+      assert.deepEqual([left, filled], [3, 2]);
+      await service.remove(caller, note);
+      await service.call(caller, 'freeze', to, {});
+      await assert.rejects(move(from, to, 1), { message: 'The account is frozen.' });
+      assert.equal((await service.get(caller, from)).view.amount, 3, 'nothing was withdrawn');
+      const removal = await changes().run(caller, (change) =>
+        service
+          .within(change)
+          .remove(to)
+          .catch(() => 'kept'),
+      );
+      assert.equal(removal, 'kept');
+      await assert.rejects(
+        changes().run(caller, (change) => service.within(change).call('freeze', from, {}, { version: 1 })),
+        { code: 'conflict' },
+      );
+    });
+
+    test('who listens to its changes is told after the commit of the larger one, before its answer', async () => {
+      const heard: string[] = [];
+      const service = new ResourceService(accounts, {
+        changes: changes(),
+        entries: store.entries,
+        now: Date.now,
+        services: undefined,
+        onChanged: async (_tenant, id) => {
+          heard.push(
+            `${id} ${(await store.entries.get({ kind: 'account', tenant: caller.tenant, id }))?.version}`,
+          );
+        },
+      });
+      const { view, version } = await service.create(caller, { name: 'heard' });
+      await service.call(caller, 'deposit', view.id, { amount: 1 });
+      await assert.rejects(service.remove(caller, view.id), { code: 'conflict' });
+      assert.deepEqual(heard, [`${view.id} ${version + 1}`]);
+    });
+
     test('a clock finishes a record of any workspace, which stays there', async () => {
       const kind = { ...accounts, kind: 'own-account', boundary: 'workspace' } as const;
       const service = serviceOf(kind);
