@@ -31,6 +31,7 @@ import { createMessaging, type Messaging } from './messaging/messaging.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { Packs } from './packs/packs.ts';
 import type { Parts } from './parts.ts';
+import { keyScopes, type ScopesOf } from './principals.ts';
 import { CONFORMANCE_PROMPTS } from './prompts/conformance-prompts.ts';
 import { PromptLibrary } from './prompts/prompt-library.ts';
 import { GivenSecrets } from './redaction/given-secrets.ts';
@@ -80,8 +81,9 @@ export async function createServices(options: ServicesOptions) {
   const envelopes = new Envelopes(changes, store.entries);
   const conformance = conformanceOf(settings);
   const { tasks, programs } = conformance ?? {};
-  const oauth = createOAuth({ ...options, changes });
-  const credentials = openCredentials(options, changes, oauth);
+  const scopesOf = keyScopes(store, options.now);
+  const oauth = createOAuth({ ...options, changes, scopesOf });
+  const credentials = openCredentials(options, { changes, oauth, scopesOf });
   const interruptTokens = interruptTokensOf(options, changes);
   const linksOf = linksOver(interruptTokens, options.address);
   const webhooks = createWebhooks({ ...options, changes, egress: egress.for('webhook'), linksOf });
@@ -194,7 +196,16 @@ function projectLimits({
 /** Another process may have given a value to pack code. */
 const SECRETS_LOOK_AGAIN_MS = 2_000;
 
-function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAuth): Credentials {
+interface CredentialParts {
+  readonly changes: Changes;
+  readonly oauth: OAuth;
+  readonly scopesOf: ScopesOf;
+}
+
+function openCredentials(
+  options: ServicesOptions,
+  { changes, oauth, scopesOf }: CredentialParts,
+): Credentials {
   const { settings, redactions, retentionMs, runtime } = options;
   const given = new GivenSecrets({
     ...options,
@@ -206,6 +217,7 @@ function openCredentials(options: ServicesOptions, changes: Changes, oauth: OAut
   return createCredentials({
     ...options,
     changes,
+    scopesOf,
     given,
     tokens: oauth.tokens,
     stores: externalStores({

@@ -2,7 +2,7 @@
 import { SCOPES } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
-import { hashSecret } from './auth.ts';
+import { hashSecret, isLiveKey } from './auth.ts';
 import { newKeyId, newPrincipal, newSecret } from './key-secret.ts';
 import { type Environment, type Read, SettingsError } from './setting-readers.ts';
 
@@ -63,7 +63,7 @@ const newAdminKey = (named: Named, secret: string, at: number): KeyRecord => ({
 });
 
 const isAdmin = (key: KeyRecord, at: number): boolean =>
-  key.scopes.includes(HOST_ADMIN) && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > at);
+  key.scopes.includes(HOST_ADMIN) && isLiveKey(key, at);
 
 /** After this time, the start that did not show the key has ended; a start takes seconds. */
 const START_MS_MAX = 60_000;

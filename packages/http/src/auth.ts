@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Turns } from '@gantry/limiter';
 import { OpenwopError } from '@gantry/protocol';
+import type { KeyRecord } from '@gantry/store';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { setCaller } from './context.ts';
 import type { CachedKey, KeyCache } from './key-cache.ts';
@@ -19,12 +20,21 @@ function unauthenticated(): OpenwopError {
   return new OpenwopError('unauthenticated', { headers: { 'www-authenticate': 'Bearer' } });
 }
 
+type Ends = Pick<KeyRecord, 'revokedAt' | 'expiresAt'>;
+
+/** Why nobody may act with this key any longer; null if it is valid. */
+function ended({ revokedAt, expiresAt }: Ends, now: number): OpenwopError | null {
+  if (revokedAt !== null) return new OpenwopError('key_revoked');
+  return expiresAt !== null && expiresAt <= now ? new OpenwopError('key_expired') : null;
+}
+
+export const isLiveKey = (key: Ends, now: number): boolean => ended(key, now) === null;
+
 /** Why this key may not call an operation that needs `scopes`; null if it may. */
 function refusal(key: CachedKey | null, scopes: readonly string[], now: number): OpenwopError | null {
   if (key === null) return unauthenticated();
-  const { revokedAt, expiresAt } = key.record;
-  if (revokedAt !== null) return new OpenwopError('key_revoked');
-  if (expiresAt !== null && expiresAt <= now) return new OpenwopError('key_expired');
+  const end = ended(key.record, now);
+  if (end) return end;
   for (const scope of scopes) {
     if (!key.caller.scopes.has(scope)) {
       return new OpenwopError('forbidden', { details: { scopeRequired: scope } });

@@ -7,7 +7,7 @@ export {
   DEFAULT_TENANT,
   ensureAdminKey,
 } from './admin-key.ts';
-export { bearerSecret, hashSecret } from './auth.ts';
+export { bearerSecret, hashSecret, isLiveKey } from './auth.ts';
 export { parseBody } from './body.ts';
 export {
   type Api,

@@ -2,7 +2,7 @@
 import { type CreateKeyRequest, isoTime, isRoleScope, type KeySummary, OpenwopError } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
-import { hashSecret } from './auth.ts';
+import { hashSecret, isLiveKey } from './auth.ts';
 import type { Caller } from './context.ts';
 import type { Answer, RecordAnswer } from './idempotency.ts';
 import type { KeyCache } from './key-cache.ts';
@@ -111,7 +111,7 @@ export class KeyService {
   ): Promise<Answer | 'duplicate'> {
     const old = await this.#find(address);
     const at = this.#options.now();
-    if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= at)) {
+    if (!isLiveKey(old, at)) {
       throw new OpenwopError('conflict', { message: 'This key is no longer valid. Create a new one.' });
     }
     const { tenant, principal, name, scopes } = old;

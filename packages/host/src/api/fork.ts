@@ -57,7 +57,9 @@ function fromSeqOf({ mode, fromSeq, runOptionsOverlay = {} }: ForkRunRequest): n
   return fromSeq ?? 0;
 }
 
-function changesOf(source: ReadRun, { runOptionsOverlay }: ForkRunRequest): ForkRequest['changes'] {
+type Overlay = Omit<ForkRequest['changes'], 'owner'>;
+
+function overlayOf(source: ReadRun, { runOptionsOverlay }: ForkRunRequest): Overlay {
   if (!runOptionsOverlay) return {};
   const { configurable, tags, metadata } = runOptionsOverlay;
   const { facts } = source.run;
@@ -68,6 +70,14 @@ function changesOf(source: ReadRun, { runOptionsOverlay }: ForkRunRequest): Fork
   checkRunOptions({ ...runOptionsOverlay, ...changes, workflowId: facts.workflowId, tags: [] });
   checkConfigurable(source.plan.definition, changes.configurable ?? facts.configurable);
   return changes;
+}
+
+/** Whoever asks for the new run owns it, whoever owns its source. */
+type Acting = Required<Pick<ForkRequest['changes'], 'owner' | 'traceparent'>>;
+
+function actingOf(request: unknown): Acting {
+  const { tenant, principal } = callerOf(request);
+  return { owner: { tenant, principal }, traceparent: traceparentOf(request) };
 }
 
 function forkedBody({ plan, run }: PreparedRun): string {
@@ -81,9 +91,9 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
   const forks = createForks({ runs: store.runs, now, randomBytes, redactions });
 
   async function fork(
-    key: { tenant: string; runId: string },
+    key: RunKey,
     body: ForkRunRequest,
-    traceparent: string,
+    by: Acting,
     record: RecordAnswer | undefined,
     tell: (warnings: readonly string[]) => void,
   ): Promise<Answer | 'duplicate'> {
@@ -92,7 +102,7 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     if (source === null) throw missingRun(deps, key.runId, { sourceRunId: key.runId, fromSeq });
     const overlay = body.runOptionsOverlay?.configurable ?? {};
     tell(unknownConfigurable(source.plan, overlay, source.run.facts.configurable));
-    const changes = { ...changesOf(source, body), traceparent };
+    const changes = { ...overlayOf(source, body), ...by };
     return adopted(await forks.prepare(source, { mode: body.mode, fromSeq, changes }), record);
   }
 
@@ -108,7 +118,7 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
 
   async function repair(
     key: RunKey,
-    traceparent: string,
+    by: Acting,
     record: RecordAnswer | undefined,
   ): Promise<Answer | 'duplicate'> {
     const source = await runtime.read(key);
@@ -125,14 +135,14 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
       plan,
       record: { hash },
     } = current;
-    return adopted(await forks.repair(source, { plan, hash }, { traceparent }), record);
+    return adopted(await forks.repair(source, { plan, hash }, by), record);
   }
 
   app.post(`${HOST_RUN_URL}::repair`, { schema: REPAIR }, (request, reply) => {
     const { runId } = request.params;
     const key = { tenant: callerOf(request).tenant, runId };
     return idempotency.answer(request, reply, `POST /v1/host/gantry/runs/${runId}:repair`, (record) =>
-      repair(key, traceparentOf(request), record),
+      repair(key, actingOf(request), record),
     );
   });
 
@@ -140,7 +150,7 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     const { runId } = request.params;
     const key = { tenant: callerOf(request).tenant, runId };
     return idempotency.answer(request, reply, `POST /v1/runs/${runId}:fork`, (record) =>
-      fork(key, request.body, traceparentOf(request), record, (warnings) => warn(reply, warnings)),
+      fork(key, request.body, actingOf(request), record, (warnings) => warn(reply, warnings)),
     );
   });
 }

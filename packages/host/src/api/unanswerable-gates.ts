@@ -1,6 +1,7 @@
 /** Finds gates that no key of the tenant can answer: they require a role, a group or a scope that no key has. */
+import { isLiveKey } from '@gantry/http';
 import type { WorkflowDefinition } from '@gantry/protocol';
-import type { KeyRecord, Store } from '@gantry/store';
+import type { Store } from '@gantry/store';
 
 const GATES = ['core.approvalGate', 'core.openwop.governance.approvalGate'];
 
@@ -19,9 +20,6 @@ function demandsOf(config: Readonly<Record<string, unknown>>): string[][] {
   return [approvers, role, textsOf(config.requiredScope)].filter((scopes) => scopes.length > 0);
 }
 
-const isLive = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
-  revokedAt === null && (expiresAt === null || expiresAt > now);
-
 export async function unanswerableGates(
   records: Pick<Store['records'], 'keys'>,
   { tenant, now }: { readonly tenant: string; readonly now: number },
@@ -31,7 +29,7 @@ export async function unanswerableGates(
     .map(({ typeId, config }, at) => ({ at, demands: GATES.includes(typeId) ? demandsOf(config) : [] }))
     .filter(({ demands }) => demands.length > 0);
   if (gates.length === 0) return [];
-  const held = (await records.keys(tenant)).filter((key) => isLive(key, now)).map(({ scopes }) => scopes);
+  const held = (await records.keys(tenant)).filter((key) => isLiveKey(key, now)).map(({ scopes }) => scopes);
   const canAnswer = (demands: readonly string[][]): boolean =>
     held.some((scopes) => demands.every((demand) => demand.some((scope) => scopes.includes(scope))));
   return gates

@@ -6,13 +6,14 @@ import type { EgressCredential } from '@gantry/egress';
 import { OpenwopError, type Owner } from '@gantry/protocol';
 import { ResourceService, readRecord } from '@gantry/resources';
 import type { Parts } from '../parts.ts';
+import type { ScopesOf } from '../principals.ts';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import { acts } from './act.ts';
 import { credentials, newest, provenanceOf, type StoredCredential, secretParts } from './credential.ts';
 import { type CredentialServices, credentialResource } from './credential-service.ts';
 import { storedValue } from './external-stores.ts';
-import { type Found, found, type Lookup } from './lookup.ts';
+import { type Found, found, type Lookup, missed } from './lookup.ts';
 import { requiredCredential } from './requirement.ts';
 import { createReveal, type Revealed, type Revealing } from './reveal.ts';
 
@@ -39,11 +40,13 @@ export interface CredentialsOptions extends CredentialServices, Pick<Parts, 'cha
   readonly given: Pick<GivenSecrets, 'give' | 'sweep'>;
   readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
+  readonly scopesOf: ScopesOf;
 }
 
 const CODES = {
   missing: 'credential_not_found',
   forbidden: 'credential_forbidden',
+  abandoned: 'credential_forbidden',
   revoked: 'credential_not_found',
   ended: 'credential_not_found',
 } as const;
@@ -53,13 +56,16 @@ type Chosen = Pick<Found, 'stored' | 'version'>;
 export type Credentials = ReturnType<typeof createCredentials>;
 
 export function createCredentials(options: CredentialsOptions) {
-  const { store, changes, redactions, tokens, now } = options;
+  const { store, changes, redactions, tokens, now, scopesOf } = options;
   const kept = <D>(services: D) => ({ changes, entries: store.entries, now, services });
   const readValue = valueReader(options);
   const reveal = createReveal({ ...options, readValue });
 
   const find = (lookup: Lookup) =>
-    found((id) => readRecord(store.entries, credentials, lookup.owner.tenant, id), lookup, now());
+    found(
+      { read: (id) => readRecord(store.entries, credentials, lookup.owner.tenant, id), scopesOf, now: now() },
+      lookup,
+    );
 
   async function sendable(
     chosen: Chosen,
@@ -90,7 +96,7 @@ export function createCredentials(options: CredentialsOptions) {
     /** For requests that only the host sends. `ref` may name a version: `stripe@2`. */
     async open(owner: Owner, ref: string, use: CredentialUse = {}): Promise<EgressCredential> {
       const one = await find({ owner, ref, runId: use.runId });
-      if ('not' in one) throw new OpenwopError(CODES[one.not]);
+      if ('not' in one) throw missed(CODES, one);
       if (!isRenewed(one)) return sendable(one, use);
       const apiHosts = use.apiHosts ?? (await tokens.apiHostsOf(one.stored));
       const bound = { ...use, ...(apiHosts && { apiHosts }) };

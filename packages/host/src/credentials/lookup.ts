@@ -1,7 +1,9 @@
 /** Resolves a ref to the current value for an owner. */
-import type { Owner } from '@gantry/protocol';
+import { type ErrorCode, OpenwopError, type Owner } from '@gantry/protocol';
+import type { ScopesOf } from '../principals.ts';
 import {
   accessOf,
+  type CredentialRecord,
   type CredentialVersion,
   parseRef,
   type StoredCredential,
@@ -23,22 +25,50 @@ export interface Found {
   readonly isExpired: boolean;
 }
 
-/** `ended`: the version has been replaced, or never existed. */
-export type Missed = { readonly not: 'missing' | 'forbidden' | 'revoked' | 'ended' };
+/** `abandoned`: it is for one person, whose keys have ended. `ended`: the version was replaced, or never existed. */
+export type Missed = { readonly not: 'missing' | 'forbidden' | 'abandoned' | 'revoked' | 'ended' };
 
-/** `read` returns the record with this id in the tenant of the owner. */
+export interface Reading {
+  /** Returns the record with this id in the tenant of the owner. */
+  readonly read: (id: string) => Promise<StoredCredential | null>;
+  readonly scopesOf: ScopesOf;
+  readonly now: number;
+}
+
 export async function found(
-  read: (id: string) => Promise<StoredCredential | null>,
+  { read, scopesOf, now }: Reading,
   { owner, ref: text, runId }: Lookup,
-  now: number,
 ): Promise<Found | Missed> {
   const { ref, version: wanted } = parseRef(text);
   const stored = await read(ref);
   if (!stored) return { not: 'missing' };
   if (!accessOf(owner, stored.record, runId)) return { not: 'forbidden' };
   if (stored.record.revokedAt !== undefined) return { not: 'revoked' };
+  if (await isAbandoned(scopesOf, owner, stored.record)) return { not: 'abandoned' };
   const version = versionOf(stored.record, wanted, now);
   if (!version) return { not: 'ended' };
   const { expiresAt = Number.POSITIVE_INFINITY } = version;
   return { stored, version, isExpired: expiresAt <= now };
 }
+
+/**
+ * Whether a key of those whom the credential is for has ended: of its owner, and of the owner of the run. Checked at
+ * each use, since runs go on after the key that started them. Credentials of a workspace or tenant are for everybody.
+ */
+async function isAbandoned(
+  scopesOf: ScopesOf,
+  { tenant, principal: user }: Owner,
+  { scope, owner }: CredentialRecord,
+): Promise<boolean> {
+  if (scope !== 'user' && scope !== 'run') return false;
+  const people = new Set([owner.principal, user].filter((each) => each !== null));
+  for (const each of people) if ((await scopesOf(tenant, each)) === null) return true;
+  return false;
+}
+
+/** The error of a credential that may not be used now, with the code of the caller for it. */
+export const missed = (codes: Readonly<Record<Missed['not'], ErrorCode>>, { not }: Missed): OpenwopError =>
+  new OpenwopError(codes[not], not === 'abandoned' ? { message: ABANDONED } : {});
+
+export const ABANDONED =
+  'The credential is for one principal, and every key of that principal has expired or was revoked. Start the run with a valid key, or use a credential of the workspace.';

@@ -10,10 +10,11 @@ import { type ActType, CREDENTIAL_LIMITS, OpenwopError, type Owner } from '@gant
 import type { Change, RecordKind } from '@gantry/resources';
 import { systemCaller } from '@gantry/resources';
 import type { Parts } from '../parts.ts';
+import type { ScopesOf } from '../principals.ts';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import { acts } from './act.ts';
 import { credentials, newest, type StoredCredential, secretParts } from './credential.ts';
-import { type Found, found, type Lookup } from './lookup.ts';
+import { type Found, found, type Lookup, missed } from './lookup.ts';
 
 /** The purpose, and the code that receives the value. */
 export interface Revealing {
@@ -35,6 +36,7 @@ export interface Revealed {
 export interface RevealOptions extends Pick<Parts, 'changes' | 'now'> {
   readonly given: Pick<GivenSecrets, 'give'>;
   readonly readValue: (found: Found) => Promise<string>;
+  readonly scopesOf: ScopesOf;
 }
 
 /** The number of values that a run received since. */
@@ -48,13 +50,13 @@ const GIVEN: RecordKind<Given> = { kind: 'secrets-given', idPrefix: 'sg', endsWi
 const WINDOW_MS = 60_000;
 const { revealedPerMinuteMax: GIVEN_MAX } = CREDENTIAL_LIMITS;
 
-export function createReveal({ changes, given: givenSecrets, readValue, now }: RevealOptions) {
+export function createReveal({ changes, given: givenSecrets, readValue, scopesOf, now }: RevealOptions) {
   return (owner: Owner, ref: string, use: Revealing): Promise<Revealed> => {
     const caller = systemCaller(`${use.runId}/${use.nodeId}`, owner);
     return changes.run(caller, async (change) => {
       const read = (id: string) => change.find(credentials, id);
       const lookup: Lookup = { owner, ref, runId: use.runId };
-      const one = mustBe(await found(read, lookup, now()));
+      const one = mustBe(await found({ read, scopesOf, now: now() }, lookup));
       const value = await readValue(one);
       const { stored, version } = one;
       // R2
@@ -94,12 +96,13 @@ async function count(change: Change, runId: string): Promise<void> {
 const CODES = {
   missing: 'secret_not_found',
   forbidden: 'secret_access_denied',
+  abandoned: 'secret_access_denied',
   revoked: 'secret_revoked',
   ended: 'secret_not_found',
 } as const;
 
 function mustBe(result: Awaited<ReturnType<typeof found>>): Found {
-  if ('not' in result) throw new OpenwopError(CODES[result.not]);
+  if ('not' in result) throw missed(CODES, result);
   if (result.isExpired) throw new OpenwopError('secret_expired');
   return result;
 }

@@ -164,7 +164,8 @@ test('a replay of a dead run is the same run, and lists nothing', async (t) => {
     randomBytes,
     redactions: createRedactions(),
   });
-  const replayed = await prepareFork(source, { mode: 'replay', fromSeq: 0, changes: {} });
+  const { owner } = source.run.facts;
+  const replayed = await prepareFork(source, { mode: 'replay', fromSeq: 0, changes: { owner } });
   await rig.runtime.adopt(replayed);
   const { runId } = replayed.run.facts;
   assert.deepEqual(await typesOf(rig, runId), await typesOf(rig, sourceRunId));

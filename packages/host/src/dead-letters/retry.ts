@@ -56,12 +56,17 @@ async function forkRun(
   { runId: sourceRunId, nodeId }: Letter<'run'>,
   { runs, runtime, prepareFork }: RetryServices,
 ): Promise<DeadLetterRetry> {
-  const key = { tenant: change.caller.tenant, runId: sourceRunId };
+  const { tenant, principal } = change.caller;
+  const key = { tenant, runId: sourceRunId };
   const source = await runtime().read(key);
   const fromSeq = await lastEntryOf(runs, key, nodeId);
   if (!source || fromSeq === null)
     throw new OpenwopError('not_found', { message: 'The run is no longer kept.' });
-  const prepared = await prepareFork(source, { mode: 'branch', fromSeq, changes: {} });
+  const prepared = await prepareFork(source, {
+    mode: 'branch',
+    fromSeq,
+    changes: { owner: { tenant, ...(principal !== null && { principal }) } },
+  });
   const fork = await runtime().prepare(prepared);
   change.start(fork);
   return { type: 'run', runId: fork.runId, sourceRunId };

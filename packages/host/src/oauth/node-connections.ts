@@ -11,7 +11,9 @@ import { OpenwopError, type Owner } from '@gantry/protocol';
 import { type Changes, fromEntry, type NodeCaller, readRecord } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { credentials } from '../credentials/credential.ts';
+import { ABANDONED } from '../credentials/lookup.ts';
 import type { NodeAuth } from '../packs/connections/node-auth.ts';
+import type { ScopesOf } from '../principals.ts';
 import { type Connection, connectionId, connections } from './connection.ts';
 import { expired, type Renewal } from './renewal.ts';
 
@@ -27,6 +29,7 @@ export interface NodeConnectionsOptions {
   readonly changes: Changes;
   readonly entries: EntryReads;
   readonly renewal: Renewal;
+  readonly scopesOf: ScopesOf;
 }
 
 export class NodeConnections {
@@ -42,7 +45,9 @@ export class NodeConnections {
    */
   async signIn(auth: NodeAuth, node: SigningNode): Promise<Connection> {
     const connection = await this.#find(node.owner, auth.provider);
-    const { record } = connection;
+    const { tenant, record } = connection;
+    if (record.scope === 'user' && (await this.#options.scopesOf(tenant, record.principal)) === null)
+      throw new OpenwopError('credential_unavailable', { message: ABANDONED });
     try {
       const lacking = auth.scopes.filter((scope) => !record.scopes.includes(scope));
       if (lacking.length > 0) throw expired(connection, `It does not cover ${lacking.join(', ')}.`);

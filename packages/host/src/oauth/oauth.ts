@@ -7,6 +7,7 @@ import { packConnections } from '../packs/connections/connections.ts';
 import { packs as installations } from '../packs/pack-record.ts';
 import type { Packs } from '../packs/packs.ts';
 import type { Parts } from '../parts.ts';
+import type { ScopesOf } from '../principals.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import { advertisedProviders } from './advertised.ts';
 import { Authorizing } from './authorizing.ts';
@@ -24,6 +25,7 @@ export interface OAuthOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now
   readonly egress: EgressByPurpose;
   readonly redactions: Pick<Redactions, 'note'>;
   readonly publicUrl: () => string;
+  readonly scopesOf: ScopesOf;
 }
 
 /** The path prefix of all pages of an authorization. */

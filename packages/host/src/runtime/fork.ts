@@ -41,8 +41,9 @@ export interface ForkOptions extends RuntimeInputs {
 export interface ForkRequest {
   readonly mode: ForkMode;
   readonly fromSeq: number;
-  /** Options of the new run where they differ from its source's. */
-  readonly changes: Partial<Pick<RunFacts, 'configurable' | 'tags' | 'metadata' | 'traceparent'>>;
+  /** Facts of the new run that are not its source's. Its owner is the caller: see decision 4. */
+  readonly changes: Pick<RunFacts, 'owner'> &
+    Partial<Pick<RunFacts, 'configurable' | 'tags' | 'metadata' | 'traceparent'>>;
 }
 
 export type PrepareFork = (source: ReadRun, request: ForkRequest) => Promise<PreparedRun>;
@@ -178,7 +179,7 @@ async function readEvents(
   return events;
 }
 
-/** The owner is the source's. The fork of a child has no parent: its end is not reported. */
+/** The fork of a child has no parent: its end is not reported. */
 function forkFacts(
   source: Run,
   { mode, fromSeq, changes }: ForkRequest,

@@ -1,9 +1,10 @@
 /** The checks before a tool call: the required scopes, and the permitted number of calls. */
 import { hash } from 'node:crypto';
 import { type EmittedEvent, OpenwopError } from '@gantry/protocol';
-import type { CommitGroup, KeyRecord, Store } from '@gantry/store';
+import type { CommitGroup, Store } from '@gantry/store';
 import type { CalledTool, CallingRun, CallRecord } from '@gantry/surfaces';
 import { countingOne, runCounter } from '../ai/ledger.ts';
+import type { ScopesOf } from '../principals.ts';
 import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
 
 export interface GatedCall {
@@ -27,21 +28,6 @@ export interface ToolHook {
   /** Part of the commit of the record of a call that this process reserved. These writes must not be able to lose. */
   settle?(call: GatedCall, record: CallRecord): CommitGroup;
 }
-
-/** The scopes of a principal; null if they are unknown. */
-export type ScopesOf = (tenant: string, principal: string) => Promise<readonly string[] | null>;
-
-/** The scopes of the valid keys of a principal; null if it has none. */
-export const keyScopes =
-  ({ records }: Pick<Store, 'records'>, now: () => number): ScopesOf =>
-  async (tenant, principal) => {
-    const isValid = (key: KeyRecord): boolean =>
-      key.principal === principal &&
-      key.revokedAt === null &&
-      (key.expiresAt === null || key.expiresAt > now());
-    const valid = (await records.keys(tenant)).filter(isValid);
-    return valid.length === 0 ? null : [...new Set(valid.flatMap(({ scopes }) => scopes))];
-  };
 
 /** Refuses an unknown principal, and one that lacks a scope. */
 export const scopeGate = (scopesOf: ScopesOf): ToolHook => ({

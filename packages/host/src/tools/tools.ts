@@ -1,7 +1,8 @@
 /** The tool calls of this host, with its checks. */
 import type { Store } from '@gantry/store';
+import { keyScopes } from '../principals.ts';
 import type { Settings } from '../settings.ts';
-import { budgetGate, keyScopes, rateGate, scopeGate } from './gates.ts';
+import { budgetGate, rateGate, scopeGate } from './gates.ts';
 import { ToolCalls, type ToolCallsOptions } from './tool-calls.ts';
 import { ruleOf } from './tool-rules.ts';
 

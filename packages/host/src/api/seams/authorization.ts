@@ -1,7 +1,7 @@
 /** Whether a key of the caller's tenant has a permission, by the same record that authorizes every request. */
 import type { Api } from '@gantry/http';
 import Type from 'typebox';
-import { keyScopes } from '../../tools/gates.ts';
+import { keyScopes } from '../../principals.ts';
 import type { ApiDeps } from '../context.ts';
 import { seam } from './seam.ts';
 

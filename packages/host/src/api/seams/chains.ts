@@ -82,7 +82,7 @@ export function chainSeams(
     return expand(named, request.body, chainOptions(await knownTypes(tenant)));
   });
   seam(app, 'chain/deferred-expand', Defer, async (caller, body) => {
-    const { tenant } = caller;
+    const { tenant, principal } = caller;
     const options = chainOptions(await knownTypes(tenant));
     if (body.chainId !== RUN_CHAIN) return defer(body, options);
     const { definition } = instantiateChain(
@@ -101,7 +101,7 @@ export function chainSeams(
     const prepared = await forks.prepare(await drive.atRest(key), {
       mode: 'replay',
       fromSeq: 0,
-      changes: {},
+      changes: { owner: { tenant, principal } },
     });
     const forked = await deps.runtime.adopt(prepared);
     if (forked.kind !== 'created') throw new OpenwopError('conflict');

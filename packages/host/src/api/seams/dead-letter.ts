@@ -1,5 +1,5 @@
 /** A run that has used all its retries, and a fork of it. */
-import type { Api } from '@gantry/http';
+import type { Api, Caller } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { createForks } from '../../runtime/fork.ts';
@@ -19,9 +19,10 @@ export function deadLetterSeam(app: Api, deps: ApiDeps, drive: Drive): void {
   const { runtime, store, now, randomBytes, redactions } = deps;
   const prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions }).prepare;
 
-  async function isForkable(source: ReadRun): Promise<boolean> {
+  async function isForkable(source: ReadRun, { tenant, principal }: Caller): Promise<boolean> {
     try {
-      const fork = await prepareFork(source, { mode: 'branch', fromSeq: 1, changes: {} });
+      const changes = { owner: { tenant, principal } };
+      const fork = await prepareFork(source, { mode: 'branch', fromSeq: 1, changes });
       return (await runtime.adopt(fork)).kind === 'created';
     } catch (error) {
       if (error instanceof OpenwopError && error.status < 500) return false;
@@ -34,6 +35,6 @@ export function deadLetterSeam(app: Api, deps: ApiDeps, drive: Drive): void {
     const run = await drive.atRest(key);
     const event = (await drive.events(key)).find(({ type }) => type === 'run.dead_lettered');
     const isFork = scenario === 'fork-after-dead-letter';
-    return { ...(event && { event }), ...(isFork && { forkEligible: await isForkable(run) }) };
+    return { ...(event && { event }), ...(isFork && { forkEligible: await isForkable(run, caller) }) };
   });
 }

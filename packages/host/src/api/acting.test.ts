@@ -1,0 +1,120 @@
+/** Who a run acts as: the caller that asked for it, as long as a key of that caller is valid. */
+import assert from 'node:assert/strict';
+import type { JsonObject, NewKey } from '@gantry/protocol';
+import { node, workflow } from '../testing/definitions.ts';
+import { onEachDatabase } from '../testing/each-database.ts';
+import { type ApiTest, apiTest } from './testing/api-test.ts';
+
+const SCOPES = ['runs:create', 'runs:read', 'workflows:write', 'credentials:manage'];
+/** Its id, and those of its workflows, let a node read it without a pack. */
+const MINE = 'conformance-mine';
+const reads = (id: string, secretId = MINE) => node(id, 'conformance.secret.echo', { secretId });
+const FAILS = workflow('conformance-pay', [
+  reads('read'),
+  node('pay', 'core.fail', {}, { settings: { maxRetries: 1, backoffMs: 0 } }),
+]);
+const ENDS = ['revoked', 'expired', 'rotated'] as const;
+const asks = (ref: string) =>
+  workflow(`conformance-ask-${ref}`, [
+    node('gate', 'core.approvalGate', { title: 'Go on?' }),
+    reads('read', `${MINE}-${ref}`),
+  ]);
+
+interface Person extends NewKey {
+  post(url: string, body: object): Promise<JsonObject>;
+}
+
+async function person(api: ApiTest, name: string): Promise<Person> {
+  const key = await api.post('/v1/host/gantry/keys', { name, scopes: SCOPES });
+  assert.equal(key.statusCode, 201, key.body);
+  const made: NewKey = key.json();
+  return {
+    ...made,
+    async post(url, body) {
+      const answer = await api.post(url, body, { authorization: `Bearer ${made.key}` });
+      assert.equal(answer.statusCode, 201, answer.body);
+      return answer.json();
+    },
+  };
+}
+
+/** The owner of an ended run, and the code of its error. */
+async function endOf(api: ApiTest, started: JsonObject): Promise<unknown[]> {
+  const { owner, error } = await api.ended(String(started.runId));
+  return [Object(owner).principal, Object(error).code];
+}
+
+const credential = { ref: MINE, scope: 'user', audiences: ['api.test'], value: 'sk_live_0123456789' };
+
+onEachDatabase('a fork, repair and retry of a run act as their caller', async (t, settings) => {
+  const api = await apiTest(t, { settings, workflows: [FAILS] });
+  const [ann, bob] = [await person(api, 'ann'), await person(api, 'bob')];
+  await ann.post('/v1/host/gantry/credentials', credential);
+  const start = async (): Promise<string> =>
+    String((await ann.post('/v1/runs', { workflowId: FAILS.id })).runId);
+  const runId = await start();
+  assert.deepEqual(await endOf(api, { runId }), [ann.principal, 'conformance_test_failure']);
+  const refused = [bob.principal, 'secret_access_denied'];
+  const branch = { mode: 'branch', fromSeq: 0 };
+  assert.deepEqual(await endOf(api, await bob.post(`/v1/runs/${runId}:fork`, branch)), refused);
+  const own = await ann.post(`/v1/runs/${runId}:fork`, branch);
+  assert.deepEqual(await endOf(api, own), [ann.principal, 'conformance_test_failure']);
+  const replay = await bob.post(`/v1/runs/${runId}:fork`, { mode: 'replay' });
+  assert.deepEqual(await endOf(api, replay), [bob.principal, 'conformance_test_failure']);
+
+  await bob.post('/v1/host/gantry/workflows', {
+    ...FAILS,
+    version: '2.0.0',
+    nodes: [reads('read'), reads('pay')],
+  });
+  const repaired = await bob.post(`/v1/host/gantry/runs/${runId}:repair`, {});
+  assert.deepEqual(await endOf(api, repaired), refused);
+  assert.equal(repaired.sourceRunId, runId);
+  const { deadLetters } = (await api.get('/v1/host/gantry/dead-letters')).json();
+  const { deadLetterId } = deadLetters.find((letter: JsonObject) => letter.runId === runId);
+  const retried = await api.post(
+    `/v1/host/gantry/dead-letters/${deadLetterId}:retry`,
+    {},
+    { authorization: `Bearer ${bob.key}` },
+  );
+  assert.deepEqual(
+    await endOf(api, retried.json()),
+    [bob.principal, 'conformance_test_failure'],
+    retried.body,
+  );
+});
+
+onEachDatabase('a run under way has no credential of an owner whose keys have ended', async (t, settings) => {
+  const clock = { at: Date.parse('2027-01-01T00:00:00Z') };
+  const api = await apiTest(t, { settings, workflows: ENDS.map(asks), now: () => clock.at });
+  const answered = async (run: JsonObject): Promise<JsonObject> => {
+    const accept = { resumeValue: { action: 'accept' } };
+    const answer = await api.post(`/v1/runs/${run.runId}/interrupts/gate`, accept);
+    assert.equal(answer.statusCode, 200, answer.body);
+    return api.ended(String(run.runId));
+  };
+  for (const end of ENDS) {
+    const ask = { workflowId: asks(end).id };
+    const ann = await person(api, end);
+    await ann.post('/v1/host/gantry/credentials', { ...credential, ref: `${MINE}-${end}` });
+    const [first, second] = [await ann.post('/v1/runs', ask), await ann.post('/v1/runs', ask)];
+    assert.equal((await answered(first)).status, 'completed');
+    const url = `/v1/host/gantry/keys/${ann.keyId}`;
+    if (end === 'revoked') assert.equal((await api.request({ method: 'DELETE', url })).statusCode, 200);
+    else await api.post(`${url}/rotate`, { graceSeconds: 1 });
+    clock.at += 1_000;
+    if (end === 'expired') {
+      const { keys } = (await api.get('/v1/host/gantry/keys')).json();
+      const successor = keys.find(
+        (key: NewKey) => key.principal === ann.principal && key.keyId !== ann.keyId,
+      );
+      await api.request({ method: 'DELETE', url: `/v1/host/gantry/keys/${successor.keyId}` });
+    }
+    const { error } = await answered(second);
+    if (end === 'rotated') assert.equal(error, undefined);
+    else {
+      assert.equal(Object(error).code, 'secret_access_denied');
+      assert.match(Object(error).message, /every key of that principal has expired or was revoked/);
+    }
+  }
+});
