@@ -18,6 +18,7 @@ import {
   type ToolCallPart,
   type Usage,
 } from '../model.ts';
+import { isCount, reportedName } from '../reported.ts';
 import { failureOfPart } from './failure.ts';
 import { callOptions, namesIn } from './prompt.ts';
 import { sourcesIn } from './sources.ts';
@@ -120,7 +121,7 @@ class Reading {
         this.#hasContent = true;
         return part.providerExecuted ? [] : [{ type: 'toolCall', call: this.#call(part) }];
       case 'response-metadata':
-        this.#model = part.modelId ?? this.#model;
+        this.#model = reportedName(part.modelId) ?? this.#model;
         return [];
       case 'error':
         throw failureOfPart(part.error);
@@ -187,8 +188,11 @@ function argumentsOf(input: string): Pick<ToolCallPart, 'arguments' | 'broken'> 
   }
 }
 
+/** One count that cannot be, such as more cached tokens than tokens, makes all of them doubtful. */
 function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
   if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined;
+  const counts = [...Object.values(inputTokens), ...Object.values(outputTokens)];
+  if (!counts.every((count) => count === undefined || isCount(count))) return undefined;
   // Servers that do not count tokens send zeros where their dialect requires numbers
   if (inputTokens.total === 0 && outputTokens.total === 0) return undefined;
   return {

@@ -34,6 +34,16 @@ const TURNS: Readonly<Record<string, ScriptTurn>> = {
   cached: { text: 'Hit.', usage: { ...usage, cacheReadTokens: 4 } },
 };
 
+/** Counts that no answer has. */
+const LIES = [
+  { inputTokens: -100_000 },
+  { outputTokens: -1 },
+  { inputTokens: 1.5, outputTokens: 0.25 },
+  { inputTokens: 1e300 },
+  { outputTokens: 9e15 },
+  { cacheReadTokens: 40 },
+] as const;
+
 /** One turn that has all that may break. Who refuses calls no tools. */
 const whole = (fault: FaultName): ScriptTurn => ({
   text: 'Grüße, 世界 and more of it.',
@@ -68,6 +78,16 @@ for (const { dialect, family: name } of DIALECTS) {
     test(`${dialect.name}: ${what}`, async () => {
       assert.deepEqual(await ask(turn), await scripted(turn));
     });
+
+  for (const lie of LIES)
+    test(`${dialect.name}: usage of ${JSON.stringify(lie)} is as if there were none`, async () => {
+      const { usage: told, text } = await ask({ text: 'Hi', usage: { ...usage, ...lie } });
+      assert.deepEqual([told, text], [undefined, 'Hi']);
+    });
+
+  test(`${dialect.name}: a model whose name is too long is the one that was asked for`, async () => {
+    assert.equal((await ask({ text: 'Hi', model: 'm'.repeat(300_000) })).model, 'm');
+  });
 
   for (const fault of FAULT_NAMES) {
     const reason = dialect.cannot[fault];

@@ -16,6 +16,7 @@ import {
   type ProviderFamily,
   type Reach,
 } from '../model.ts';
+import { isCount, reportedCount } from '../reported.ts';
 import { imageOf } from './image-facts.ts';
 import { asked, transportOf } from './transport.ts';
 
@@ -42,7 +43,10 @@ export function embedding(make: Make<EmbeddingModelV4>): NonNullable<ProviderFam
     if (answer.embeddings.length !== values.length)
       throw new ModelFailure('broken', 'The provider sent another number of embeddings than was asked for.');
     const { embeddings, usage } = answer;
-    return { embeddings, ...(usage && { inputTokens: usage.tokens }) };
+    // JSON has no infinity, but 1e999 is read as one
+    if (!embeddings.every((vector) => vector.every(Number.isFinite)))
+      throw new ModelFailure('broken', 'The provider sent an embedding that is not a list of numbers.');
+    return { embeddings, ...given({ inputTokens: reportedCount(usage?.tokens) }) };
   };
 }
 
@@ -114,12 +118,13 @@ async function oneCall(
       });
     });
     const kept = answer.images.map(bytesOf).filter(({ length }) => length > 0);
-    const { inputTokens, outputTokens } = answer.usage ?? {};
+    const { inputTokens, outputTokens = 0 } = answer.usage ?? {};
+    const usage = isCount(inputTokens) && isCount(outputTokens) && { inputTokens, outputTokens };
     return {
       asked: count,
       images: kept.map(imageOf),
       filtered: Math.max(0, count - kept.length),
-      ...(inputTokens !== undefined && { usage: { inputTokens, outputTokens: outputTokens ?? 0 } }),
+      ...(usage && { usage }),
     };
   } catch (error) {
     if (error instanceof ModelFailure && WITHHELD.has(error.code ?? ''))

@@ -1,5 +1,7 @@
 /** Ranks documents by relevance to a query, at `/rerank` as implemented by Cohere, Jina, vLLM and llama.cpp. */
+import { given } from '@gantry/protocol';
 import { ModelFailure, type ProviderFamily, type RerankAnswer } from '../model.ts';
+import { reportedCount } from '../reported.ts';
 import { asked, transportOf } from './transport.ts';
 
 interface Wire {
@@ -34,6 +36,6 @@ function read(wire: Wire, documents: number, topN: number): RerankAnswer {
     new Set(results.map(({ index }) => index)).size < results.length
   )
     throw new ModelFailure('broken', 'The provider sent another ranking than was asked for.');
-  const { total_tokens: tokens } = wire.usage ?? {};
-  return { results: results.slice(0, topN), ...(typeof tokens === 'number' && { inputTokens: tokens }) };
+  const inputTokens = reportedCount(wire?.usage?.total_tokens);
+  return { results: results.slice(0, topN), ...given({ inputTokens }) };
 }

@@ -2,9 +2,10 @@
 import { closedObject, type JsonObject, optional, type Problem, problemsIn } from '@gantry/protocol';
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
+import { TOKENS_MAX } from '../reported.ts';
 import type { Script, ScriptTurn } from './script.ts';
 
-const Tokens = Type.Optional(Type.Integer({ minimum: 0 }));
+const Tokens = Type.Optional(Type.Integer({ minimum: 0, maximum: TOKENS_MAX }));
 const TokenCounts = Type.Object({
   promptTokens: Tokens,
   completionTokens: Tokens,

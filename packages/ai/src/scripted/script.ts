@@ -6,9 +6,10 @@ import { closedObject, type Json, optional, type Problem, problemsIn } from '@ga
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
 import type { Finish, ToolCallPart, Usage } from '../model.ts';
+import { TOKENS_MAX } from '../reported.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 1_000_000 });
-const Count = Type.Integer({ minimum: 0 });
+const Count = Type.Integer({ minimum: 0, maximum: TOKENS_MAX });
 
 /** The possible faults of a turn. Each turn serves one attempt, so the next attempt gets the next turn. */
 export const FAULTS = {

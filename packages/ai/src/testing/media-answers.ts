@@ -16,6 +16,8 @@ export interface MediaAnswers {
   models?: readonly string[];
   /** Edits have the size that was asked for, instead of one pixel. */
   enlarges?: boolean;
+  /** How many tokens embeddings, rankings and images have cost. */
+  tokens?: unknown;
   /** Instead of the ranking that was asked for. */
   ranking?: readonly object[];
 }
@@ -52,21 +54,21 @@ function picture(body: Asked['body'], { enlarges = false }: MediaAnswers): Buffe
 const ROUTES: Routes = [
   [
     /\/embeddings$/,
-    ({ body }) => ({
+    ({ body }, { tokens = 3 }) => ({
       object: 'list',
       data: [body.input].flat().map((text, index) => ({
         object: 'embedding',
         index,
         embedding: numbers(text, Number(body.dimensions ?? 4)),
       })),
-      usage: { prompt_tokens: 3, total_tokens: 3 },
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
     }),
   ],
   [
     /\/rerank$/,
-    ({ body }, { ranking }) => ({
+    ({ body }, { ranking, tokens = 9 }) => ({
       results: ranking ?? ranked(body.documents as readonly string[], Number(body.top_n)),
-      usage: { total_tokens: 9 },
+      usage: { total_tokens: tokens },
     }),
   ],
   [
@@ -76,7 +78,7 @@ const ROUTES: Routes = [
       data: Array.from({ length: count(body, answers) }, () => ({
         b64_json: picture(body, answers).toString('base64'),
       })),
-      usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
+      usage: { input_tokens: answers.tokens ?? 5, output_tokens: answers.tokens ?? 7, total_tokens: 12 },
     }),
   ],
   [/\/audio\/speech$/, () => MP3],

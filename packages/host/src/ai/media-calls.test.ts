@@ -298,3 +298,19 @@ test('a pack that names models alone calls other surfaces as far as they are gra
   const { id, rest } = (ended.outputs ?? {}) as JsonObject;
   assert.deepEqual([id, rest], ['1', {}], JSON.stringify(ended));
 });
+
+test('counts that cannot be are not counted', async () => {
+  const { servers } = await shared();
+  servers.lab.media.tokens = -100_000;
+  const body = `
+    const { usage } = await ctx.callEmbeddings({ provider: 'lab', texts: ['near'] });
+    await ctx.callReranker({ provider: 'lab', query: 'q', documents: ['a', 'b'] });
+    return { usage };`;
+  const { run, events, api, runId } = await asked(body);
+  servers.lab.media.tokens = undefined;
+  outputsOf({ run });
+  const counts = payloadsOf(events, 'provider.usage').map(({ inputTokens }) => Number(inputTokens));
+  assert.ok(counts.length === 2 && counts.every((count) => count > 0), counts.join());
+  const [ofEmbeddings = 0, ofRanking = 0] = counts;
+  assert.equal((await api.host.services.ai.ledger.ofRun('default', runId)).tokens, ofEmbeddings + ofRanking);
+});

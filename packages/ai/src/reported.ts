@@ -1,0 +1,15 @@
+/** What a provider says about its answer is checked before it is used: budgets count it, and it is stored. */
+
+/** More than any request has; sums and costs of such counts are safe integers. */
+export const TOKENS_MAX = 100_000_000;
+
+export const isCount = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
+
+/** Undefined is as if the provider had reported none: the count is estimated. */
+export const reportedCount = (value: unknown): number | undefined => (isCount(value) ? value : undefined);
+
+const NAME = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+
+export const reportedName = (name: string | undefined): string | undefined =>
+  name !== undefined && NAME.test(name) ? name : undefined;
