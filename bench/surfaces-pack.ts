@@ -148,7 +148,8 @@ async function invoke(
   const pack = { name: 'bench', version: '1.0.0' };
   const key = { tenant: 'bench', workspace: 'bench', principal: 'bench' };
   const facts: NodeFacts = {
-    ...key,
+    owner: key,
+    tenant: key.tenant,
     runId,
     nodeId: 'node',
     pack,

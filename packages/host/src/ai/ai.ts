@@ -1,6 +1,6 @@
 /** Models, as this host serves them to nodes. */
 import type { ModelAnswer } from '@gantry/ai';
-import { isObject, type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
+import { isObject, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import type { CallingRun, ModelsPort } from '@gantry/surfaces';
 import { logicalInvocationId } from '../runtime/invocation-log.ts';
@@ -145,11 +145,11 @@ export function nodeCaller(
 
 /** The node of an executor. */
 export const askingNode = (
-  { facts, run, epoch, tell }: NodeWork,
+  { facts, owner, run, epoch, tell }: NodeWork,
   nodeId: string,
   io: Pick<AskingNode, 'signal' | 'ordinalBase'>,
 ): AskingNode & Pick<NodeWork, 'run'> => {
   const { rootRunId, workflowId, configurable } = run;
   const about = { rootRunId, workflowId, configurable, run };
-  return { ...about, owner: ownerOf(facts.owner), runId: facts.runId, nodeId, epoch, tell, ...io };
+  return { ...about, owner, runId: facts.runId, nodeId, epoch, tell, ...io };
 };

@@ -58,12 +58,11 @@ function stopped({ caller }: WriteCall, error: BudgetExhausted): OpenwopError {
 }
 
 /** The node of a call. Outside a run there is no account to charge. */
-export function nodeOf({ tenant, workspace, principal, caller, signal }: WriteCall): AskingNode {
+export function nodeOf({ owner, caller, signal }: WriteCall): AskingNode {
   if (caller.kind !== 'node' || !caller.work) throw outsideOfRuns();
   const { runId, nodeId, ordinalBase, work } = caller;
   const { epoch, tell, run } = work;
   if (!run) throw outsideOfRuns();
-  const owner = { tenant, workspace, principal };
   const { rootRunId, workflowId, configurable } = run;
   const about = { rootRunId, workflowId, configurable, run };
   return { ...about, owner, runId, nodeId, ordinalBase, epoch, tell, signal };

@@ -1,5 +1,5 @@
 import { type Api, callerOf } from '@gantry/http';
-import { AiProviders, OpenwopError, ownerOf } from '@gantry/protocol';
+import { AiProviders, OpenwopError } from '@gantry/protocol';
 import { INERT } from '@gantry/surfaces';
 import Type from 'typebox';
 import type { Ai } from '../ai/ai.ts';
@@ -18,10 +18,9 @@ const READ = {
 };
 
 export function aiRoutes(app: Api, providers: Pick<Providers, 'list'>, { media }: Pick<Ai, 'media'>): void {
-  app.get('/v1/host/gantry/ai/providers', { schema: LIST }, async (request) => {
-    const { tenant, principal } = callerOf(request);
-    return { providers: await providers.list(ownerOf({ tenant, principal })) };
-  });
+  app.get('/v1/host/gantry/ai/providers', { schema: LIST }, async (request) => ({
+    providers: await providers.list(callerOf(request)),
+  }));
   // The link is the credential
   app.get(`${MEDIA_ROOT}:tenant/:mediaId`, { schema: READ }, async (request, reply) => {
     const { tenant, mediaId } = request.params;

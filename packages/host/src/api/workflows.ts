@@ -13,7 +13,6 @@ import {
   OpenwopError,
   type Owner,
   optional,
-  ownerOf,
   RegisteredWorkflow,
   Values,
   WorkflowCheck,
@@ -82,16 +81,16 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
     },
     (request, reply) =>
       idempotency.answer(request, reply, 'POST /v1/host/gantry/workflows', async () => {
-        const { tenant, principal, scopes } = callerOf(request);
+        const caller = callerOf(request);
+        const { tenant, principal, scopes } = caller;
         const { packs } = request.body;
         if (scopes.has('packs:install') && Check(WorkflowPacks, packs))
           await deps.services.packs.service.installPinned(tenant, packs, principal);
         const terms = { replace: request.query.replace === 'true' };
         const record = await workflows.register(tenant, request.body, terms);
-        const owner = ownerOf({ tenant, principal });
         warn(reply, [
           ...record.warnings.map(inWords),
-          ...(await foreseenFailures(deps, owner, record.definition)),
+          ...(await foreseenFailures(deps, caller, record.definition)),
         ]);
         const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
         return { status: 201, body, recorded: false };

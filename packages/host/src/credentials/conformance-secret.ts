@@ -4,7 +4,7 @@
  */
 
 import { hash } from 'node:crypto';
-import { OpenwopError, type Owner, ownerOf } from '@gantry/protocol';
+import { OpenwopError, type Owner } from '@gantry/protocol';
 import { systemCaller } from '@gantry/resources';
 import type { Executor } from '../runtime/outside-work.ts';
 import { HOST_NAME, HOST_VERSION } from '../version.ts';
@@ -14,8 +14,7 @@ const CANARY_REF = 'openwop-conformance-canary-secret';
 
 /** `canary`: its value; undefined if the seams are not served. */
 export function secretEcho(credentials: Credentials, canary: string | undefined): Executor {
-  return async ({ tenant, runId }, { nodeId, config }, _signal, work) => {
-    const owner = ownerOf({ ...work.facts.owner, tenant });
+  return async ({ runId }, { nodeId, config }, _signal, { owner }) => {
     const ref = String(config.secretId);
     try {
       if (ref === CANARY_REF && canary !== undefined) await provide(credentials, owner, canary);

@@ -7,8 +7,7 @@ import { type CarriedSecretsOptions, carriedSecrets } from './carried-secrets.ts
 import type { Credentials } from './credentials.ts';
 
 export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): SecretsPort => ({
-  async resolve({ tenant, workspace, principal, runId, nodeId, pack }, { ref, purpose }) {
-    const owner = { tenant, workspace, principal };
+  async resolve({ owner, runId, nodeId, pack }, { ref, purpose }) {
     const use = { type: 'secret.resolved', purpose, runId, nodeId, pack } as const;
     const { value, expiresAt, rotatedAt } = await credentials().reveal(owner, ref, use);
     return {
@@ -25,7 +24,7 @@ interface HttpCredentialsOptions extends CarriedSecretsOptions {
 }
 
 export const httpCredentials = (options: HttpCredentialsOptions): HttpCredentials => ({
-  open: ({ runId, ...owner }, ref, placement) =>
+  open: ({ owner, runId }, ref, placement) =>
     options.credentials().open(owner, ref, { runId, ...(placement && { placement }) }),
   isIssued: (tenant, value) => holdsSecret(options.redactions.of(tenant), value),
   inspect: carriedSecrets(options),

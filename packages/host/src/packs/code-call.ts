@@ -1,6 +1,6 @@
 /** One call of a pack's code: in the sandbox, or at the address of a remote pack. */
 import type { Execution, PackExecution } from '@gantry/engine';
-import { type JsonObject, OpenwopError, ownerOf } from '@gantry/protocol';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Invocation, InvocationOutcome, RemotePacks, Sandbox } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
 import type { NodeWaits } from '@gantry/surfaces';
@@ -109,7 +109,7 @@ async function sandboxCall(
   const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
   return sandbox.invoke({
     code: { ...rest, ...wasm, name: version.name, version: version.version, folder },
-    key: ownerOf(work.facts.owner),
+    key: work.owner,
     grants: version.requires,
     environment: Object.hasOwn(environment, version.name) ? (environment[version.name] ?? {}) : {},
     typeId: execution.typeId,
@@ -154,7 +154,7 @@ function membersOf(
   const { packName: name, packVersion: version, effect } = pack;
   const offered = surfaces({
     key,
-    owner: ownerOf(work.facts.owner),
+    owner: work.owner,
     nodeId,
     attempt,
     ordinalBase,

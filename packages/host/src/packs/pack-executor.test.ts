@@ -1,8 +1,10 @@
 /** What cannot be seen through the front door: remote nodes, for which no server of a test has a valid certificate. */
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createEgressByPurpose } from '@gantry/egress';
 import type { Execution, PackEffect } from '@gantry/engine';
+import { ownerOf } from '@gantry/protocol';
 import { creation } from '@gantry/resources';
 import type { InvocationOutcome } from '@gantry/sandbox';
 import { CommitPipeline, openSqlite } from '@gantry/store';
@@ -114,7 +116,14 @@ function working(emit: NodeWork['emit'] = async () => true): NodeWork {
     metadata: {},
     limits: { maxNodeExecutions: 1, maxRunDurationMs: 1, maxLoopIterations: 1 },
   };
-  return { facts, run: callingRun(facts), emit, epoch: 1, tell: async () => null };
+  return {
+    facts,
+    owner: ownerOf(facts.owner),
+    run: callingRun(facts),
+    emit,
+    epoch: 1,
+    tell: async () => null,
+  };
 }
 
 const { signal } = new AbortController();

@@ -9,7 +9,7 @@
  */
 import type { Outcome, SchemaCheck } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
-import { type JsonObject, OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import { askingNode } from '../ai/ai.ts';
@@ -163,7 +163,7 @@ async function secretsOf(
       message:
         'A remote pack cannot receive values of credentials. Its author has to use references: requiresSecrets.',
     });
-  const owner = ownerOf({ ...work.facts.owner, tenant: key.tenant });
+  const { owner } = work;
   return secrets(needs, { owner, runId: key.runId, nodeId, attempt, work, pack: { name, version } });
 }
 

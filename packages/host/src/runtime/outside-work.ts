@@ -1,4 +1,5 @@
 /** The work of one run that is currently outside the process. It is derived from the run, never stored. */
+
 import {
   type EmittedEvent,
   type Execution,
@@ -7,12 +8,14 @@ import {
   type RunFacts,
   rootRunId,
 } from '@gantry/engine';
+import { type Owner, ownerOf } from '@gantry/protocol';
 import type { CommitGroup, CommitResult, RunKey } from '@gantry/store';
 import type { BudgetStop, CallingRun, SubstituteModel } from '@gantry/surfaces';
 
 /** The interface of a run to its work outside the process. */
 export interface NodeWork {
   readonly facts: RunFacts;
+  readonly owner: Owner;
   /** Resolves when the events are in the log. False when the run is paused or no longer waits for the node. */
   emit(events: readonly EmittedEvent[]): Promise<boolean>;
   /** The lease under which this process works on the run. */
@@ -159,7 +162,8 @@ export const callingRun = (
 };
 
 /** The fields of a node's work that describe its run. */
-export const runOf = (facts: RunFacts, current: () => Run): Pick<NodeWork, 'facts' | 'run'> => ({
+export const runOf = (facts: RunFacts, current: () => Run): Pick<NodeWork, 'facts' | 'owner' | 'run'> => ({
   facts,
+  owner: ownerOf(facts.owner),
   run: callingRun(facts, current),
 });

@@ -126,7 +126,7 @@ export const nodeMembers =
     const { owner, work, nodeId, ordinalBase: ordinal } = facts;
     const caller = { principal: owner.principal ?? undefined, run: work?.run, tell: work?.tell, approve };
     const calls = gate.open(
-      { ...facts, ...owner, ...key, cancelled },
+      { ...facts, ...key, cancelled },
       callJournal(log, { tools, caller, ...given({ recorded, warn }) }),
     );
     return {

@@ -92,6 +92,19 @@ test('an implementation that lacks a method or misspells one does not compile', 
   assert.deepEqual([whole, missing, misspelt, wrongAnswer], [true, false, false, false]);
 });
 
+test('a call carries the owner of its dispatch, and no copy of it', async () => {
+  const owners: unknown[] = [];
+  const surface = mail.implement({
+    send: async () => ({ number: 1 }),
+    rush: async () => ({ number: 1 }),
+    count: async (_input, { owner }) => owners.push(owner),
+    async *watch() {},
+  });
+  const facts = factsOf();
+  await callsOf(callGateOf([surface]).callGate.open(facts))('mail.count', {});
+  assert.equal(owners[0], facts.owner);
+});
+
 describe('what is offered', () => {
   test('discovery and peer names follow the literal and what the backend lacks', () => {
     const { callGate } = callGateOf([openPost(office(), ['urgent'])]);

@@ -52,7 +52,7 @@ export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate
     primitives: primitives.map(([path]) => path),
     slow: new Set(members.flatMap(([path, [route]]) => (route?.method.slow ? [path] : []))),
     open: (facts, journal) => new NodeCalls(routes, deps, facts, journal),
-    async callForPerson({ request, ...person }, { path, input, signal }) {
+    async callForPerson({ owner, request }, { path, input, signal }) {
       const { surface, name, method, capability, checkInput, checkOutput } = routes.find(path, input);
       if (!surface.literal.people || method.kind === 'stream')
         throw new OpenwopError('host_capability_missing', {
@@ -60,8 +60,10 @@ export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate
           details: { capability },
         });
       checkInput(input);
-      const caller = { kind: 'person' as const, actor: person.principal, ...given({ request }) };
-      return checkOutput(await surface.act(name, input, { ...person, caller, signal, now: deps.now() }));
+      const caller = { kind: 'person' as const, actor: owner.principal, ...given({ request }) };
+      return checkOutput(
+        await surface.act(name, input, { owner, tenant: owner.tenant, caller, signal, now: deps.now() }),
+      );
     },
     discovery: () =>
       Object.fromEntries(offered.map(({ literal, advertises }) => [literal.capability, advertises])),

@@ -5,8 +5,7 @@ import { assertSameCall } from './call-journal.ts';
 import type { ChangeCall, NumberedCall } from './surface-call.ts';
 
 /** The caller as resources know it. */
-function callerOf({ tenant, workspace, principal, caller, invocation }: ChangeCall): Caller {
-  const owner = { tenant, workspace, principal };
+function callerOf({ owner, caller, invocation }: ChangeCall): Caller {
   if (caller.kind === 'person')
     return { ...owner, kind: 'person', actor: caller.actor, ...given({ request: caller.request }) };
   const { runId, nodeId, work } = caller;

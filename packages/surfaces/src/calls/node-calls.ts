@@ -165,14 +165,15 @@ export class NodeCalls {
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
     if (io.dispatch !== this.#dispatch) this.#beginAnew(io.dispatch);
-    const { tenant, workspace, principal } = this.#facts;
+    const { owner } = this.#facts;
+    const { tenant } = owner;
     const writes = route.method.effect !== 'read';
     if (!route.surface.literal.primitive) this.#assertAllowed(route, writes);
     if (!route.surface.literal.consumesSecrets && this.#deps.holdsSecret?.(tenant, sent))
       throw new OpenwopError('secret_in_arguments');
     const input = through(route.takes, sent, { input: sent, now });
     route.checkInput(input);
-    const call = { tenant, workspace, principal, caller: this.#caller, signal: io.signal, now };
+    const call = { owner, tenant, caller: this.#caller, signal: io.signal, now };
     return { route, sent, input, call, write: writes ? this.#number(route, input, call) : null };
   }
 

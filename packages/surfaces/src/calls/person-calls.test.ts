@@ -12,7 +12,7 @@ import type { DataObject } from './data.ts';
 import { defineSurface } from './define-surface.ts';
 import type { PersonFacts } from './surface-call.ts';
 
-const ADA: PersonFacts = { tenant: 'acme', workspace: 'main', principal: 'ada' };
+const ADA: PersonFacts = { owner: { tenant: 'acme', workspace: 'main', principal: 'ada' } };
 
 async function openNotes(t: TestContext) {
   const folder = freshFolder();
@@ -41,7 +41,7 @@ test('a node and a person change the same notes, and others of another workspace
   const note = { noteId, title: 'today', lines: ['one', 'two'], archived: false };
   assert.deepEqual(await node('notes.get', noteId), note);
   assert.deepEqual(await asPerson('notes.list', {}), { notes: [note] });
-  const elsewhere = { ...ADA, workspace: 'other' };
+  const elsewhere = { owner: { ...ADA.owner, workspace: 'other' } };
   assert.deepEqual(await asPerson('notes.list', {}, elsewhere), { notes: [] });
   await assert.rejects(asPerson('notes.get', { noteId }, elsewhere), { code: 'not_found' });
   assert.deepEqual(await asPerson('notes.remove', { noteId }), { deleted: true });

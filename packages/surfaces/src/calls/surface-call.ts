@@ -12,7 +12,10 @@ export interface PackRef {
 }
 
 /** Constant while a node runs. Comes from the run, never from pack code. */
-export interface NodeFacts extends Owner {
+export interface NodeFacts {
+  readonly owner: Owner;
+  /** Of the owner. */
+  readonly tenant: string;
   readonly runId: string;
   readonly nodeId: string;
   readonly pack: PackRef;
@@ -93,8 +96,8 @@ export interface BudgetStop {
 }
 
 /** A person's request. `request` is the record of its `Idempotency-Key`. */
-export interface PersonFacts extends Owner {
-  readonly principal: string;
+export interface PersonFacts {
+  readonly owner: Owner & { readonly principal: string };
   readonly request?: NonNullable<Extract<Caller, { kind: 'person' }>['request']>;
 }
 
@@ -123,7 +126,7 @@ export interface NumberedCall {
   readonly answerKey?: AnswerKey;
 }
 
-export interface ReadCall extends Owner {
+export interface ReadCall extends Pick<NodeFacts, 'owner' | 'tenant'> {
   readonly caller: SurfaceCaller;
   readonly signal: AbortSignal;
   /** The time of arrival in milliseconds. */

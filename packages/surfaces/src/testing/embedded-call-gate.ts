@@ -25,6 +25,9 @@ export async function embeddedCallGate(): Promise<EmbeddedCallGate> {
   const { callGate, ...rest } = callGateOf((await opened).surfaces);
   const number = ++callGates;
   const tenantOf = (tenant: string) => `${tenant}-${number}`;
-  const open = (facts: NodeFacts) => callGate.open({ ...facts, tenant: tenantOf(facts.tenant) });
+  const open = (facts: NodeFacts) => {
+    const tenant = tenantOf(facts.tenant);
+    return callGate.open({ ...facts, tenant, owner: { ...facts.owner, tenant } });
+  };
   return { ...rest, callGate: { ...callGate, open }, tenantOf };
 }

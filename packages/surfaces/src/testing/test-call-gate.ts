@@ -1,4 +1,5 @@
 /** A call gate over given surfaces, and nodes that call it. */
+import type { Owner } from '@gantry/protocol';
 import { type CallGate, createCallGate } from '../calls/call-gate.ts';
 import type { CallJournal, CallRecord, ReadsKey, SeenRead } from '../calls/call-journal.ts';
 import type { Data } from '../calls/data.ts';
@@ -67,10 +68,16 @@ export function callGateOf(
   return { callGate: { ...callGate, open: (facts) => callGate.open(facts, journal) }, reports, clock };
 }
 
-export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({
-  tenant: 'acme',
-  workspace: 'main',
-  principal: 'ada',
+export type FactsGiven = Partial<NodeFacts & Owner>;
+
+export const factsOf = ({
+  tenant = 'acme',
+  workspace = 'main',
+  principal = 'ada',
+  ...overrides
+}: FactsGiven = {}): NodeFacts => ({
+  owner: { tenant, workspace, principal },
+  tenant,
   runId: 'run-1',
   nodeId: 'node-1',
   pack: { name: 'vendor.test.pack', version: '1.0.0' },
@@ -97,5 +104,5 @@ export function callsOf(calls: NodeCalls, sent: Data[] = [], dispatch = 0): Call
 }
 
 /** A node that begins: every call of this function is another run of the same node unless told otherwise. */
-export const nodeOf = ({ callGate }: TestCallGate, facts: Partial<NodeFacts> = {}): Call =>
+export const nodeOf = ({ callGate }: TestCallGate, facts: FactsGiven = {}): Call =>
   callsOf(callGate.open(factsOf(facts)));

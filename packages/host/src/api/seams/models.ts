@@ -88,7 +88,8 @@ function callOf(
   const pack = { name: 'core.conformance', version: '1.0.0' };
   const at = { tenant: owner.tenant, runId, nodeId, ordinal: ordinalBase };
   return {
-    ...owner,
+    owner,
+    tenant: owner.tenant,
     signal,
     now,
     caller: {

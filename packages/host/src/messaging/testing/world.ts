@@ -81,7 +81,8 @@ export function createWorld(t: TestContext, store: Store, mail: readonly number[
 }
 
 const callAt = (now: number) => ({
-  ...ownerOf({ tenant: TENANT, principal: 'key_1' }),
+  owner: ownerOf({ tenant: TENANT, principal: 'key_1' }),
+  tenant: TENANT,
   caller: { kind: 'person', actor: 'key_1' } as const,
   signal: new AbortController().signal,
   now,

@@ -129,7 +129,7 @@ export function implementFs({
   );
 }
 
-const fileOf = ({ workspace }: ReadCall, path: string) => ({ workspace: workspaceKey(workspace), path });
+const fileOf = ({ owner }: ReadCall, path: string) => ({ workspace: workspaceKey(owner.workspace), path });
 
 const entryOf = ({ path, sizeBytes, isDirectory }: FileEntry) =>
   isDirectory ? { path: path.slice(0, -1), sizeBytes, isDirectory } : { path, sizeBytes };

@@ -9,7 +9,7 @@ export interface CredentialPlacement {
   readonly prefix: string;
 }
 
-export type CredentialReader = Pick<ReadCall, 'tenant' | 'workspace' | 'principal'> & {
+export type CredentialReader = Pick<ReadCall, 'owner'> & {
   readonly runId: string;
 };
 
@@ -83,10 +83,8 @@ export function assertIssued(
   }
 }
 
-export const readerOf = ({ tenant, workspace, principal, caller }: ReadCall): CredentialReader => ({
-  tenant,
-  workspace,
-  principal,
+export const readerOf = ({ owner, caller }: ReadCall): CredentialReader => ({
+  owner,
   runId: runOf(caller),
 });
 

@@ -7,10 +7,7 @@ import type { NodeFacts } from '../../calls/surface-call.ts';
 import { overHost } from '../../open-port.ts';
 
 /** The requesting node, and its principal. */
-export type SecretReader = Pick<
-  NodeFacts,
-  'tenant' | 'workspace' | 'principal' | 'runId' | 'nodeId' | 'pack'
->;
+export type SecretReader = Pick<NodeFacts, 'owner' | 'runId' | 'nodeId' | 'pack'>;
 
 export interface SecretsPort {
   /** The request is recorded before this answers. */
@@ -55,10 +52,10 @@ const ADVERTISED_SCOPES = CREDENTIAL_SCOPES.filter((scope) => scope !== 'workspa
 function implementSecrets(secrets: SecretsPort): ImplementedSurface {
   return secretsSurface.implement(
     {
-      resolve: async (wanted, { tenant, workspace, principal, caller }) => {
+      resolve: async (wanted, { owner, caller }) => {
         if (caller.kind !== 'node') throw new Error('only nodes resolve secrets');
         const { runId, nodeId, pack } = caller;
-        return secrets.resolve({ tenant, workspace, principal, runId, nodeId, pack }, wanted);
+        return secrets.resolve({ owner, runId, nodeId, pack }, wanted);
       },
     },
     { advertises: { scopes: ADVERTISED_SCOPES, resolution: 'host-managed', resolveInPack: 'supported' } },

@@ -60,12 +60,12 @@ export function implementNotes({ changes, store }: NotesOptions): ImplementedSur
       changed(changes, call, async (change) =>
         viewOf(change.create<Note>(notes, { title, lines: [], archived: false })),
       ),
-    async get({ noteId }, { tenant, workspace }) {
+    async get({ noteId }, { owner: { tenant, workspace } }) {
       const entry = await store.entries.get(keyOf(notes, tenant, noteId));
       if (!entry || !isIn(workspace, entry)) throw missing(notes);
       return viewOf(fromEntry(notes, entry));
     },
-    async list(_input, { tenant, workspace }) {
+    async list(_input, { owner: { tenant, workspace } }) {
       const found = await store.entries.list(notes.kind, tenant, { limit: 20 });
       const own = found.filter((entry) => isIn(workspace, entry));
       return { notes: own.map((entry) => viewOf(fromEntry(notes, entry))) };
