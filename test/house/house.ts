@@ -68,6 +68,7 @@ export const HOUSE: House = {
       semver: 'version ranges with npm precedence',
       acorn: 'JavaScript of packs, parsed to find the surfaces it calls',
       ignore: '.openwopignore, in linear time',
+      yaml: 'files that people write in YAML',
       'tar-stream': 'archives, entry by entry',
       '@sigstore/bundle': 'Sigstore bundles: their shape',
       '@sigstore/protobuf-specs': 'Sigstore trusted roots',

@@ -184,8 +184,8 @@ test('files that cannot be used are named', async (t) => {
   ]);
   assert.equal(missing.code, 2);
   assert.match(missing.stderr, /Cannot read .*none\.json \(ENOENT\)/);
-  assert.match(bad.stderr, /bad\.json is not JSON/);
-  assert.match(list.stderr, /list\.json must hold a JSON object/);
+  assert.match(bad.stderr, /bad\.json:1:2: Expected a key/);
+  assert.match(list.stderr, /list\.json must hold an object/);
 });
 
 test('a value that reading would change is refused before anything is sent', async (t) => {

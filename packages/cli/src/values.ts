@@ -1,6 +1,7 @@
 /** How values are written on the command line. */
 
 import { readFile } from 'node:fs/promises';
+import { type Position, readSource } from '@gantry/packs';
 import type { Json, JsonObject } from '@gantry/protocol';
 import { didYouMean, readJsonText } from '@gantry/protocol';
 import { UsageError } from './io.ts';
@@ -44,12 +45,23 @@ function readPair(pair: string, taker: string): [string, Json] {
 export const readPairs = (pairs: readonly string[], taker: string): JsonObject =>
   Object.fromEntries(pairs.map((pair) => readPair(pair, taker)));
 
-export async function readJson(file: string): Promise<Json> {
+export interface FileSource {
+  readonly value: Json;
+  positionOf(pointer: string): Position;
+}
+
+/** Reads a file of JSON or YAML. */
+export async function readFileSource(file: string): Promise<FileSource> {
   const text = await readFile(file, 'utf8').catch((error) => {
     throw new UsageError(`Cannot read ${file} (${error.code}). Check the path.`);
   });
-  return parseJson(text, file);
+  const source = await readSource(file, text);
+  if (source.kind === 'json') return source;
+  const { line, column } = source.position;
+  throw new UsageError(`${file}:${line}:${column}: ${source.message}`);
 }
+
+export const readJson = async (file: string): Promise<Json> => (await readFileSource(file)).value;
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -14,7 +14,7 @@ export { type OutdatedPack, outdated } from './lock/outdated.ts';
 export { type ArtifactType, PromptTemplate, type Provider } from './manifest/declarative.ts';
 export { ReverseDns as PACK_NAME, type Signing } from './manifest/fields.ts';
 export type { ManifestIssue } from './manifest/issue.ts';
-export { readJsonSource } from './manifest/json-source.ts';
+export { type Position, readJsonSource } from './manifest/json-source.ts';
 export { PACK_KINDS, type PackKind, type PackManifest } from './manifest/kinds.ts';
 export {
   covers,
@@ -24,6 +24,7 @@ export {
 } from './manifest/node.ts';
 export { readManifest } from './manifest/read-manifest.ts';
 export { checkFiles } from './manifest/rules.ts';
+export * from './manifest/source.ts';
 export { type Keychain, readDiscovery } from './registry/documents.ts';
 export { type FetchedPack, fetchPack, judgeFetched } from './registry/fetch-pack.ts';
 export * from './registry/open-registry.ts';

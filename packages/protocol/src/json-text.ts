@@ -107,4 +107,5 @@ function enter(level: Extract<Level, { kind: 'object' }>, name: string): boolean
 }
 
 /** Integers that a double represents exactly are fine: 1e16 and the like. */
-const isRounded = (number: string): boolean => /^-?\d+$/.test(number) && String(Number(number)) !== number;
+export const isRounded = (number: string): boolean =>
+  /^-?\d+$/.test(number) && String(Number(number)) !== number;

@@ -2,7 +2,7 @@
  * The short form of a definition: members that only editors need, and empty ones, can be omitted. Hosts fill them in
  * before they hash or check a definition, so both forms are the same version.
  */
-import { isObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.ts';
 
 const nodeBlanks = () => ({ position: { x: 0, y: 0 }, config: {}, inputs: {} });
@@ -27,3 +27,16 @@ export function wholeWorkflow(given: unknown): unknown {
 }
 
 const wholeNode = (node: unknown): unknown => (isObject(node) ? { ...nodeBlanks(), ...node } : node);
+
+/** Omits what `wholeWorkflow` fills in. */
+export function shortWorkflow(definition: WorkflowDefinition): JsonObject {
+  const nodes = definition.nodes.map((node) => without(node, nodeBlanks()));
+  return { ...without(definition, blanks()), nodes };
+}
+
+function without(whole: object, blank: object): JsonObject {
+  const members = Object.entries(whole).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(Object(blank)[name]),
+  );
+  return Object.fromEntries(members);
+}

@@ -12,11 +12,11 @@ export const run: Command = {
   summary: 'start a run of a workflow',
   usage: 'run <workflow> [--input k=v]... [--input-file FILE] [--replace] [--watch] [--json] [--timeout S]',
   details:
-    '<workflow> is an id, or the path of a .json definition, which is registered first.\n' +
+    '<workflow> is an id, or the path of a definition in JSON or YAML, which is registered first.\n' +
     'A value is read as JSON when it is JSON, else as text: --input count=3 --input name=Ada',
   options: {
     input: option('K=V', 'one input; may be repeated', { multiple: true, short: 'i' }),
-    'input-file': option('FILE', 'a JSON object of inputs; --input wins over it'),
+    'input-file': option('FILE', 'an object of inputs in JSON or YAML; --input wins over it'),
     watch: flag('show the steps until the run ends', { short: 'w' }),
     json: flag('print JSON; with --watch one event per line'),
     replace: flag('replace the registered definition of the same version'),
@@ -99,7 +99,7 @@ async function readInputs(
 ): Promise<JsonObject> {
   const fromFile = file === undefined ? {} : await readJson(path.resolve(cwd, file));
   if (fromFile === null || typeof fromFile !== 'object' || Array.isArray(fromFile)) {
-    throw new UsageError(`${file} must hold a JSON object of inputs.`);
+    throw new UsageError(`${file} must hold an object of inputs.`);
   }
   return { ...fromFile, ...readPairs(pairs, '--input') };
 }

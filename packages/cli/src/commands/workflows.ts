@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { yamlOf } from '@gantry/packs';
+import { shortWorkflow } from '@gantry/protocol';
 import { type Actions, actionCommand } from '../actions.ts';
-import { type Call, flag } from '../command.ts';
+import { type Call, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { print, printJson } from '../output.ts';
 import { printable } from '../style.ts';
-import { readJson } from '../values.ts';
+import { readChoice, readFileSource, readJson } from '../values.ts';
 
 const ACTIONS: Actions = {
   ls: {
@@ -25,7 +27,7 @@ const ACTIONS: Actions = {
   },
   new: { takes: '<id>', act: (call, id = '') => writeNew(call, id) },
   check: { takes: '<file>', act: (call, file = '') => checkFile(call, file) },
-  show: { takes: '<id>', act: async (call, id = '') => printJson(call, await call.client.workflows.get(id)) },
+  show: { takes: '<id>', act: (call, id = '') => show(call, id) },
   versions: {
     takes: '<id>',
     async act(call, id = '') {
@@ -60,9 +62,16 @@ const ACTIONS: Actions = {
   },
 };
 
-/** A starter file; editors load its schema from the host. */
-const starter = (id: string, schema: string) => ({
-  $schema: schema,
+async function show(call: Call, id: string): Promise<void> {
+  const definition = await call.client.workflows.get(id);
+  if (isYaml(call)) call.io.stdout.write(await yamlOf(shortWorkflow(definition)));
+  else printJson(call, definition);
+}
+
+const isYaml = ({ args }: Call): boolean =>
+  readChoice(args.text('format'), { known: ['json', 'yaml'], noun: 'format' }) === 'yaml';
+
+const starter = (id: string) => ({
   id,
   name: id,
   version: '1.0.0',
@@ -82,15 +91,20 @@ const starter = (id: string, schema: string) => ({
 const SCHEMA = '/v1/host/gantry/workflow-schema.json';
 const ID = /^[a-z][a-z0-9_-]{0,127}$/;
 
-async function writeNew({ io, settings, args }: Call, id: string): Promise<void> {
+async function writeNew(call: Call, id: string): Promise<void> {
+  const { io, args } = call;
   if (!ID.test(id))
     throw new UsageError(
       `"${id}" is not an id: use lower-case letters, digits, - and _, beginning with a letter.`,
     );
-  const file = `${id}.json`;
-  const text = JSON.stringify(starter(id, new URL(SCHEMA, settings.url).href), null, 2);
+  const schema = new URL(SCHEMA, call.settings.url).href;
+  const file = `${id}.${isYaml(call) ? 'yaml' : 'json'}`;
+  // Editors load the schema from the host
+  const text = isYaml(call)
+    ? `# yaml-language-server: $schema=${schema}\n${await yamlOf(starter(id))}`
+    : `${JSON.stringify({ $schema: schema, ...starter(id) }, null, 2)}\n`;
   try {
-    await writeFile(path.resolve(io.cwd, file), `${text}\n`, { flag: 'wx' });
+    await writeFile(path.resolve(io.cwd, file), text, { flag: 'wx' });
   } catch (error) {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     throw exists ? new UsageError(`${file} exists already. Choose another id.`) : error;
@@ -103,10 +117,12 @@ async function writeNew({ io, settings, args }: Call, id: string): Promise<void>
 }
 
 async function checkFile(call: Call, file: string): Promise<number | undefined> {
-  const found = await call.client.workflows.check(await readJson(path.resolve(call.io.cwd, file)));
+  const { value, positionOf } = await readFileSource(path.resolve(call.io.cwd, file));
+  const found = await call.client.workflows.check(value);
   const lines = found.issues.map(({ path: at, nodeId, message }) => {
     const where = nodeId === undefined ? at || '/' : `node ${nodeId} (${at})`;
-    return `${file}: ${printable(`${where}: ${message}`)}\n`;
+    const { line, column } = positionOf(at);
+    return `${file}:${line}:${column}: ${printable(`${where}: ${message}`)}\n`;
   });
   print(call, found, found.valid ? `${file} is valid.\n` : lines.join(''));
   return found.valid ? undefined : EXIT.failed;
@@ -116,14 +132,17 @@ export const workflows = actionCommand({
   name: 'workflows',
   summary: 'write, check, register, list and delete workflows',
   usage:
-    'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id> | delete <id>] [--replace] [--json]',
+    'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id> | delete <id>] [--replace] [--format F] [--json]',
+  details: 'A file is JSON, or YAML if its name ends in .yaml or .yml.',
   options: {
     json: flag('print JSON'),
+    format: option('F', 'json (default) or yaml, of a definition', { of: ['new', 'show'] }),
     replace: flag('replace a registered version, or a higher one', { of: ['register'] }),
   },
   examples: [
     'gantry workflows',
     'gantry workflows new report',
+    'gantry workflows show report --format yaml > report.yaml',
     'gantry workflows check ./report.json',
     'gantry workflows register ./report.json',
   ],

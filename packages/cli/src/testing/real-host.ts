@@ -1,6 +1,6 @@
 /** For tests: the real host on a real port, and command lines run against it in this process. */
 import { type Client, createClient } from '@gantry/client';
-import { isTerminal, type WorkflowDefinition } from '@gantry/protocol';
+import { given, isTerminal, type WorkflowDefinition } from '@gantry/protocol';
 import { TEST_KEY } from '../../../host/src/testing/host-process.ts';
 import type { Lifetime } from '../../../host/src/testing/one-per-file.ts';
 import { type TestHost, testHost } from '../../../host/src/testing/test-host.ts';
@@ -39,7 +39,7 @@ type TestHostOptions = NonNullable<Parameters<typeof testHost>[1]>;
 export async function realHost(
   t: Lifetime,
   workflows: readonly WorkflowDefinition[],
-  options: Omit<TestHostOptions, 'workflows'> = {},
+  { cwd, ...options }: Omit<TestHostOptions, 'workflows'> & { readonly cwd?: string } = {},
 ): Promise<RealHost> {
   const { host } = await testHost(t, { workflows, ...options });
   const url = await host.app.listen({ host: '127.0.0.1', port: 0 });
@@ -47,7 +47,7 @@ export async function realHost(
     const { io, err } = memoryIo();
     const { out, says } = listenedOutput(stdin?.isTTY === true);
     const env = { GANTRY_URL: url, GANTRY_API_KEY: TEST_KEY, NO_COLOR: '1' };
-    const world = { ...io, stdout: out, env, now: options.now ?? Date.now, ...(stdin && { stdin }) };
+    const world = { ...io, stdout: out, env, now: options.now ?? Date.now, ...given({ cwd, stdin }) };
     const finished = runCli(args, world).then((code) => ({ code, out: out.text, err: err.text }));
     return { finished, says };
   };

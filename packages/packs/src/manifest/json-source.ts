@@ -1,4 +1,4 @@
-import type { Json } from '@gantry/protocol';
+import { isRounded, type Json } from '@gantry/protocol';
 
 /** A position in a text, counted from 1 as in editors. */
 export interface Position {
@@ -101,6 +101,8 @@ class Reader {
     LITERAL.lastIndex = this.offset;
     const [found] = LITERAL.exec(this.#text) ?? [];
     if (found === undefined) throw new Broken('Expected a value.');
+    if (isRounded(found))
+      throw new Broken(`The integer ${found.slice(0, 40)} is too large: write it as text.`);
     this.offset += found.length;
     return JSON.parse(found);
   }
@@ -135,7 +137,7 @@ export function readJsonSource(text: string, options: { readonly depthMax: numbe
 }
 
 /** A missing member has no position, so the position of its object is used. */
-function nearest(offsets: ReadonlyMap<string, number>, at: string): number {
+export function nearest(offsets: ReadonlyMap<string, number>, at: string): number {
   const found = offsets.get(at);
   return found ?? (at === '' ? 0 : nearest(offsets, at.slice(0, at.lastIndexOf('/'))));
 }

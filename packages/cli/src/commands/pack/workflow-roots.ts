@@ -1,7 +1,7 @@
 /** The requirements of the workflow definitions in a folder: their `packs` maps. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Root } from '@gantry/packs';
+import { isSource, type Root } from '@gantry/packs';
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -32,7 +32,7 @@ export async function workflowRoots(call: Call): Promise<WorkflowRoot[] | undefi
     throw new UsageError(`Cannot read the folder ${name} (${error.code}). Name another with --workflows.`);
   });
   if (!entries) return undefined;
-  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.json'));
+  const files = entries.filter((entry) => entry.isFile() && isSource(entry.name));
   const roots: WorkflowRoot[] = [];
   for (const file of files.map((entry) => entry.name).sort())
     roots.push(...rootsOf(path.join(name, file), await readJson(path.join(folder, file))));
