@@ -51,7 +51,7 @@ export function checkText(files: Files): string[] {
 }
 
 const mayPrint = (file: string): boolean =>
-  /^(packages\/cli\/|bench\/|scripts\/|packages\/host\/src\/main\.ts$)/.test(file);
+  /^(packages\/cli\/|bench\/|examples\/|scripts\/|packages\/host\/src\/main\.ts$)/.test(file);
 
 /** The main files of processes. Other code of packages may be in a process of somebody else. */
 const mayExit = (file: string): boolean =>

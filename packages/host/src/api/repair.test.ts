@@ -2,13 +2,19 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import { readSource } from '@gantry/packs';
+import { type JsonObject, type WorkflowDefinition, wholeWorkflow } from '@gantry/protocol';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { testHost } from '../testing/test-host.ts';
 
 const EXAMPLE = new URL('../../../../examples/payout/', import.meta.url);
-const example = async (name: string): Promise<WorkflowDefinition> =>
-  JSON.parse(await readFile(new URL(`${name}.json`, EXAMPLE), 'utf8'));
+const textOf = (name: string): Promise<string> => readFile(new URL(`${name}.yaml`, EXAMPLE), 'utf8');
+
+async function example(name: string): Promise<WorkflowDefinition> {
+  const source = await readSource(`${name}.yaml`, await textOf(name));
+  assert.ok(source.kind === 'json');
+  return wholeWorkflow(source.value) as WorkflowDefinition;
+}
 
 const setUp = onePerFile(async (t) => {
   const { request } = await testHost(t);
@@ -138,6 +144,6 @@ test('a run is run again with its inputs, of which some are changed', async () =
 
 test('docs/workflows.md shows the example as it is', async () => {
   const page = await readFile(new URL('../../../../docs/workflows.md', import.meta.url), 'utf8');
-  const shown = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => JSON.parse(text));
-  assert.deepEqual(shown, [await example('payout'), await example('bank-transfer')]);
+  const shown = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text);
+  assert.deepEqual(shown, [await textOf('payout'), await textOf('bank-transfer')]);
 });
