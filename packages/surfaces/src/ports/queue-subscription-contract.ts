@@ -1,10 +1,12 @@
 /** How the host starts one run for each message. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { write } from '../testing/calls.ts';
 import type { QueueDelivery } from './queue.ts';
-import type { QueueUser, Users } from './queue-user-contract.ts';
+import { EXPIRED, NEVER, type QueueUser, type Users } from './queue-user-contract.ts';
 
 const REJECTED = 3;
+const FREE_AFTER_MS = 11_000;
 
 /** Collects until it has seen so many. */
 function inbox(count: number) {
@@ -79,6 +81,50 @@ export function queueSubscriptions(user: Users): void {
     );
     for (const [topic, group] of [['t', 'trigger'] as const, ['t.dlq', ''] as const])
       assert.deepEqual(await world.take(topic, { group }), [], topic);
+  });
+
+  const takeAt = ({ port, tenant }: QueueUser, now: number) => {
+    const request = {
+      topic: 't',
+      group: 'trigger',
+      messagesMax: 1,
+      visibilityMs: 1,
+      waitMs: 0,
+      signal: NEVER,
+    };
+    return port.consume(request, write(tenant, { now }));
+  };
+
+  test('what a dead process had in hand is free seconds later', async () => {
+    const world = user();
+    const [inHand, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await world.publish('t', 'x');
+    const subscription = subscribe(world, 't', () => {
+      inHand.resolve();
+      return done.promise;
+    });
+    await inHand.promise;
+    const [again] = await takeAt(world, Date.now() + FREE_AFTER_MS);
+    assert.deepEqual([again?.payload, again?.deliveryCount], ['x', 2]);
+    done.resolve();
+    await subscription.close();
+  });
+
+  test('a message that is held longer comes to nobody else, and is acknowledged', async () => {
+    const world = user();
+    const { port, tenant } = world;
+    await world.publish('t', 'x');
+    const at = Date.now();
+    const later = (ms: number) => write(tenant, { now: at + ms });
+    const { handle } = await world.takeOne('t', { group: 'trigger', visibilityMs: 10_000 });
+    await port.settle(handle, { kind: 'held', visibilityMs: 60_000 }, later(5_000));
+    assert.deepEqual(await takeAt(world, at + 60_000), []);
+    await port.settle(handle, { kind: 'done' }, later(60_000));
+    assert.deepEqual(await takeAt(world, at + 70_000), []);
+
+    await world.publish('t', 'y');
+    const { handle: lost } = await world.takeOne('t', { group: 'trigger', visibilityMs: 1 });
+    await assert.rejects(port.settle(lost, { kind: 'held', visibilityMs: 60_000 }, later(90_000)), EXPIRED);
   });
 
   test('several subscribers of one group share the messages', async () => {

@@ -99,6 +99,8 @@ export interface QueueRequest extends ConsumerGroup {
 export type QueueOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'again'; readonly delayMs: number }
+  /** Not settled yet: the consumer holds it that much longer. */
+  | { readonly kind: 'held'; readonly visibilityMs: number }
   | { readonly kind: 'dead'; readonly reason: string };
 
 export interface QueueSettled {
@@ -130,6 +132,7 @@ export interface QueuePort {
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
   /**
    * Acknowledges a message when `onMessage` resolves, else redelivers it (I4). Redeliveries have the same `messageId`.
+   * Holds it until then, however long that takes; what a dead process held is free after seconds.
    */
   subscribe(
     consumers: ConsumerGroup & { readonly tenant: string },

@@ -166,6 +166,10 @@ export function settle(handle: string, outcome: QueueOutcome, { now }: Asking) {
         turn.ring(topic);
         return { topic, dead: false };
       }
+      if (outcome.kind === 'held') {
+        turn.give({ groupId, seq, count, isLeased: true, visibleAt: now + outcome.visibilityMs }, 'again');
+        return { topic, dead: false };
+      }
       if (outcome.kind === 'dead') {
         if (isDeadLetterTopic(topic)) throw alreadyDead();
         await addDeadLetter(

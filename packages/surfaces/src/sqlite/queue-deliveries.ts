@@ -67,12 +67,17 @@ export const deliveryWrites = (sql: Sql, full: FullTenants) => ({
     const { topic, name: group } = found;
     const isDead = outcome.kind === 'dead';
     if (isDead && isDeadLetterTopic(topic)) throw alreadyDead();
-    if (outcome.kind === 'again')
+    if (outcome.kind === 'again') {
       sql.run`
         update queue_deliveries set leased = 0, visible_at = ${now + outcome.delayMs}
         where group_id = ${groupId} and seq = ${seq}
       `;
-    else forgetDelivery(sql, full, tenant, groupId, seq);
+    } else if (outcome.kind === 'held') {
+      sql.run`
+        update queue_deliveries set visible_at = ${now + outcome.visibilityMs}
+        where group_id = ${groupId} and seq = ${seq}
+      `;
+    } else forgetDelivery(sql, full, tenant, groupId, seq);
     if (isDead)
       addDeadLetter(sql, { seq, topic, group, deliveryCount: count, reason: outcome.reason }, facts);
     return { topic, dead: isDead };

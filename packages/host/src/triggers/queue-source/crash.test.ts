@@ -11,8 +11,8 @@ import { temporaryFolder } from '../../testing/host-process.ts';
 import { leftIn, listening, queueTest } from './testing/queue-test.ts';
 
 const DYING = fileURLToPath(new URL('./testing/dying-host.ts', import.meta.url));
-/** A message that a dead process held is free after a minute. */
-const HELD_MS = 61_000;
+/** A message that a dead process held is free after ten seconds. */
+const HELD_MS = 11_000;
 const PAYLOADS = ['one', 'two', 'three'];
 
 async function folderWith(t: TestContext): Promise<string> {

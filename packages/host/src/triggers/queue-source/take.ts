@@ -17,7 +17,7 @@ import { deliveries, markId, marks } from '../delivery.ts';
 import { type DispatchOptions, dispatch } from '../dispatch.ts';
 import type { QueueTrigger } from '../trigger.ts';
 
-/** Well under the time after which queues hand a message over again. */
+/** The queue holds the message meanwhile. */
 const ROOM_WAIT_MS = 30_000;
 const ROOM_RETRY_MS = { first: 20, max: 250 };
 /** Longer than any backend keeps a message that could come again. */

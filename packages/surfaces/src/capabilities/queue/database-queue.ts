@@ -38,7 +38,7 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
   const settle: QueueStore['settle'] = async (handle, outcome, call) => {
     const settled = await store.settle(handle, outcome, call);
     const { topic, dead } = settled;
-    if (outcome.kind !== 'done') arrivals.ring(call.tenant, dead ? deadLetterTopicOf(topic) : topic);
+    if (outcome.kind === 'again' || dead) arrivals.ring(call.tenant, dead ? deadLetterTopicOf(topic) : topic);
     return settled;
   };
   const ending = new AbortController();

@@ -5,10 +5,11 @@ import { pause } from './waiting.ts';
 
 export const TAKING = {
   messagesMax: 16,
-  /** Longer than the host needs to create a run; after that a message is delivered again. */
-  visibilityMs: 60_000,
+  /** Extended while the host works on a message; what a dead process held is delivered again after it. */
+  visibilityMs: 10_000,
   waitMs: 30_000,
 } as const;
+const HOLD_EVERY_MS = TAKING.visibilityMs / 3;
 const RETRY_MS = { first: 250, max: 30_000 };
 /**
  * The longest pause after a round without an accepted message. So few messages are in progress, and others
@@ -59,11 +60,12 @@ async function takeTurns(
 }
 
 async function handOver(
-  { settle, report }: SubscriptionSource,
+  source: SubscriptionSource,
   onMessage: (message: QueueDelivery) => Promise<void>,
   delivery: QueueDelivery,
 ): Promise<boolean> {
-  const outcome = await onMessage(delivery).then(
+  const { settle, report } = source;
+  const outcome = await holding(source, delivery, onMessage(delivery)).then(
     (): QueueOutcome => ({ kind: 'done' }),
     (fault: unknown): QueueOutcome => {
       report(fault);
@@ -77,6 +79,31 @@ async function handOver(
     if (!(fault instanceof OpenwopError && fault.code === 'queue_delivery_token_expired')) report(fault);
   }
   return outcome.kind === 'done';
+}
+
+/** Extends the delivery until the work on it ends. The last extension is over then: `settle` follows it. */
+async function holding(
+  { settle }: SubscriptionSource,
+  { handle }: QueueDelivery,
+  work: Promise<void>,
+): Promise<void> {
+  const ending = new AbortController();
+  const { visibilityMs } = TAKING;
+  const hold = async (): Promise<void> => {
+    for (;;) {
+      await pause(HOLD_EVERY_MS, ending.signal);
+      if (ending.signal.aborted) return;
+      // A failure here is one of `settle` too, which reports it
+      await settle(handle, { kind: 'held', visibilityMs }).catch(() => {});
+    }
+  };
+  const held = hold();
+  try {
+    await work;
+  } finally {
+    ending.abort();
+    await held;
+  }
 }
 
 const delayAfter = (failures: number): number =>
