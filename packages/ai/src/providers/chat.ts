@@ -19,6 +19,7 @@ import {
   type Usage,
 } from '../model.ts';
 import { isCount, reportedName } from '../reported.ts';
+import type { WireEnd } from './answer-events.ts';
 import { failureOfPart } from './failure.ts';
 import { callOptions, namesIn } from './prompt.ts';
 import { sourcesIn } from './sources.ts';
@@ -26,6 +27,7 @@ import { type ToolNames, toolNames } from './tool-names.ts';
 import { asked, type Transport, transportOf } from './transport.ts';
 
 export interface ChatFamily {
+  readonly end: WireEnd;
   model(id: string, reach: Reach, fetch: typeof globalThis.fetch): LanguageModelV4;
   options?(request: ModelRequest): SharedV4ProviderOptions;
   /** How the provider's own web search is requested. */
@@ -35,7 +37,7 @@ export interface ChatFamily {
 export function chatModel(family: ChatFamily): ChatModel {
   return {
     async *stream(request, reach) {
-      const transport = transportOf(reach);
+      const transport = transportOf(reach, family.end);
       const names = toolNames(namesIn(request));
       const model = family.model(request.model, reach, transport.fetch);
       const options = callOptions(request, names, family.options?.(request) ?? {});

@@ -1,5 +1,7 @@
 import { createGoogle } from '@ai-sdk/google';
+import { isObject } from '@gantry/protocol';
 import type { ImageRequest, ProviderFamily, Reach } from '../model.ts';
+import type { WireEnd } from './answer-events.ts';
 import { chatModel } from './chat.ts';
 import { embedding, images, speech } from './media.ts';
 import { KEY_PLACEHOLDER } from './transport.ts';
@@ -20,9 +22,19 @@ function aspectRatio({ width = 1, height = 1 }: ImageRequest): (typeof RATIOS)[n
   return RATIOS.reduce((best, ratio) => (far(ratio) < far(best) ? ratio : best));
 }
 
+const end: WireEnd = {
+  mark: /"finishReason"/,
+  endOf({ candidates }) {
+    const [first] = Array.isArray(candidates) ? candidates : [];
+    return isObject(first) && first.finishReason ? 'content' : undefined;
+  },
+  after: ({ usageMetadata }) => (usageMetadata ? { usageMetadata } : undefined),
+};
+
 export const google: ProviderFamily = {
   // It has no parameter for sites: the query names them
   chat: chatModel({
+    end,
     model: (id, reach, fetch) => provider(reach, fetch).chat(id),
     search: () => ({ id: 'google.google_search', args: {} }),
   }),

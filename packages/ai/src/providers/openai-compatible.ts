@@ -1,5 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { isObject } from '@gantry/protocol';
 import type { ProviderFamily, Reach } from '../model.ts';
+import type { WireEnd } from './answer-events.ts';
 import { chatModel } from './chat.ts';
 import { embedding, images } from './media.ts';
 import { rerank } from './rerank.ts';
@@ -16,9 +18,20 @@ const provider = ({ baseUrl }: Reach, fetch: typeof globalThis.fetch) =>
     supportsStructuredOutputs: true,
   });
 
+const end: WireEnd = {
+  mark: /"finish_reason"\s*:\s*"/,
+  endOf({ choices }) {
+    const [first] = Array.isArray(choices) ? choices : [];
+    return isObject(first) && first.finish_reason ? 'content' : undefined;
+  },
+  // Some servers repeat an empty choice beside the usage
+  after: (event) => (event.usage ? { ...event, choices: [] } : undefined),
+};
+
 /** Servers with OpenAI's chat completions API: Ollama, vLLM, OpenRouter, Mistral and others. */
 export const openaiCompatible: ProviderFamily = {
   chat: chatModel({
+    end,
     model: (id, reach, fetch) => provider(reach, fetch).chatModel(id),
     options: ({ schema }) => ({
       compatible: { strictJsonSchema: schema === undefined || isStrictSchema(schema.schema) },

@@ -1,5 +1,6 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { ImageRequest, ProviderFamily, Reach } from '../model.ts';
+import type { WireEnd } from './answer-events.ts';
 import { chatModel } from './chat.ts';
 import { embedding, images, speech, transcription } from './media.ts';
 import { isStrictSchema } from './strict-schema.ts';
@@ -15,9 +16,16 @@ function size({ model, width = 1024, height = 1024 }: ImageRequest): `${number}x
   return width > height ? `${long}x1024` : `1024x${long}`;
 }
 
+const ENDS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed'];
+const end: WireEnd = {
+  mark: /"response\.(completed|incomplete|failed)"/,
+  endOf: ({ type }) => (ENDS.includes(type) ? 'all' : undefined),
+};
+
 /** The Responses API stores requests unless that is disabled; thoughts are then returned encrypted. */
 export const openai: ProviderFamily = {
   chat: chatModel({
+    end,
     model: (id, reach, fetch) => provider(reach, fetch).responses(id),
     options: ({ schema, cacheKey, search }) => ({
       openai: {

@@ -3,6 +3,7 @@
  * objects contains one, and fails answers that time out.
  */
 import { ModelFailure, type Reach } from '../model.ts';
+import { AnswerEvents, type WireEnd } from './answer-events.ts';
 import { failureOfResponse, failureOfTransport } from './failure.ts';
 
 /** For libraries that require a key; egress replaces it with the real one. */
@@ -16,7 +17,11 @@ export interface Transport {
   readonly isSent: () => boolean;
 }
 
-export function transportOf({ fetch, signal, silenceMs = SILENCE_MS, idempotencyKey }: Reach): Transport {
+/** With `end`, the answer is a stream of events. */
+export function transportOf(
+  { fetch, signal, silenceMs = SILENCE_MS, idempotencyKey }: Reach,
+  end?: WireEnd,
+): Transport {
   let failed: ModelFailure | undefined;
   let isSent = false;
   const fail = (failure: ModelFailure): never => {
@@ -39,16 +44,17 @@ export function transportOf({ fetch, signal, silenceMs = SILENCE_MS, idempotency
       }
       if (!response.ok) return fail(await failureOfResponse(response));
       if (!response.body) return response;
-      const body = heard(response.body, silenceMs, (error) => {
+      const heard = bytesHeard(response.body, silenceMs, (error) => {
         if (!signal.aborted) failed ??= failureOfTransport(error);
       });
+      const body = end ? upToEnd(heard, new AnswerEvents(end)) : heard;
       return new Response(body, { status: response.status, headers: response.headers });
     },
   };
 }
 
 /** Passes the bytes on; fails after this long without any. */
-function heard(
+function bytesHeard(
   body: ReadableStream<Uint8Array>,
   silenceMs: number,
   onBreak: (error: unknown) => void,
@@ -70,6 +76,38 @@ function heard(
         throw error;
       } finally {
         clearTimeout(timer);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** What a server sends after its answer is read for so long, so that its connection can be kept. */
+const REST_MS = 1_000;
+
+/** Passes on the events of an answer, and ends with it, even if the server does not. */
+function upToEnd(body: ReadableStream<Uint8Array>, events: AnswerEvents): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const readRest = async (): Promise<void> => {
+    const timer = setTimeout(() => void reader.cancel().catch(() => {}), REST_MS);
+    // Whatever happens to the connection now, the answer is complete
+    const { done } = await reader.read().catch(() => ({ done: true }));
+    clearTimeout(timer);
+    if (!done) await reader.cancel();
+  };
+  return new ReadableStream({
+    async pull(controller) {
+      for (;;) {
+        const { done, value } = await reader.read();
+        const passed = done ? [] : events.push(decoder.decode(value, { stream: true }));
+        if (passed.length > 0) controller.enqueue(Buffer.from(passed.join('')));
+        if (done || events.isOver) {
+          controller.close();
+          if (!done) void readRest();
+          return;
+        }
+        if (passed.length > 0) return;
       }
     },
     cancel: (reason) => reader.cancel(reason),
