@@ -1,7 +1,7 @@
 /** Failures of the store that an operator can fix. Any other failure is a bug and stays a plain Error. */
 const NEXT = {
   schema_mismatch:
-    'There are no upgrades before the first release: start with an empty data folder or database, or with the Gantry version that made this one.',
+    'This version can only add to older data: start with an empty data folder or database, or with the Gantry version that made this one.',
   locked: 'Stop the other process, or choose another data folder.',
   disk_full: 'Free space or raise the limit; nothing of this commit was kept, and later ones work again.',
   read_only: 'Give this user write access to it, or choose another data folder.',

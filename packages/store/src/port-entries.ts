@@ -86,7 +86,10 @@ export interface IndexedEntry extends Entry {
 /** Changes of entries whose writes had a `FeedNote`, in the order of their numbers. Kept for `FEED_KEPT_MS`. */
 export interface FeedReads {
   /** Null if rows after the cursor have expired: read the current entries, then continue from `last`. */
-  after(cursor: number, options: { tenant: string; now: number; limit: number }): Promise<FeedPage | null>;
+  after(
+    cursor: number,
+    options: { tenant: string; now: number; limit: number /** Default: all. */; kind?: string },
+  ): Promise<FeedPage | null>;
   /** The cursor after the last committed row. */
   last(): Promise<number>;
 }

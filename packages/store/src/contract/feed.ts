@@ -56,6 +56,26 @@ function rowTests(current: CurrentStore): void {
     }
     assert.deepEqual(pages, [['a', 'b'], ['c'], []]);
   });
+
+  test('of one kind only its rows are read, and the next page begins after the last of all', async () => {
+    const { store } = current();
+    const start = await store.feed.last();
+    for (const kind of ['notes', 'other', 'notes', 'other'])
+      await win(store, { ...make.putEntry(`a-${await store.feed.last()}`, null, { kind }), feed });
+    const notes = (cursor: number, limit: number) =>
+      store.feed.after(cursor, { tenant: TENANT, kind: 'notes', now: NOW, limit });
+    const first = await notes(start, 1);
+    assert.deepEqual(
+      first?.rows.map(({ kind, number }) => [kind, number === first.next]),
+      [['notes', true]],
+    );
+    const second = await notes(first.next, 2);
+    assert.deepEqual(
+      second?.rows.map(({ kind }) => kind),
+      ['notes'],
+    );
+    assert.equal(second.next, await store.feed.last());
+  });
 }
 
 function orderTests(current: CurrentStore): void {

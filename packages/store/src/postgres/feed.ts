@@ -54,13 +54,13 @@ function feedRows(
 
 export const feedReads = (sql: Sql): FeedReads => ({
   last: () => visibleUpTo(sql),
-  async after(cursor, { tenant, now, limit }) {
+  async after(cursor, { tenant, kind, now, limit }) {
     if (!isStorable(tenant)) return { rows: [], next: cursor };
     const end = await visibleUpTo(sql);
     const rows = await sql<FeedRow[]>`
       select ${sql.unsafe(FEED_COLUMNS)}
       from feed
-      where tenant = ${tenant} and number > ${cursor} and number <= ${end}
+      where tenant = ${tenant} ${kind === undefined ? sql`` : sql`and kind = ${kind}`} and number > ${cursor} and number <= ${end}
       order by number
       limit ${limit}
     `;

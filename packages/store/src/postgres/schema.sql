@@ -1,3 +1,4 @@
+-- A change here is also a statement in `additions` of create-schema.ts, for older data. New columns come last.
 -- ids compare by bytes ("C"), as they do in SQLite: the run list depends on it
 create table runs (
   run_id text collate "C" not null primary key,
@@ -232,3 +233,4 @@ create table feed (
 
 create index feed_by_tenant on feed (tenant, number);
 create index feed_by_at on feed (at);
+create index feed_by_kind on feed (tenant, kind, number);

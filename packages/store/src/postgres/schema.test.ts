@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import postgres from 'postgres';
 import { assertGolden } from '../testing/golden.ts';
 import { freshDatabase } from '../testing/postgres-server.ts';
+import { SCHEMA } from './create-schema.ts';
 import { openPostgres } from './open.ts';
 
 const database = await freshDatabase();
+const older = await freshDatabase();
 const skip = 'skip' in database ? database.skip : false;
 
 const dumpSchema = async (sql: postgres.Sql): Promise<string> => {
@@ -48,8 +51,30 @@ test('a new database equals schema-postgres.txt; one of another version is refus
       code: 'schema_mismatch',
       message: new RegExp(
         `^GANTRY_DATABASE_URL: The data in the database at \\S+ has schema version ${other}, but this Gantry uses ` +
-          'version \\d+\\. There are no upgrades before the first release: start with an empty data folder or ',
+          'version \\d+\\. This version can only add to older data: start with an empty data folder or ',
       ),
     });
   }
+});
+
+test('data of the first version is kept and gets what was added since, by one of several processes', {
+  skip,
+}, async (t) => {
+  assert.ok('url' in older);
+  const sql = postgres(older.url, { max: 1 });
+  t.after(async () => {
+    await sql.end();
+    await older.drop();
+  });
+  await sql.unsafe(readFileSync(`${import.meta.dirname}/../testing/schema-1.postgres.sql`, 'utf8'));
+  await sql`create table gantry_schema (version integer not null)`;
+  await sql`insert into gantry_schema (version) values (${SCHEMA.first})`;
+  const entry = { kind: 'k', tenant: 't', id: 'i', version: 7, createdAt: 1, body: '{}' };
+  await sql`insert into entries (kind, tenant, id, version, created_at, body) values ('k', 't', 'i', 7, 1, '{}')`;
+  const stores = await Promise.all([1, 2, 3].map(() => openPostgres(older)));
+  for (const store of stores) {
+    assert.partialDeepStrictEqual(await store.entries.get(entry), entry);
+    await store.close();
+  }
+  assertGolden('schema-postgres.txt', await dumpSchema(sql));
 });

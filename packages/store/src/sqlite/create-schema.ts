@@ -1,14 +1,23 @@
+import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { checkVersion, readSchema } from '../schema.ts';
+import { additionsAfter, type Schema, versionOf } from '../schema.ts';
 
 const EMPTY = 0;
 
-/** Creates the tables of an empty database. A database with another schema is refused. */
+export const SCHEMA: Schema = {
+  first: 190_706_803,
+  additions: ['create index feed_by_kind on feed (tenant, kind, number)'],
+};
+
+/** Creates the tables of an empty database, or adds what older data lacks. Data of another version is refused. */
 export function createSchema(database: DatabaseSync, dataDir: string): void {
-  const schema = readSchema(`${import.meta.dirname}/schema.sql`);
   const found = Number(database.prepare('pragma user_version').get()?.user_version);
+  const statements =
+    found === EMPTY
+      ? [readFileSync(`${import.meta.dirname}/schema.sql`, 'utf8')]
+      : additionsAfter(found, SCHEMA, dataDir);
+  if (statements.length === 0) return;
   // If a statement fails, closing the connection rolls back all of them
-  if (found === EMPTY)
-    database.exec(`begin immediate; ${schema.sql}; pragma user_version = ${schema.version}; commit`);
-  else checkVersion(found, schema, dataDir);
+  const all = [...statements, `pragma user_version = ${versionOf(SCHEMA)}`];
+  database.exec(`begin immediate; ${all.join(';\n')}; commit`);
 }

@@ -1,3 +1,4 @@
+-- A change here is also a statement in `additions` of create-schema.ts, for older data. New columns come last.
 create table runs (
   run_id text not null primary key,
   tenant text not null,
@@ -206,3 +207,4 @@ create table feed (
 
 create index feed_by_tenant on feed (tenant, number);
 create index feed_by_at on feed (at);
+create index feed_by_kind on feed (tenant, kind, number);
