@@ -54,3 +54,19 @@ test('doctor names a schedule whose ticks start no run, and how to fire it when 
   assert.equal((await host.client.runs.list({})).runs.length, 1);
   assert.ok(!(await host.gantry('doctor')).out.includes('started no run'));
 });
+
+test('doctor names a trigger whose workflow was replaced by a key with fewer rights', async (t) => {
+  const first = workflow('report', [node('a', 'core.noop')]);
+  const host = await realHost(t, [first]);
+  const { subscription } = await host.client.triggers.register({ workflowId: 'report', source: 'webhook' });
+  const { key } = await host.client.keys.create({ name: 'author', scopes: ['workflows:write'] });
+  await host.clientOf(key).workflows.register({ ...first, version: '2.0.0' });
+  const { out } = await host.gantry('doctor');
+  const { subscriptionId } = subscription;
+  assert.match(
+    out,
+    new RegExp(`fail {2}trigger +${subscriptionId} of report starts no runs\\. Version 2\\.0\\.0`),
+  );
+  const { out: shown } = await host.gantry('triggers', 'show', subscriptionId);
+  assert.match(shown, /Problem: Version 2\.0\.0 of report was registered by a key without .*host:admin/);
+});

@@ -57,7 +57,7 @@ export const INVOCATIONS = table(`
 `);
 export const DEFINITIONS = table('definitions (hash text, body blob)');
 export const WORKFLOWS = table(`
-  workflows (tenant text, workflowId text, hash text, version text, name text, registeredAt bigint)
+  workflows (tenant text, workflowId text, hash text, version text, name text, registeredAt bigint, registeredBy text)
 `);
 export const KEYS = table(`
   keys (keyId text, tenant text, principal text, name text, hash text, scopes text, createdAt bigint,

@@ -86,6 +86,8 @@ export interface WorkflowRecord {
   readonly version: string;
   readonly name: string;
   readonly registeredAt: number;
+  /** JSON text: who registered it, with which rights. Null for the host itself. */
+  readonly registeredBy: string | null;
 }
 
 export interface KeyRecord {

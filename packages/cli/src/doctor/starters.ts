@@ -28,10 +28,11 @@ function problemOf({ scheduleId, workflowId, status, lastError }: Schedule): Fin
 export async function triggerFindings(client: Pick<Client, 'triggers' | 'deadLetters'>): Promise<Finding[]> {
   const triggers = await client.triggers.describe();
   const { deadLetters } = await client.deadLetters.list({ limit: PAGE });
-  return triggers.flatMap(({ subscriptionId, workflowId, state }) => {
+  return triggers.flatMap(({ subscriptionId, workflowId, state, problem }) => {
     const about = `${subscriptionId} of ${workflowId}`;
     const resume = `Correct the cause (gantry dead-letters), then: gantry triggers resume ${subscriptionId}`;
     if (state === 'failed') return [fail('trigger', `${about} stopped: its events started no runs`, resume)];
+    if (problem !== undefined) return [fail('trigger', `${about} starts no runs. ${problem}`, resume)];
     const letters = deadLetters.filter((letter) => isOf(letter, subscriptionId));
     const [latest] = letters;
     if (!latest || letters.length < 2) return [];

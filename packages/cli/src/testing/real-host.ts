@@ -24,6 +24,7 @@ export interface RealHost {
   /** For what no command does: to publish a message. */
   readonly services: TestHost['host']['services'];
   readonly client: Client;
+  clientOf(apiKey: string): Client;
   /** One command line without a terminal. */
   gantry(...args: string[]): Promise<Said>;
   /** The same, to be listened to while it runs. */
@@ -43,6 +44,7 @@ export async function realHost(
 ): Promise<RealHost> {
   const { host } = await testHost(t, { workflows, ...options });
   const url = await host.app.listen({ host: '127.0.0.1', port: 0 });
+  const clientOf = (apiKey: string): Client => createClient({ baseUrl: url, apiKey });
   const speak = (args: readonly string[], stdin: Input | undefined): Speaking => {
     const { io, err } = memoryIo();
     const { out, says } = listenedOutput(stdin?.isTTY === true);
@@ -53,7 +55,8 @@ export async function realHost(
   };
   return {
     services: host.services,
-    client: createClient({ baseUrl: url, apiKey: TEST_KEY }),
+    client: clientOf(TEST_KEY),
+    clientOf,
     gantry: (...args) => speak(args, undefined).finished,
     start: (...args) => speak(args, undefined),
     piping: (text, ...args) =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { JsonObject, NewKey } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
 import { onEachDatabase } from '../testing/each-database.ts';
-import { type ApiTest, apiTest } from './testing/api-test.ts';
+import { type ApiTest, apiTest, assertError, three } from './testing/api-test.ts';
 
 const SCOPES = ['runs:create', 'runs:read', 'workflows:write', 'credentials:manage'];
 /** Its id, and those of its workflows, let a node read it without a pack. */
@@ -21,17 +21,21 @@ const asks = (ref: string) =>
   ]);
 
 interface Person extends NewKey {
+  send(url: string, body: object): Promise<Answer>;
   post(url: string, body: object): Promise<JsonObject>;
 }
+type Answer = Awaited<ReturnType<ApiTest['get']>>;
 
-async function person(api: ApiTest, name: string): Promise<Person> {
-  const key = await api.post('/v1/host/gantry/keys', { name, scopes: SCOPES });
+async function person(api: ApiTest, name: string, scopes = SCOPES): Promise<Person> {
+  const key = await api.post('/v1/host/gantry/keys', { name, scopes });
   assert.equal(key.statusCode, 201, key.body);
   const made: NewKey = key.json();
+  const send: Person['send'] = (url, body) => api.post(url, body, { authorization: `Bearer ${made.key}` });
   return {
     ...made,
+    send,
     async post(url, body) {
-      const answer = await api.post(url, body, { authorization: `Bearer ${made.key}` });
+      const answer = await send(url, body);
       assert.equal(answer.statusCode, 201, answer.body);
       return answer.json();
     },
@@ -72,11 +76,7 @@ onEachDatabase('a fork, repair and retry of a run act as their caller', async (t
   assert.equal(repaired.sourceRunId, runId);
   const { deadLetters } = (await api.get('/v1/host/gantry/dead-letters')).json();
   const { deadLetterId } = deadLetters.find((letter: JsonObject) => letter.runId === runId);
-  const retried = await api.post(
-    `/v1/host/gantry/dead-letters/${deadLetterId}:retry`,
-    {},
-    { authorization: `Bearer ${bob.key}` },
-  );
+  const retried = await bob.send(`/v1/host/gantry/dead-letters/${deadLetterId}:retry`, {});
   assert.deepEqual(
     await endOf(api, retried.json()),
     [bob.principal, 'conformance_test_failure'],
@@ -118,3 +118,71 @@ onEachDatabase('a run under way has no credential of an owner whose keys have en
     }
   }
 });
+
+onEachDatabase(
+  'schedules and triggers start what somebody with their rights has registered',
+  async (t, settings) => {
+    const clock = { at: Date.parse('2027-01-01T00:00:00Z') };
+    const api = await apiTest(t, { settings, now: () => clock.at });
+    const { schedules, heartbeats, triggers } = api.host.services;
+    const more = [...SCOPES, 'webhooks:manage'];
+    const [ann, bob, eve] = [
+      await person(api, 'ann', more),
+      await person(api, 'bob'),
+      await person(api, 'eve', more),
+    ];
+    const register = (by: Person, version: string) =>
+      by.post('/v1/host/gantry/workflows', { ...three, id: 'job', version });
+    const starting = { workflowId: 'job' };
+    await register(bob, '1.0.0');
+    for (const [url, body] of [
+      ['/v1/host/gantry/schedules', { ...starting, cron: '* * * * *' }],
+      ['/v1/host/gantry/heartbeats', { ...starting, intervalSec: 60 }],
+      ['/v1/trigger-subscriptions', { ...starting, source: 'webhook' }],
+    ] as const)
+      assertError(await ann.send(url, body), 403, 'forbidden', { missingScopes: ['webhooks:manage'] });
+    await register(ann, '1.1.0');
+    const { scheduleId } = await ann.post('/v1/host/gantry/schedules', { ...starting, cron: '* * * * *' });
+    const { heartbeatId } = await ann.post('/v1/host/gantry/heartbeats', { ...starting, intervalSec: 60 });
+    const { subscription } = await ann.post('/v1/trigger-subscriptions', {
+      ...starting,
+      source: 'webhook',
+      verification: { mode: 'none' },
+    });
+    const { subscriptionId } = subscription as JsonObject;
+    const heartbeat = async () => (await api.get(`/v1/host/gantry/heartbeats/${heartbeatId}`)).json();
+    const passed = async (): Promise<number> => {
+      clock.at += 60_000;
+      const event = { url: `/v1/ingest/${subscriptionId}`, payload: { n: clock.at } };
+      await api.host.app.inject({ method: 'POST', ...event });
+      for (const each of [schedules, heartbeats, triggers]) await each.tick();
+      while ((await heartbeat()).evaluatingRunId !== undefined) await new Promise(setImmediate);
+      const { runs } = (await api.get('/v1/runs?workflowId=job&limit=200')).json();
+      for (const { runId } of runs) {
+        const { owner } = await api.ended(runId);
+        assert.equal(Object(owner).principal, ann.principal);
+      }
+      return runs.length;
+    };
+    assert.equal(await passed(), 3);
+    await register(eve, '1.2.0');
+    assert.equal(await passed(), 6, 'a key with the same rights');
+    await register(bob, '1.3.0');
+    assert.equal(await passed(), 6, 'a key with fewer rights');
+    const why = /Version 1\.3\.0 of job was registered by a key without webhooks:manage/;
+    const { lastError } = (await api.get(`/v1/host/gantry/schedules/${scheduleId}`)).json();
+    assert.deepEqual([lastError.code, lastError.failures], ['forbidden', 1]);
+    assert.match(lastError.message, why);
+    assert.match((await heartbeat()).lastTick.error.message, why);
+    const { problem, deliveries } = (
+      await api.get(`/v1/host/gantry/trigger-subscriptions/${subscriptionId}/deliveries`)
+    ).json();
+    assert.match(problem, why);
+    assert.deepEqual([deliveries[0].state, deliveries[0].attempts], ['pending', 0]);
+    assert.match((await api.get('/v1/host/gantry/trigger-subscriptions')).body, why);
+    await register(eve, '1.3.0');
+    await ann.send(`/v1/host/gantry/trigger-subscriptions/${subscriptionId}:resume`, {});
+    assert.equal(await passed(), 10, 'registered again by a key with the same rights; the event had waited');
+    assert.equal((await bob.send('/v1/runs', starting)).statusCode, 201, 'a run of his own');
+  },
+);

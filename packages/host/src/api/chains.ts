@@ -1,5 +1,5 @@
 /** Workflow chains: fragments with parameters that become workflows. */
-import { type Api, callerOf, type Idempotency } from '@gantry/http';
+import { type Api, type Caller, callerOf, type Idempotency } from '@gantry/http';
 import { instantiateChain, type PackedChain, readChain } from '@gantry/packs';
 import {
   FromChainRequest,
@@ -10,6 +10,7 @@ import {
 } from '@gantry/protocol';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { chainOptions, sha256 } from '../workflows/chain-options.ts';
+import { registrantOf } from '../workflows/registrant.ts';
 import type { ApiDeps } from './context.ts';
 
 /** The pack name under which chains of one request refer to each other. */
@@ -27,7 +28,7 @@ export function chainRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): 
     },
     (request, reply) =>
       idempotency.answer(request, reply, 'POST /v1/host/gantry/workflows/from-chain', async () => {
-        const body = await fromChain(deps, callerOf(request).tenant, request.body);
+        const body = await fromChain(deps, callerOf(request), request.body);
         return { status: 201, body: JSON.stringify(body), recorded: false };
       }),
   );
@@ -35,9 +36,10 @@ export function chainRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): 
 
 async function fromChain(
   { workflows, services }: ApiDeps,
-  tenant: string,
+  caller: Caller,
   request: FromChainRequest,
 ): Promise<FromChainResponse> {
+  const { tenant } = caller;
   const { chainId, parameters = {}, deferred = false } = request;
   const packed = await chainsOf(services.packs.records, tenant, request);
   const find = (id: string): PackedChain | undefined => packed.find(({ chain }) => chain.chainId === id);
@@ -52,7 +54,8 @@ async function fromChain(
       resolve: (ref) => find(typeof ref === 'string' ? ref : ref.chainId),
     },
   });
-  await workflows.registerAll(tenant, [...children, definition]);
+  const terms = { replace: true, by: registrantOf(caller) };
+  await workflows.registerAll(tenant, [...children, definition], terms);
   return {
     workflowId: definition.id,
     subChainWorkflowIds: children.map(({ id }) => id),

@@ -23,6 +23,7 @@ import {
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
 import { Check } from 'typebox/schema';
+import { registrantOf } from '../workflows/registrant.ts';
 import { workflowSchema } from '../workflows/workflow-schema.ts';
 import { SHARED } from '../workflows/workflows.ts';
 import type { ApiDeps } from './context.ts';
@@ -86,7 +87,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
         const { packs } = request.body;
         if (scopes.has('packs:install') && Check(WorkflowPacks, packs))
           await deps.services.packs.service.installPinned(tenant, packs, principal);
-        const terms = { replace: request.query.replace === 'true' };
+        const terms = { replace: request.query.replace === 'true', by: registrantOf(caller) };
         const record = await workflows.register(tenant, request.body, terms);
         warn(reply, [
           ...record.warnings.map(inWords),

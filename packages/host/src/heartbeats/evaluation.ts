@@ -11,9 +11,9 @@ import { inheritedTrust } from '@gantry/engine';
 import type { HeartbeatTick, JsonObject, RunOwner } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
 import type { Parts } from '../parts.ts';
-import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { WebhookOutbox } from '../webhooks/outbox.ts';
-import { admit, isFinal } from '../workflows/admission.ts';
+import { type Admitting, admit, isFinal } from '../workflows/admission.ts';
 import { eventsOf } from './event-log.ts';
 import {
   type HeartbeatRecord,
@@ -29,7 +29,7 @@ const PRIOR_STATE = 'priorState';
 
 export interface EvaluationOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command'>;
-  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly workflows: Admitting;
   readonly outbox: Pick<WebhookOutbox, 'writesOf' | 'committed'>;
 }
 

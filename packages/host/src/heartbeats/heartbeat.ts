@@ -9,8 +9,7 @@ import {
 } from '@gantry/protocol';
 import { listRecords, type RecordKind, resource, type Stored } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
-import type { Workflows } from '../runtime/runtime.ts';
-import { admit } from '../workflows/admission.ts';
+import { type Admitting, admit } from '../workflows/admission.ts';
 
 /** The run's own time limit is earlier; this one is for a host that was down meanwhile. */
 const EVALUATION_GRACE_MS = 2_000;
@@ -63,7 +62,7 @@ export const heartbeatTicks: RecordKind<HeartbeatTick> = {
 };
 
 interface Services {
-  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly workflows: Admitting;
   readonly entries: EntryReads;
 }
 

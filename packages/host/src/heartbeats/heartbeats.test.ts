@@ -226,7 +226,7 @@ test('while one evaluation is under way there is no other, and the clock ends it
   const later = createHeartbeats({
     store,
     runtime: host.services.runtime,
-    workflows: { resolve: async () => null },
+    workflows: { resolve: async () => null, checkActing: async () => {} },
     outbox: { writesOf: () => [], committed() {} },
     now: () => clock.at,
     changes: new Changes({ store, pipeline: new CommitPipeline(store), now: () => clock.at, randomBytes }),

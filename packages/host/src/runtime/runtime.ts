@@ -12,6 +12,7 @@ import type {
 import type { StartingRun } from '@gantry/resources';
 import type { IdempotencyRecord, RunKey, WorkflowRecord, Write } from '@gantry/store';
 import type { Issue } from '../workflows/refusal.ts';
+import type { Registrant } from '../workflows/registrant.ts';
 import type { CommandRecord } from './command-answer.ts';
 
 export interface ResolvedWorkflow {
@@ -124,6 +125,8 @@ export interface Workflows {
   planOf(workflowHash: string): Promise<Plan>;
   /** The tenant's own current version, else the shared one. */
   resolve(tenant: string, workflowId: string): Promise<ResolvedWorkflow | null>;
+  /** Throws `forbidden` if a run of this owner that nobody asks for must not use the definition. */
+  checkActing(owner: RunOwner, record: WorkflowRecord): Promise<void>;
   /**
    * Validates, stores and makes current. Throws `validation_error` or `capability_required`. Without `replace`, other
    * content under a registered version is a `conflict`, and a lower version than the current one is only kept.
@@ -150,6 +153,8 @@ export interface Checked extends Pick<RegisteredWorkflow, 'warnings'> {
 
 export interface RegistrationTerms {
   readonly replace: boolean;
+  /** Absent for the host itself. */
+  readonly by?: Registrant;
 }
 
 export interface RegisteredWorkflow extends WorkflowRecord {

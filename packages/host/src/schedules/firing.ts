@@ -9,8 +9,8 @@ import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
 import type { Stored } from '@gantry/resources';
 import { type DeadLetterRecord, deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Parts } from '../parts.ts';
-import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { admit, isFinal } from '../workflows/admission.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { type Admitting, admit, isFinal } from '../workflows/admission.ts';
 import { type ScheduleRecord, stateAt } from './schedule.ts';
 import { dueTick } from './ticks.ts';
 
@@ -18,7 +18,7 @@ const ACTOR = 'schedules';
 
 export interface FiringOptions extends Retention, Pick<Parts, 'changes' | 'log'> {
   readonly runtime: Pick<Runtime, 'create'>;
-  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly workflows: Admitting;
 }
 
 /**

@@ -10,8 +10,8 @@ import {
   schedulesWire,
 } from '@gantry/protocol';
 import { resource, type Stored } from '@gantry/resources';
-import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
-import { admit, type RunRequest, shownInputs } from '../workflows/admission.ts';
+import type { ResolvedWorkflow } from '../runtime/runtime.ts';
+import { type Admitting, admit, type RunRequest, shownInputs } from '../workflows/admission.ts';
 import { nextTick, type Ticking, ticksAfter } from './ticks.ts';
 import { checkCron, firstTick, instant, timingOf } from './timing.ts';
 
@@ -51,7 +51,7 @@ export interface ScheduleRecord extends Omit<Ticking, 'nextAt' | 'caughtUp'> {
 export const stateAt = (nextAt: number | null, caughtUp = 0): ScheduleState =>
   nextAt === null ? { status: 'ended' } : { status: 'active', nextAt, caughtUp };
 
-type Services = Pick<Workflows, 'resolve'>;
+type Services = Admitting;
 
 const refuse = (message: string): never => {
   throw new OpenwopError('conflict', { message });

@@ -7,13 +7,14 @@
  *     again.
  */
 
+import { OpenwopError } from '@gantry/protocol';
 import type { Caller, Change } from '@gantry/resources';
 import { systemCaller } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
 import { deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Parts } from '../parts.ts';
-import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { admit } from '../workflows/admission.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { type Admitting, admit } from '../workflows/admission.ts';
 import type { Delivery, DeliveryRecord, PendingState } from './delivery.ts';
 import { mapInputs } from './input-mapping.ts';
 import { failureOf } from './retry.ts';
@@ -22,18 +23,22 @@ import {
   exhausted,
   readTrigger,
   recovered,
+  runOwner,
   type Transition,
   type Trigger,
   triggers,
 } from './trigger.ts';
 
-/** How often deliveries of a paused subscription are looked at. When the pause ends they are due at once. */
+/**
+ * How often deliveries are looked at while their subscription is paused, or may not start its workflow. When it is
+ * resumed they are due at once.
+ */
 const PAUSE_MS = 3_600_000;
 
 export interface DispatchOptions extends Retention, Pick<Parts, 'changes' | 'now'> {
   readonly store: { readonly entries: Pick<EntryReads, 'get'> };
   readonly runtime: Pick<Runtime, 'create'>;
-  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly workflows: Admitting;
   /** From 0 to 1. */
   readonly random: () => number;
 }
@@ -85,6 +90,15 @@ async function attempt(options: DispatchOptions, trigger: Trigger, pending: Pend
   try {
     await start(options, trigger, pending);
   } catch (error) {
+    // Not the event is wrong but who registered the workflow: it waits for a correction
+    if (error instanceof OpenwopError && error.code === 'forbidden') {
+      const held = { lastReason: error.code, dueAt: options.now() + PAUSE_MS };
+      return postpone(
+        options,
+        { ...pending, record: { ...pending.record, attempts: pending.record.attempts - 1 } },
+        held,
+      );
+    }
     const failure = failureOf(error, trigger.record.retryPolicy, pending.record.attempts, options.random());
     if (failure.kind === 'again')
       return postpone(options, pending, {
@@ -102,8 +116,10 @@ async function start(options: DispatchOptions, { record }: Trigger, pending: Pen
   const { runtime, workflows, now } = options;
   const { tenant, state } = pending;
   const { workflowId, inputMapping, origin } = record;
-  const owner = origin.kind === 'api' ? { tenant, principal: origin.principal } : { tenant };
-  const run = await admit(workflows, owner, { workflowId, inputs: mapInputs(inputMapping, state.event) });
+  const run = await admit(workflows, runOwner(tenant, origin), {
+    workflowId,
+    inputs: mapInputs(inputMapping, state.event),
+  });
   const { subscriptionId, dedupKey, attempts: attempt } = pending.record;
   await runtime.create(
     {

@@ -12,8 +12,8 @@ import {
 import { type Caller, listRecords, type Matching, mustMatch, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Parts } from '../parts.ts';
-import type { Workflows } from '../runtime/runtime.ts';
 import { newSecret, type SecretOptions } from '../signing-secret.ts';
+import type { Admitting } from '../workflows/admission.ts';
 import { deliveries } from './delivery.ts';
 import { TRIGGERS } from './dispatch.ts';
 import { mappingProblem } from './input-mapping.ts';
@@ -26,8 +26,10 @@ import {
   isQueue,
   listeningOf,
   newTrigger,
+  problemOf,
   purposeOf,
   readTrigger,
+  runOwner,
   type Trigger,
   type TriggerReads,
   type TriggerRecord,
@@ -42,7 +44,7 @@ const FINGERPRINT_LENGTH = 16;
 
 export interface TriggerServiceOptions extends SecretOptions, Pick<Parts, 'changes' | 'now'> {
   readonly store: Pick<Store, 'entries' | 'records'>;
-  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly workflows: Admitting;
   /** A subscription was created, deleted or changed its state, and this is committed. */
   readonly onChanged: () => void;
   readonly queueHealth: TriggerReads['queueHealth'];
@@ -90,7 +92,7 @@ export class TriggerService extends ResourceService<
     const { tenant } = caller;
     return changes.run(caller, async (change): Promise<Registered> => {
       const wanted = wantedOf(body, caller.actor);
-      await this.#checkStartable(tenant, wanted);
+      await this.#checkStartable(caller, wanted);
       let secret = '';
       const trigger = change.createFor(triggers, (id) => {
         const minted = newTriggerSecret(this.#options, id);
@@ -115,11 +117,13 @@ export class TriggerService extends ResourceService<
     origin: string,
   ): Promise<(TriggerSubscription & TriggerPurpose)[]> {
     const listed = await listRecords(this.#options.store.entries, triggers, tenant, { limit });
-    return listed.map((trigger) => ({
+    const described = listed.map(async (trigger) => ({
       ...viewOf(trigger),
       ...purposeOf(trigger),
       ...(trigger.record.source !== 'queue' && { ingestUrl: ingestUrlOf(origin, trigger.id) }),
+      ...(await problemOf(trigger, this.#options)),
     }));
+    return Promise.all(described);
   }
 
   /** From now on only the new secret counts. */
@@ -142,9 +146,14 @@ export class TriggerService extends ResourceService<
   }
 
   /** The scopes of the caller were checked before. */
-  async #checkStartable(tenant: string, { workflowId, inputMapping, source }: Wanted): Promise<void> {
-    const workflow = await this.#options.workflows.resolve(tenant, workflowId);
+  async #checkStartable(
+    { tenant }: Caller,
+    { workflowId, inputMapping, source, origin }: Wanted,
+  ): Promise<void> {
+    const { workflows } = this.#options;
+    const workflow = await workflows.resolve(tenant, workflowId);
     if (!workflow) throw new OpenwopError('not_found', { message: 'There is no such workflow.' });
+    await workflows.checkActing(runOwner(tenant, origin), workflow.record);
     const found = mappingProblem(workflow.definition.variables, inputMapping, source);
     if (found !== null)
       throw invalid(`No event could start the workflow: ${found.problem}.`, {

@@ -3,6 +3,7 @@ import {
   DEFAULT_SCHEME,
   type InputMapping,
   OpenwopError,
+  type RunOwner,
   type SignatureScheme,
   TRIGGER_LIMITS,
   type TriggerPurpose,
@@ -17,6 +18,7 @@ import {
 import { listRecords, readRecord, resource, type Secret, type Stored } from '@gantry/resources';
 import type { EntryKey, EntryReads, Write } from '@gantry/store';
 import type { ConsumerGroup } from '@gantry/surfaces';
+import type { Admitting } from '../workflows/admission.ts';
 import { SHARED } from '../workflows/shared.ts';
 import { deliveries, deliveryView } from './delivery.ts';
 import { type RetryPolicy, retryPolicyOf } from './retry.ts';
@@ -41,6 +43,10 @@ export interface StateChange {
 export type Origin =
   | { readonly kind: 'api'; readonly principal: string }
   | { readonly kind: 'trigger'; readonly triggerId: string };
+
+/** Runs of a definition's own trigger belong to the tenant. */
+export const runOwner = (tenant: string, origin: Origin): RunOwner =>
+  origin.kind === 'api' ? { tenant, principal: origin.principal } : { tenant };
 
 interface WantedOfAny {
   readonly workflowId: string;
@@ -108,6 +114,7 @@ export interface TriggerReads {
   readonly entries: EntryReads;
   /** Rejects while queues cannot be used. */
   readonly queueHealth: () => Promise<void>;
+  readonly workflows: Admitting;
 }
 
 export const triggers = resource<typeof triggerSubscriptionsWire, TriggerRecord, TriggerRecord, TriggerReads>(
@@ -267,13 +274,16 @@ export function viewOf({ id, record }: Trigger): TriggerSubscription {
   };
 }
 
-async function problemOf(
-  { record: { source, state } }: Trigger,
-  { queueHealth }: TriggerReads,
+/** Why an active subscription starts no runs. */
+export async function problemOf(
+  { tenant, record: { source, state, workflowId, origin } }: Trigger,
+  { queueHealth, workflows }: Pick<TriggerReads, 'queueHealth' | 'workflows'>,
 ): Promise<{ problem?: string }> {
-  if (source !== 'queue' || state !== 'active') return {};
+  if (state !== 'active') return {};
   try {
-    await queueHealth();
+    const workflow = await workflows.resolve(tenant, workflowId);
+    if (workflow) await workflows.checkActing(runOwner(tenant, origin), workflow.record);
+    if (source === 'queue') await queueHealth();
     return {};
   } catch (error) {
     return { problem: error instanceof OpenwopError ? error.message : 'The queue is not responding.' };

@@ -10,6 +10,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Outbox, Runtime } from '../runtime/runtime.ts';
 import { surfaceCursorKey } from '../surfaces/surfaces.ts';
+import type { Admitting } from '../workflows/admission.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
 import { Attachments, type AttachmentsOptions, kept, wanted } from './attachments.ts';
 import { fireChannel } from './channel-firing.ts';
@@ -25,7 +26,7 @@ import { createTriggerSync } from './trigger-sync.ts';
 export interface TriggersOptions extends Parts {
   /** Asked for only when something is due: the runtime itself needs the outbox. */
   readonly runtime: () => Pick<Runtime, 'create' | 'prepare' | 'read'>;
-  readonly workflows: Pick<WorkflowsWithPlans, 'resolve' | 'planOf'>;
+  readonly workflows: Admitting & Pick<WorkflowsWithPlans, 'planOf'>;
   /** Where messages that start runs come from. Without one, nothing listens. */
   readonly queue?: Pick<QueuePort, 'subscribe' | 'health'>;
   /** How attachments are fetched, and where they are kept. */

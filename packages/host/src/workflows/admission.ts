@@ -13,9 +13,14 @@ export interface RunRequest {
   readonly metadata: JsonObject;
 }
 
-/** Throws `not_found` or `validation_error` if the run cannot be created. */
+export type Admitting = Pick<Workflows, 'resolve' | 'checkActing'>;
+
+/**
+ * For a run that the host starts later, or now. Throws `not_found`, `validation_error` or `forbidden` if it cannot be
+ * created.
+ */
 export async function admit(
-  workflows: Pick<Workflows, 'resolve'>,
+  workflows: Admitting,
   owner: RunOwner,
   request: Pick<RunRequest, 'workflowId' | 'inputs'> & Partial<RunRequest>,
 ): Promise<NewRun> {
@@ -24,6 +29,7 @@ export async function admit(
   if (workflow === null) {
     throw new OpenwopError('not_found', { message: `There is no workflow ${workflowId}.` });
   }
+  await workflows.checkActing(owner, workflow.record);
   checkRunOptions({ workflowId, configurable, metadata });
   await checkAdmission(workflows, owner.tenant, workflow, { inputs, configurable });
   return { owner, workflow, inputs, configurable, tags, metadata };

@@ -6,6 +6,7 @@ import { OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { ENGINES_VERSION } from '../packs/offer.ts';
 import type { PackBinding } from '../packs/packs.ts';
+import { keyScopes } from '../principals.ts';
 import type {
   Checked,
   RegisteredWorkflow,
@@ -20,6 +21,7 @@ import { roomForDefinitions } from '../triggers/queue-source/room.ts';
 import { configurableSchemaIssues } from './configurable.ts';
 import { canonical, checkPlan, createPlans, remember } from './plans.ts';
 import { type Issue, invalid, issuesIn } from './refusal.ts';
+import { checkActing, raised } from './registrant.ts';
 import { takeTurn, turnsOf } from './registration-turns.ts';
 import { removeAll } from './removal.ts';
 import { readable, shaped } from './shape.ts';
@@ -49,6 +51,7 @@ export function createWorkflows(options: {
 }): WorkflowsWithPlans {
   const { store, packs, now, cacheMs } = options;
   const plans = createPlans(store, packs);
+  const scopesOf = keyScopes(store, now);
   const resolved = new Map<string, { workflow: ResolvedWorkflow; until: number }>();
   const listeners: WorkflowListener[] = [];
   /** Counts changes: a value read before a change must not be cached after it. */
@@ -92,6 +95,7 @@ export function createWorkflows(options: {
   return {
     planOf: plans.planOf,
     resolve,
+    checkActing: (owner, record) => checkActing(scopesOf, owner, record),
     registerAll,
     check: (tenant, given) => check(packs, tenant, given, now()),
     async register(tenant, definition, terms) {
@@ -154,17 +158,23 @@ async function keepAll(
   });
 }
 
-/** The writes of a registration: none if the definition is current already. */
+/** The writes of a registration. If the definition is current already, at most who registered it. */
 async function registrationOf(
   { store, tenant, now, terms }: Registering,
   definition: WorkflowDefinition,
 ): Promise<Registration> {
   const { id, version, name } = definition;
   const { hash, body } = canonical(definition);
-  const record = { tenant, workflowId: id, hash, version, name, registeredAt: now() };
+  const registeredBy = terms.by ? JSON.stringify(terms.by) : null;
+  const record = { tenant, workflowId: id, hash, version, name, registeredAt: now(), registeredBy };
   const [current, ...older] = await store.records.workflowVersions(tenant, id);
   const own = current?.tenant === tenant ? current : undefined;
-  if (own?.hash === hash) return { definition, record: { ...own, isCurrent: true }, writes: [] };
+  if (own?.hash === hash) {
+    const kept = raised(own, terms.by);
+    const isRaised = kept.registeredBy !== own.registeredBy;
+    const writes: Write[] = isRaised ? [{ kind: 'putWorkflow', record: kept }] : [];
+    return { definition, record: { ...kept, isCurrent: true }, writes };
+  }
   const known = [own, ...older].find((before) => before?.tenant === tenant && before.version === version);
   if (known && known.hash !== hash && !terms.replace) throw taken(known);
   const isCurrent = terms.replace || !own || !isLower(version, own.version);

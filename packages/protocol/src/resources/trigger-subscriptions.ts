@@ -153,6 +153,8 @@ export const TriggerPurpose = Type.Object({
   consumerGroup: optional(Type.String()),
   /** For others: the URL for events. */
   ingestUrl: optional(Type.String()),
+  /** Why it starts no runs although it is active. */
+  problem: optional(Type.String()),
 });
 export type TriggerPurpose = Static<typeof TriggerPurpose>;
 

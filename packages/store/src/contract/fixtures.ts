@@ -146,6 +146,7 @@ export const workflowRecord = (
   version: '1.0.0',
   name: workflowId,
   registeredAt: 1_000,
+  registeredBy: null,
   ...over,
 });
 

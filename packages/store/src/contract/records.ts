@@ -120,9 +120,10 @@ function workflowTests(current: CurrentStore): void {
       await store.records.workflow(TENANT, 'wf'),
       make.workflowRecord('wf', 'h3', { version: '3.0.0' }),
     );
-    await win(store, put('wf', 'h1', { registeredAt: 9_000 }));
+    const again = { registeredAt: 9_000, registeredBy: '{"principal":"p"}' };
+    await win(store, put('wf', 'h1', again));
     assert.deepEqual(await hashes(), ['h1', 'h3', 'h2']);
-    assert.equal((await store.records.workflow(TENANT, 'wf'))?.registeredAt, 9_000);
+    assert.deepEqual(await store.records.workflow(TENANT, 'wf'), make.workflowRecord('wf', 'h1', again));
   });
 
   test('deleting a workflow takes all its versions, of one tenant, and what is put after it stays', async () => {

@@ -92,6 +92,7 @@ create table workflows (
   version text collate "C" not null,
   name text collate "C" not null,
   registered_at bigint not null,
+  registered_by text collate "C",
   unique (tenant, workflow_id, hash)
 );
 

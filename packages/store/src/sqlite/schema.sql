@@ -92,6 +92,7 @@ create table workflows (
   version text not null,
   name text not null,
   registered_at integer not null,
+  registered_by text,
   unique (tenant, workflow_id, hash)
 ) strict;
 

@@ -1,5 +1,5 @@
 import { holder } from '../../blob.ts';
-import { DEFINITIONS, KEYS } from '../../columns.ts';
+import { DEFINITIONS, KEYS, WORKFLOWS } from '../../columns.ts';
 import type { KeyRecord, WorkflowRecord, Write } from '../../port.ts';
 import type { BlobChanges } from '../blobs.ts';
 import { insert, type Tx } from '../sql.ts';
@@ -38,12 +38,15 @@ async function writeWorkflows(tx: Tx, won: readonly Write[]): Promise<void> {
 }
 
 /** A version that is put again gets a new number, so it becomes current again. */
-const putWorkflow = (tx: Tx, { tenant, workflowId, hash, version, name, registeredAt }: WorkflowRecord) => tx`
-  insert into workflows (tenant, workflow_id, hash, version, name, registered_at)
-  values (${tenant}, ${workflowId}, ${hash}, ${version}, ${name}, ${registeredAt})
-  on conflict (tenant, workflow_id, hash) do update
-  set place = default, version = excluded.version, name = excluded.name, registered_at = excluded.registered_at
-`;
+const putWorkflow = (tx: Tx, record: WorkflowRecord) =>
+  insert(
+    tx,
+    WORKFLOWS,
+    [record],
+    `on conflict (tenant, workflow_id, hash) do update
+    set place = default, version = excluded.version, name = excluded.name,
+      registered_at = excluded.registered_at, registered_by = excluded.registered_by`,
+  );
 
 async function putKeys(tx: Tx, won: readonly Write[]): Promise<void> {
   const latest = new Map<string, KeyRecord>();

@@ -28,8 +28,8 @@ export function catalogueWrites({ run }: Queries, blobs: BlobWrites): Writes<Kin
       return 'won';
     },
     /** A version that is put again gets a new number, so it becomes current again. */
-    putWorkflow({ record: { tenant, workflowId, hash, version, name, registeredAt } }) {
-      putWorkflow(tenant, workflowId, hash, version, name, registeredAt);
+    putWorkflow({ record: { tenant, workflowId, hash, version, name, registeredAt, registeredBy } }) {
+      putWorkflow(tenant, workflowId, hash, version, name, registeredAt, registeredBy);
       return 'won';
     },
     deleteWorkflow({ tenant, workflowId }) {
