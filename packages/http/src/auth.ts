@@ -16,14 +16,14 @@ export const hashSecret = (secret: string): string => hash('sha256', secret, 'he
 export const bearerSecret = (header: string | undefined): string | null =>
   (header !== undefined && BEARER.exec(header)?.[1]) || null;
 
-function unauthenticated(): OpenwopError {
+export function unauthenticated(): OpenwopError {
   return new OpenwopError('unauthenticated', { headers: { 'www-authenticate': 'Bearer' } });
 }
 
 type Ends = Pick<KeyRecord, 'revokedAt' | 'expiresAt'>;
 
 /** Why nobody may act with this key any longer; null if it is valid. */
-function ended({ revokedAt, expiresAt }: Ends, now: number): OpenwopError | null {
+export function ended({ revokedAt, expiresAt }: Ends, now: number): OpenwopError | null {
   if (revokedAt !== null) return new OpenwopError('key_revoked');
   return expiresAt !== null && expiresAt <= now ? new OpenwopError('key_expired') : null;
 }
@@ -73,7 +73,7 @@ interface HashedHeader {
 const hashedHeaders = new WeakMap<object, HashedHeader>();
 
 /** A connection usually sends one key, so it is hashed once. */
-function secretHashOf({ headers, socket }: FastifyRequest): string | null {
+export function secretHashOf({ headers, socket }: FastifyRequest): string | null {
   const { authorization } = headers;
   if (authorization === undefined) return null;
   const known = hashedHeaders.get(socket);

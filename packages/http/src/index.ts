@@ -18,6 +18,7 @@ export {
   traceparentOf,
 } from './context.ts';
 export { FORM_MEDIA, type FormFields, parseForm } from './form.ts';
+export type { HeldKeys } from './held-keys.ts';
 export { Html, html } from './html.ts';
 export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from './idempotency.ts';
 export { liveTenant } from './key-secret.ts';

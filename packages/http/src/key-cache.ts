@@ -19,8 +19,10 @@ export interface KeyCache {
   /** Undefined if the store must be read; null if there is no such key. */
   recall(hash: string): CachedKey | null | undefined;
   load(hash: string): Promise<CachedKey | null>;
-  /** Call after any change of a key by this process. */
+  /** Call after any change of a key, by this process or another one. */
   clear(): void;
+  /** Called after each such change. */
+  onCleared(listener: () => void): void;
 }
 
 interface Remembered<T> {
@@ -41,14 +43,18 @@ const sameHash = (a: string, b: string): boolean =>
 export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () => number): KeyCache {
   const known = new Map<string, Remembered<CachedKey>>();
   const unknown = new Map<string, Remembered<null>>();
+  const listeners: (() => void)[] = [];
+  /** Counts changes: a key that was read before a change must not be remembered after it. */
+  let changes = 0;
   return {
     recall(hash) {
       const entry = known.get(hash) ?? unknown.get(hash);
       return entry !== undefined && entry.until > now() ? entry.value : undefined;
     },
     async load(hash) {
-      const until = now() + REMEMBERED_MS;
+      const seen = changes;
       const record = await records.keyByHash(hash);
+      const until = seen === changes ? now() + REMEMBERED_MS : 0;
       if (record === null || !sameHash(record.hash, hash)) {
         known.delete(hash);
         remember(unknown, UNKNOWN_MAX, hash, { value: null, until });
@@ -62,8 +68,13 @@ export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () 
       return value;
     },
     clear() {
+      changes++;
       known.clear();
       unknown.clear();
+      for (const hear of listeners) hear();
+    },
+    onCleared(listener) {
+      listeners.push(listener);
     },
   };
 }

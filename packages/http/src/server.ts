@@ -20,6 +20,7 @@ import {
   traceparentOf,
 } from './context.ts';
 import { answerBrokenRequest, createErrorHandler, type Redact } from './errors.ts';
+import { createHeldKeys, type HeldKeys } from './held-keys.ts';
 import { Idempotency } from './idempotency.ts';
 import { refuseUncheckedIfMatch } from './if-match.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
@@ -55,6 +56,7 @@ export interface Server {
   readonly app: Api;
   readonly routes: Routes;
   readonly keys: KeyCache;
+  readonly held: HeldKeys;
   readonly idempotency: Idempotency;
 }
 
@@ -94,7 +96,7 @@ export function createServer(options: ServerOptions): Server {
       throw noRoute(options, routes, request);
     },
   );
-  return { app, routes, keys, idempotency: new Idempotency(store, now) };
+  return { app, routes, keys, held: createHeldKeys(keys, now), idempotency: new Idempotency(store, now) };
 }
 
 /** Replaces Fastify's own compilers, which load all of Ajv. Compilers that are set later are used. */

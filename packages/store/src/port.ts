@@ -239,11 +239,14 @@ export interface RecordReads {
   keyByHash(hash: string): Promise<KeyRecord | null>;
 }
 
+/** No kind of entry has this name. */
+export const KEYS_CHANGED = '$keys';
+
 /** The changes of another process's commits. */
 export interface StoreChange {
   /** Runs with new events. */
   readonly runs: readonly RunKey[];
-  /** Kinds of entries that were put or deleted. */
+  /** Kinds of entries that were put or deleted; `KEYS_CHANGED` for keys. */
   readonly kinds: readonly string[];
   /** Set, with empty lists, if changes may have been missed (lost connection): check everything. */
   readonly missed?: true;

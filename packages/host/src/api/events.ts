@@ -1,5 +1,5 @@
 /** Reads the log of a run, immediately or as a long poll. */
-import { type Api, callerOf, readPayload } from '@gantry/http';
+import { type Api, callerOf, type HeldKeys, readPayload } from '@gantry/http';
 import {
   closedObject,
   eventDocJson,
@@ -113,7 +113,7 @@ export function createWaiting(runtime: Pick<Runtime, 'subscribe'>): Waiting {
   };
 }
 
-export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
+export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting, held: HeldKeys): void {
   app.get(
     `${RUN_URL}/events/poll`,
     {
@@ -134,7 +134,9 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
       try {
         let part = await readLog(deps.store, key, last + 1);
         if (part !== null && part.events.length === 0 && !isTerminal(part.row.status)) {
-          await wait.moved;
+          const keyEnds = Promise.withResolvers<never>();
+          const letGo = held.hold(request, keyEnds.reject);
+          await Promise.race([wait.moved, keyEnds.promise]).finally(letGo);
           part = await readLog(deps.store, key, last + 1);
         }
         if (part === null) throw missingRun(deps, key.runId);

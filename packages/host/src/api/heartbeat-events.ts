@@ -1,5 +1,5 @@
 /** `GET /v1/host/gantry/heartbeats/{heartbeatId}/events`: a stream of the events of a heartbeat. */
-import { type Api, callerOf } from '@gantry/http';
+import { type Api, callerOf, type HeldKeys } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import { closedObject } from '@gantry/protocol';
 import Type from 'typebox';
@@ -28,7 +28,7 @@ const projection =
       return { sequence: event.sequence, event: event.type, data, element: data };
     });
 
-export function heartbeatEventsRoute(app: Api, deps: ApiDeps, streams: Streams): void {
+export function heartbeatEventsRoute(app: Api, deps: ApiDeps, streams: Streams, held: HeldKeys): void {
   const { service, log } = deps.services.heartbeats;
   const pages = limiter({ max: PAGES_MAX, perTenantMax: PAGES_MAX / 2 });
 
@@ -52,11 +52,13 @@ export function heartbeatEventsRoute(app: Api, deps: ApiDeps, streams: Streams):
         cursor,
         eventsPerWrite: Number.POSITIVE_INFINITY,
         onClose() {
+          letGo();
           unwatch();
           streams.remove(id, stream);
         },
         onError: (error) => deps.log.error({ err: error, heartbeatId: id }, 'an event stream failed'),
       });
+      const letGo = held.hold(request, () => stream.end());
       const unwatch = log.whenGone(id, () => stream.end());
       streams.add(log, key, stream);
       stream.catchUp();

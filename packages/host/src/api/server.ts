@@ -11,6 +11,7 @@ import {
   OpenwopError,
   schedulesWire,
 } from '@gantry/protocol';
+import { KEYS_CHANGED } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
 import { ACCESS } from './access.ts';
@@ -96,7 +97,7 @@ const UNSERVED = [
 
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { maxRequestBodyBytes } = deps.info.limits;
-  const { app, routes, keys, idempotency } = createServer({
+  const { app, routes, keys, held, idempotency } = createServer({
     ...deps,
     access: { ...ACCESS, ...deps.registry?.access },
     maxRequestBodyBytes,
@@ -118,9 +119,9 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   runControlRoutes(app, deps, idempotency);
   forkRoute(app, deps, idempotency);
   diffRoute(app, deps);
-  pollRoute(app, deps, waiting);
-  const streams = eventsRoute(app, deps);
-  heartbeatEventsRoute(app, deps, streams);
+  pollRoute(app, deps, waiting, held);
+  const streams = eventsRoute(app, deps, held);
+  heartbeatEventsRoute(app, deps, streams, held);
   debugBundleRoute(app, deps);
   explainRoute(app, deps);
   usageRoutes(app, deps, deps.services.ai);
@@ -128,6 +129,10 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   serviceRoutes(app, deps, idempotency);
   if (deps.seams) (await import('./seams/seams.ts')).seamRoutes(app, deps, deps.services);
 
+  const unwatch = await deps.store.watch(({ kinds, missed }) => {
+    if (missed || kinds.includes(KEYS_CHANGED)) keys.clear();
+  });
+  app.addHook('onClose', unwatch);
   app.addHook('preClose', async () => {
     waiting.close();
     streams.close();

@@ -1,7 +1,7 @@
 /** `GET /v1/runs/{runId}/events`: a stream of a run's events, or its log as JSON. */
 
 import { newRun } from '@gantry/engine';
-import { type Api, callerOf, readPayload } from '@gantry/http';
+import { type Api, callerOf, type HeldKeys, readPayload } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import {
   closedObject,
@@ -119,7 +119,7 @@ async function projection(
   return [valuesProjection(plan, begun, last, folded), 0];
 }
 
-export function eventsRoute(app: Api, deps: ApiDeps): Streams {
+export function eventsRoute(app: Api, deps: ApiDeps, held: HeldKeys): Streams {
   const { runtime, workflows, store, log } = deps;
   const { sseSubscribersMax } = deps.info.limits;
   const streams = createStreams();
@@ -147,9 +147,13 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
       pages,
       cursor,
       eventsPerWrite: isSnapshots ? 1 : Number.POSITIVE_INFINITY,
-      onClose: () => streams.remove(key.runId, opened),
+      onClose() {
+        letGo();
+        streams.remove(key.runId, opened);
+      },
       onError: (error) => log.error({ err: error, runId: key.runId }, 'an event stream failed'),
     });
+    const letGo = held.hold(reply.request, () => opened.end());
     // Subscribe before reading the log, so that a commit in between is not missed.
     streams.add(runtime, key, opened);
     opened.catchUp();

@@ -3,7 +3,7 @@
  * notice inside it would serialise commits on the whole server. They are hints: a lost, late or duplicate notice
  * only changes how soon others look.
  */
-import type { RunKey, StoreChange, Write } from '../port.ts';
+import { KEYS_CHANGED, type RunKey, type StoreChange, type Write } from '../port.ts';
 import type { Sql } from './sql.ts';
 
 export const CHANNEL = 'gantry_changes';
@@ -82,6 +82,7 @@ function changeOf(writes: readonly Write[]): StoreChange {
       if (write.events.length > 0) runs.set(runId, { tenant, runId });
     } else if (write.kind === 'putEntry') kinds.add(write.entry.kind);
     else if (write.kind === 'deleteEntry') kinds.add(write.key.kind);
+    else if (write.kind === 'putKey') kinds.add(KEYS_CHANGED);
   }
   return { runs: [...runs.values()], kinds: [...kinds] };
 }
