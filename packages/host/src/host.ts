@@ -173,13 +173,13 @@ const cacheMsOf = (settings: Settings): number =>
 const AI_PROVIDERS = KNOWN_PROVIDERS.map(({ id }) => id);
 
 /** Packs of the settings are installed before the services exist. */
-function modelPeers({ aiKeys, ai }: Settings) {
+function modelPeers({ aiKeys, ai, testSeams }: Settings) {
   let services: Pick<Services, 'providers' | 'modelGate'> | undefined;
   const advertised = async () =>
     services ? services.providers.advertised() : namedBySettings(aiKeys, readAiConfig(ai));
   const modelGate: ModelGate = async (...asked) => services?.modelGate(...asked);
   return {
-    forPacks: { models: async () => peersOf(await advertised()), modelGate },
+    forPacks: { models: async () => peersOf(await advertised(), testSeams), modelGate },
     use: (opened: NonNullable<typeof services>) => {
       services = opened;
     },

@@ -14,6 +14,8 @@ export interface SurfaceName {
   readonly seam: string;
   /** The data that a pack reads and changes with it, for operators. */
   readonly holds: string;
+  /** Only packs whose manifest names it may call it; it cannot be granted. */
+  readonly onlyNamed?: true;
 }
 
 const MODEL_CALLS: readonly string[] = (
@@ -33,7 +35,7 @@ const NAMES = [
   { capability: 'queueBus', path: 'queueBus', holds: 'the queues', aliases: ['storage.queue', 'queue'] },
   { capability: 'blobStorage', path: 'storage.blob', holds: 'the objects' },
   { capability: 'fs', path: 'fs', holds: 'the files' },
-  { capability: 'secrets', path: 'secrets', holds: 'the values of credentials' },
+  { capability: 'secrets', path: 'secrets', holds: 'the values of credentials', onlyNamed: true },
   { capability: 'httpClient', path: 'http', holds: 'requests to public servers' },
   { capability: 'messaging', path: 'messaging', holds: 'messages through the connectors' },
   {
@@ -86,6 +88,11 @@ export function capabilityAt(path: string): string {
   }
   return path;
 }
+
+/** The surfaces that can be granted like permissions. */
+export const GRANTABLE_SURFACES: readonly string[] = SURFACE_NAMES.filter(({ onlyNamed }) => !onlyNamed).map(
+  ({ capability }) => capability,
+);
 
 /** The surfaces that a list of peer dependencies names, in whole or in part. */
 export function surfacesNamedBy(peers: readonly string[]): string[] {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
-import type { Invocation, NodeError, NodeResult } from './invocation.ts';
+import type { Invocation, NodeError, NodeResult, SurfaceTable } from './invocation.ts';
 import { invocationOf, nodePack, packOf, startSandbox } from './testing/sandbox.ts';
 
 const surfaces = {
@@ -28,18 +28,25 @@ test('what is not offered is absent, so that packs can test for it', async (t) =
   });
 });
 
-/** What each of these bodies fails with. */
-async function errorsOf(t: Parameters<typeof startSandbox>[0], bodies: readonly string[]) {
+/** How each of these bodies ends. */
+async function resultsOf(
+  t: Parameters<typeof startSandbox>[0],
+  bodies: readonly string[],
+  table: SurfaceTable = surfaces,
+) {
   const sandbox = await startSandbox(t);
   const nodes = bodies.map((body, index) => `'n${index}': async (ctx) => { ${body} }`);
   const code = await packOf(`export const nodes = { ${nodes.join(',\n')} };`);
-  const errors: (NodeError | undefined)[] = [];
+  const results: NodeResult[] = [];
   for (const index of bodies.keys()) {
-    const { result } = await sandbox.invoke(invocationOf(code, { surfaces, call, typeId: `n${index}` }));
-    errors.push(result.status === 'error' ? result.error : undefined);
+    const made = invocationOf(code, { surfaces: table, call, typeId: `n${index}` });
+    results.push((await sandbox.invoke(made)).result);
   }
-  return errors;
+  return results;
 }
+
+const errorsOf = async (...args: Parameters<typeof resultsOf>): Promise<(NodeError | undefined)[]> =>
+  (await resultsOf(...args)).map((result) => (result.status === 'error' ? result.error : undefined));
 
 /** The code and the capability of each. */
 const failuresOf = async (...args: Parameters<typeof errorsOf>) =>
@@ -92,6 +99,19 @@ test('what there is instead is told, what is spelled alike first', async (t) => 
     /does not offer ctx\.storage\.graph\.query\. ctx\.storage has kv, table\. /,
   );
   assert.match(group?.message ?? '', /does not offer ctx\.storge\.kv\. ctx has storage, .* and \d+ more\. /);
+});
+
+test('what is denied to the pack is absent too, and missing by its capability when it is called', async (t) => {
+  const denied = { ...surfaces, 'storage.kv.get': 'denied', 'chat.emitCard': 'denied' } as const;
+  const bodies = [
+    'return { is: [typeof ctx.chat?.emitCard, Object.keys(ctx.storage.kv)] };',
+    'const { chat } = ctx; await null; return chat.emitCard({});',
+    'const { get } = ctx.storage.kv; return get({});',
+  ];
+  const results = await resultsOf(t, bodies, denied);
+  assert.deepEqual(outputsOf(results[0]!), { is: ['undefined', ['atomicIncrement']] });
+  const errors = results.map((result) => result.status === 'error' && result.error.details?.capability);
+  assert.deepEqual(errors.slice(1), ['host.chat.emitCard', 'host.kvStorage.get']);
 });
 
 test('what goes wrong in the host is in its log and nowhere else', async (t) => {

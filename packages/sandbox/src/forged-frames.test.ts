@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { OpenwopError } from '@gantry/protocol';
 import { frameMemory } from './frame-reader.ts';
 import { Job } from './job.ts';
 import { PackProcess } from './pack-process.ts';
@@ -40,7 +41,13 @@ async function endOf(body: string, meanwhile?: () => void) {
   });
   assert.equal((await child.opened).loaded, true);
   const job = new Job(
-    invocationOf(await packOf(''), { surfaces: { echo: 'unary' }, call: () => new Promise(() => {}) }),
+    invocationOf(await packOf(''), {
+      surfaces: { echo: 'unary', hidden: 'denied' },
+      call: async (method) => {
+        if (method === 'hidden') throw new OpenwopError('sandbox_capability_denied');
+        return new Promise(() => {});
+      },
+    }),
     0,
   );
   child.start(job);
@@ -97,6 +104,15 @@ test('a child that only sends its result is believed', async () => {
     await codeOf(`say({ type: 'result', id, end: { kind: 'returned', value: {} }, variables: {} });`),
     'settled',
   );
+});
+
+test('a call of a member that is denied gets the refusal of the host', async () => {
+  const end = await endOf(`
+    say({ type: 'call', mode: 'async', id, call: 0, method: 'hidden', args: [] });
+    let heard;
+    do heard = hear(); while (heard.type !== 'answer');
+    say({ type: 'result', id, end: { kind: 'returned', value: heard.error }, variables: {} });`);
+  assert.match(JSON.stringify(end), /"code":"sandbox_capability_denied"/);
 });
 
 const LONG = `'x'.repeat(4e6)`;

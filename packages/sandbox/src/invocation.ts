@@ -18,7 +18,8 @@ export interface PackCode {
  * How a ctx member behaves in the child. `unary` gives one answer, `numbers` also one but packs vectors in the
  * arguments, `stream` returns an async iterable, `callback` calls its last argument with events, `sync` blocks,
  * `response` gives a `Response`, and `terminate` and `directive` give a value that the node returns to end or
- * redirect the run.
+ * redirect the run. `denied` is absent in `ctx`, since packs test for members; a call of it gets the refusal of the
+ * host.
  */
 export type SurfaceKind =
   | 'unary'
@@ -28,7 +29,8 @@ export type SurfaceKind =
   | 'sync'
   | 'response'
   | 'terminate'
-  | 'directive';
+  | 'directive'
+  | 'denied';
 
 /** Dotted ctx paths: `{ 'storage.kv.get': 'unary', callAI: 'unary', 'callAI.embeddings': 'unary' }`. */
 export type SurfaceTable = Readonly<Record<string, SurfaceKind>>;

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type JsonObject, profilesOf, type RunEventDoc } from '@gantry/protocol';
 import { assertPublic } from '../api/testing/api-test.ts';
-import { type PackTest, sharedPackTest } from '../packs/testing/pack-test.ts';
+import { packArchive } from '../packs/testing/pack-archive.ts';
+import { type PackTest, packTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { TEST_KEY } from '../testing/host-process.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { assertOrder, only, payloadsOf } from '../testing/run-events.ts';
+import { keyVariables } from './providers/key-offers.ts';
 
 const MAKE = 'vendor.acme.make';
 const WAIT = 'vendor.acme.wait';
@@ -250,6 +252,25 @@ test('core nodes receive envelopes too', async () => {
   assert.deepEqual([outputs.envelopeType, outputs.output], ['prd.create', { title: 'Plan' }]);
 });
 
+test('discovery and installs agree whether there are envelopes, and the refusal says how to get them', async (t) => {
+  const pack = await packArchive({
+    nodes: { [MAKE]: { body: 'return {};' } },
+    manifest: { peerDependencies: { 'host.aiEnvelope': 'supported' } },
+  });
+  for (const [settings, offered] of [
+    [{}, false],
+    [{ testSeams: true }, true],
+    [{ aiKeys: keyVariables({ OPENAI_API_KEY: 'sk-test-0123456789' }) }, true],
+  ] as const) {
+    const api = await packTest(t, { settings });
+    const { aiEnvelope } = (await api.get('/.well-known/openwop')).json();
+    assert.deepEqual(aiEnvelope, offered ? { supported: true, await: true } : undefined);
+    const installed = await api.upload(pack.bytes);
+    assert.equal(installed.statusCode, offered ? 201 : 400, installed.body);
+    if (!offered) assert.match(installed.json().message, /gantry credentials add openai --provider openai/);
+  }
+});
+
 test('discovery lists what runs receive, and where its schemas are', async () => {
   const api = await shared();
   const document = (await api.get('/.well-known/openwop')).json();
@@ -262,7 +283,7 @@ test('discovery lists what runs receive, and where its schemas are', async () =>
     assert.equal(response.json().type, 'object');
   }
   assert.equal((await api.get('/schemas/envelopes/ui.a2ui-surface.schema.json')).statusCode, 404);
-  assert.deepEqual(document.aiEnvelope, { supported: true, await: true });
+  assert.equal(document.aiEnvelope, undefined, 'a script alone is no model');
   const profiles = profilesOf(document);
   for (const profile of ['openwop-interrupts', 'openwop-core-standard'] as const)
     assert.ok(profiles.includes(profile), profile);

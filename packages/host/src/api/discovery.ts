@@ -20,7 +20,7 @@ import {
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
 import { ENVELOPE_LIMITS, SCHEMA_VERSIONS } from '../ai/envelopes.ts';
-import { ENVELOPE_FAMILY, modelCapabilityFamily, searchFamily } from '../ai/providers/advertisement.ts';
+import { envelopeFamily, modelCapabilityFamily, searchFamily } from '../ai/providers/advertisement.ts';
 import { artifactTypeFacets } from '../packs/artifact-types/artifact-types.ts';
 import type { PackRecords } from '../packs/pack-records.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
@@ -138,7 +138,7 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
       aiProviders,
       ...modelCapabilities,
       ...searchFamily(aiProviders),
-      aiEnvelope: ENVELOPE_FAMILY,
+      ...envelopeFamily(aiProviders, deps.seams),
       envelopeStrictness: 'warn',
       oauth: oauthFamily,
       ...(deps.seams && { testing: { mockProviders: MOCK_PROVIDERS } }),

@@ -1,7 +1,7 @@
 /** One call of a pack's code: in the sandbox, or at the address of a remote pack. */
 import type { Execution, PackExecution } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { Invocation, InvocationOutcome, RemotePacks, Sandbox } from '@gantry/sandbox';
+import type { Invocation, InvocationOutcome, NodeResult, RemotePacks, Sandbox } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
 import type { NodeWaits } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
@@ -107,7 +107,7 @@ async function sandboxCall(
   const members = stop.closing(offered);
   const { memoryPagesMax, ...rest } = code;
   const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
-  return sandbox.invoke({
+  const outcome = await sandbox.invoke({
     code: { ...rest, ...wasm, name: version.name, version: version.version, folder },
     key: work.owner,
     grants: version.requires,
@@ -124,6 +124,17 @@ async function sandboxCall(
     emit: (event) => (stop.wanted ? undefined : feed.emit(event)),
     log: (level, message, data) => (stop.wanted ? undefined : feed.log(level, message, data)),
   });
+  return { ...outcome, result: withDenial(offered, outcome.result) };
+}
+
+/** A member that is denied to the pack is absent, so its code cannot know that the host has it. */
+function withDenial({ denialOf }: Members, result: NodeResult): NodeResult {
+  if (result.status !== 'error' || result.error.code !== 'host_capability_missing') return result;
+  const { capability, ...where } = result.error.details ?? {};
+  const denial = typeof capability === 'string' ? denialOf?.(capability) : undefined;
+  if (!denial) return result;
+  const { code, message, details } = denial;
+  return { ...result, error: { ...result.error, code, message, details: { ...where, ...details } } };
 }
 
 function contextOf({ key, execution, work }: Task): Invocation['ctx'] {

@@ -109,6 +109,28 @@ test('what code calls and no manifest names is asked for, and held to', async (t
   assert.match(message, /gantry pack grant vendor\.acme\.tools host\.nosql/);
 });
 
+test('a pack that names some surfaces tests for others, which a grant adds', async (t) => {
+  const api = await packTest(t);
+  const body = `
+    const soft = typeof ctx.storage.kv?.put === 'function';
+    if (soft) await ctx.storage.kv.put({ key: 'a', value: 1 });
+    return { soft, cache: typeof ctx.storage.cache.put, secrets: typeof ctx.secrets };`;
+  const { bytes } = await packArchive(
+    storing(body, { manifest: { peerDependencies: { cache: 'supported' } } }),
+  );
+  assert.equal((await api.upload(bytes)).statusCode, 201);
+  await api.registered(single);
+  const outputs = async () => (await api.ended(await api.start('single'))).outputs;
+  assert.deepEqual(await outputs(), { soft: false, cache: 'function', secrets: 'undefined' });
+  const grants = `${PACKS_URL}/${PACK_NAME}/grants`;
+  const granted = await api.post(grants, { requires: ['host.kvStorage'] });
+  assert.deepEqual(granted.json().versions[0].surfaces.capabilities, ['kvStorage', 'cache']);
+  assert.deepEqual(await outputs(), { soft: true, cache: 'function', secrets: 'undefined' });
+  const receipts = (await api.get(`${PACKS_URL}/${PACK_NAME}/receipts`)).json();
+  assert.deepEqual(receipts.unused, [], JSON.stringify(receipts));
+  assertError(await api.post(grants, { requires: ['host.secrets'] }), 400, 'validation_error');
+});
+
 test('packs of the settings are granted what their plan lists', async (t) => {
   const registry = await registryFolder(t);
   await registry.publish(storing('await ctx.storage.kv.put({ key: "a", value: 1 }); return {};'));

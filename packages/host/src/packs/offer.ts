@@ -7,12 +7,11 @@ import {
   RUNTIME_REQUIREMENTS,
   surfaceGrant,
 } from '@gantry/packs';
-import { flagsOf, isAdvertised, SURFACE_NAMES } from '@gantry/protocol';
+import { flagsOf, GRANTABLE_SURFACES, isAdvertised } from '@gantry/protocol';
+import { ADD_PROVIDER } from '../ai/providers/advertisement.ts';
 import type { Families } from '../api/families.ts';
 
-export const SURFACE_GRANTS: readonly string[] = SURFACE_NAMES.map(({ capability }) =>
-  surfaceGrant(capability),
-);
+export const SURFACE_GRANTS: readonly string[] = GRANTABLE_SURFACES.map(surfaceGrant);
 
 /** Starting programs can never be granted. */
 export const GRANTABLE: readonly string[] = [
@@ -63,6 +62,7 @@ export const createOffer =
         ...surfaces,
         ...(asksForHost ? await models() : []),
       ]),
+      advice: { aiProviders: ADD_PROVIDER, aiEnvelope: ADD_PROVIDER, webSearch: ADD_PROVIDER },
       languages: new Set(['javascript', 'remote', ...(python ? (['python'] as const) : [])]),
       wasmAbiVersions: WASM_ABI_VERSIONS,
       grants: [],

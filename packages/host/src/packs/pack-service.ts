@@ -2,12 +2,14 @@
 import { limiter } from '@gantry/limiter';
 import { covers, describePermission, readArchive, surfaceGrant } from '@gantry/packs';
 import {
+  capabilityAt,
   type InstalledPack,
   invalid,
   OpenwopError,
   type PackDetail,
   type PackPlanResult,
   type PackReceipts,
+  surfacesNamedBy,
   type WorkflowPacks,
 } from '@gantry/protocol';
 import type { IdempotencyRecord } from '@gantry/store';
@@ -256,7 +258,8 @@ export class PackService {
     const granted = [...(await this.#records.granted(tenant, current!.record))];
     const receipts = await this.#options.receipts.of(tenant, name);
     const used = [...new Set(receipts.flatMap(({ primitives }) => Object.keys(primitives)))].sort();
-    const called = new Set(receipts.flatMap(({ surfaces }) => Object.keys(surfaces).map(surfaceGrant)));
+    const paths = receipts.flatMap(({ surfaces }) => Object.keys(surfaces));
+    const called = new Set(surfacesNamedBy(paths.map(capabilityAt)).map(surfaceGrant));
     const isUsed = (grant: string): boolean => called.has(grant) || used.some((id) => covers(grant, id));
     const unused = receipts.length === 0 ? [] : granted.filter((grant) => !isUsed(grant));
     return { name, granted, used, unused, receipts };

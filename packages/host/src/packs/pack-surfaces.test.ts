@@ -7,14 +7,14 @@ const GRANTED = ['host.sql', 'net.outbound'];
 const code = (language: 'javascript' | 'python' | 'wasm') => ({ language, entry: 'a' });
 const node = (effect: 'pure' | 'effect') => ({ typeId: 'a', effect, sensitiveOutputs: [] });
 
-test('what is named, as far as the host has it, and what is granted when nothing of it is', () => {
+test('what is named, as far as the host has it, and what is granted', () => {
   const nodes = [node('pure'), node('effect')];
   const named = surfacesOf(
     { code: code('python'), nodes, peers: ['host.storage.kv', 'cache'] },
     OFFERED,
     GRANTED,
   );
-  assert.deepEqual(named, { access: 'write', capabilities: ['kvStorage'], declared: true });
+  assert.deepEqual(named, { access: 'write', capabilities: ['kvStorage', 'sql'], declared: true });
   const granted = { access: 'write', capabilities: ['sql'], declared: false };
   assert.deepEqual(
     surfacesOf({ code: code('javascript'), nodes, peers: ['cache'] }, OFFERED, GRANTED),

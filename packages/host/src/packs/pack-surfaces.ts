@@ -19,7 +19,7 @@ export function surfacesOf(
   const allowed = offered.filter((one) => named.includes(one) || granted.includes(surfaceGrant(one)));
   return {
     access: nodes.every(({ effect }) => effect === 'pure') ? 'read' : 'write',
-    capabilities: declared ? named : allowed,
+    capabilities: allowed,
     declared,
     ...(!declared && surfaceUnknowns.length > 0 && { undetermined: [...surfaceUnknowns] }),
   };

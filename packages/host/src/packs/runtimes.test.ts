@@ -54,6 +54,11 @@ test('a Python pack runs, and reaches the surfaces of the host', async (t) => {
   assert.equal(installed.statusCode, 201, installed.body);
   await api.registered(greeting);
   assert.deepEqual((await api.ended(await api.start('greeting'))).outputs, { said: 'Hello Ada', n: 1 });
+  await api.post(`${PACKS_URL}/vendor.acme.greetings/grants`, { requires: [] });
+  const { error } = await api.ended(await api.start('greeting'));
+  const { code: denied, message } = error as JsonObject;
+  assert.equal(denied, 'sandbox_capability_denied', JSON.stringify(error));
+  assert.match(String(message), /gantry pack grant vendor\.acme\.greetings host\.kvStorage/);
 });
 
 test('a WebAssembly pack runs, and discovery names it', async (t) => {

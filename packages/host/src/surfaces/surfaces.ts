@@ -130,7 +130,10 @@ export const nodeMembers =
       callJournal(log, { tools, caller, ...given({ recorded, warn }) }),
     );
     return {
-      table: gate.table,
+      table: Object.fromEntries(
+        Object.entries(gate.table).map(([path, kind]) => [path, calls.mayCall(path) ? kind : 'denied']),
+      ),
+      denialOf: (capability) => calls.denialOf(capability),
       primitives: gate.primitives,
       load: () => tools.load({ log, ...caller }, { ...key, nodeId, ordinal }, calls.tools()),
       call: (path, args, io) => {

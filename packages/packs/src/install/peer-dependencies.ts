@@ -12,6 +12,8 @@ export interface HostOffer {
    * that a peer dependency may require, such as `longTerm`.
    */
   readonly capabilities: ReadonlyMap<string, readonly string[]>;
+  /** How an operator can offer what is missing, by short names. */
+  readonly advice?: Readonly<Record<string, string>>;
   /** Supported languages, without WebAssembly, which has versions. */
   readonly languages: ReadonlySet<Exclude<RuntimeLanguage, 'wasm'>>;
   /** ABI versions; empty if the host does not run WebAssembly. */
@@ -44,6 +46,8 @@ export interface PeerProblem {
   readonly kind: 'not-offered' | 'reserved' | 'mistake' | 'too-low';
   /** The rest of a sentence about the pack. Computed on demand, since the name is compared with all known ones. */
   readonly text: () => string;
+  /** What can be done, beside the advice of the error code. */
+  readonly next?: string;
 }
 
 /** Names that the protocol reserves for surfaces it has not defined; a host that offers one knows its contract. */
@@ -57,12 +61,16 @@ export function judgePeers(manifest: PackManifest, offer: HostOffer) {
   for (const [name, wanted] of Object.entries(peersOf(manifest))) {
     const problem = problemOf(name, wanted, offered);
     if (problem === undefined) continue;
+    const next = problem.kind === 'not-offered' ? offer.advice?.[familyOf(name)] : undefined;
     const isOptional = wanted === 'optional' || manifest.peerDependenciesMeta?.[name]?.optional === true;
     if (isOptional) degraded.push(name);
-    else unmet.push(problem);
+    else unmet.push({ ...problem, ...(next !== undefined && { next }) });
   }
   return { unmet, degraded };
 }
+
+/** `aiProviders` of `host.aiProviders.embeddings`. */
+const familyOf = (name: string): string => capabilityName(name).split('.')[0]!;
 
 /** The declared peers, and what a connector needs of the host without declaring it. */
 function peersOf(manifest: PackManifest): Record<string, string> {
@@ -113,6 +121,7 @@ export function describePeers(
   const others = problems.filter(({ kind }) => kind !== 'not-offered').slice(0, SHOWN_MAX);
   const lacking = absent.length === 0 ? [] : [`needs ${absent.join(', ')}, which this host does not offer`];
   const next = [
+    ...new Set(problems.flatMap((problem) => problem.next ?? [])),
     ...(problems.some(isMistake) ? ['Correct peerDependencies in pack.json.'] : []),
     ...(problems.every(isMistake) ? [] : [ERRORS[code].next]),
   ];

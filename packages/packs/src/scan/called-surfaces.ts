@@ -1,5 +1,5 @@
 /** Finds the host surfaces that the code of a pack calls, without running it. */
-import { isHeldToNamed, surfacesNamedBy } from '@gantry/protocol';
+import { GRANTABLE_SURFACES, isHeldToNamed, surfacesNamedBy } from '@gantry/protocol';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { scanJavaScript } from './javascript.ts';
 import { SURFACE_PATHS } from './value.ts';
@@ -83,6 +83,6 @@ export function surfaceAsks(manifest: PackManifest, files: Files): SurfaceAsks {
   if (isHeldToNamed(peers)) return { asks: [], unknown: [] };
   const { called, unknown } = calledSurfaces(manifest, files);
   const named = surfacesNamedBy(peers);
-  const unnamed = [...called.keys()].filter((capability) => !named.includes(capability));
+  const unnamed = GRANTABLE_SURFACES.filter((one) => called.has(one) && !named.includes(one));
   return { asks: unnamed.map(surfaceGrant).sort(), unknown: [...unknown.keys()] };
 }

@@ -1,6 +1,6 @@
 /**
- * Members of ctx that the host does not offer. They are absent, since packs test for them; a call of one fails
- * with `host_capability_missing`. An error is attributed to a read of an absent member only if it names that
+ * Members of ctx that the host does not offer to the pack. They are absent, since packs test for them; a call of one
+ * fails with `host_capability_missing`, which the host replaces if it only denies the member to this pack. An error is attributed to a read of an absent member only if it names that
  * member, or happened at the exact location of the read: packs also test for members that they do not need.
  */
 import { framesOf, here, stackOf } from './frames.mjs';
@@ -44,8 +44,8 @@ function isRightBefore(read, location) {
   return line !== undefined && location === `${line}${Number(column) + read.name.length + 1}`;
 }
 
-/** The read that caused an error, and the path that the pack tried to use. */
-function culprit(absences, { message, frames: [location] = [] }) {
+/** The read that caused an error, and the path that the pack tried to use. `surfaces` has those that are denied. */
+function culprit(absences, surfaces, { message, frames: [location] = [] }) {
   const expression = NOT_A_FUNCTION.exec(message)?.[1];
   if (expression !== undefined) {
     const isHere = (read) => location !== undefined && locationOf(read) === location;
@@ -54,7 +54,11 @@ function culprit(absences, { message, frames: [location] = [] }) {
   }
   const member = OF_UNDEFINED.exec(message)?.[1];
   if (member === undefined || location === undefined) return undefined;
-  const read = absences.findLast((one) => isRightBefore(one, location));
+  const denied = Object.keys(surfaces).filter((path) => surfaces[path] === 'denied');
+  const isDenied = (path) => denied.some((each) => `${each}.`.startsWith(`${path}.`));
+  const read = absences.findLast(
+    (one) => isRightBefore(one, location) || isDenied(`${pathOf(one)}.${member}`),
+  );
   return read && { read, asked: `${pathOf(read)}.${member}` };
 }
 
@@ -76,9 +80,9 @@ function alternatives({ owner, path, name }) {
 }
 
 /** Adds the missing capability to an error without a code that was caused by an absent member. */
-export function withAbsence(absences, error) {
+export function withAbsence({ absences, surfaces }, error) {
   if (error.code !== undefined) return error;
-  const found = culprit(absences, error);
+  const found = culprit(absences, surfaces, error);
   if (found === undefined) return error;
   const { read, asked } = found;
   const message = `${error.message}: this host does not offer ctx.${asked}. ${alternatives(read)}. Test for what a host may lack before calling it.`;

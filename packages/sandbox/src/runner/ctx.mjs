@@ -100,6 +100,7 @@ export function makeCtx(invocation) {
     },
   };
   for (const [path, kind] of Object.entries(invocation.surfaces))
-    addMember(ctx, path, (...args) => KINDS[kind](invocation, path, args), invocation.absences);
+    if (kind !== 'denied')
+      addMember(ctx, path, (...args) => KINDS[kind](invocation, path, args), invocation.absences);
   return watched(ctx, '', invocation.absences);
 }

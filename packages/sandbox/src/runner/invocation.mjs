@@ -89,7 +89,7 @@ export function settle(invocation, end) {
   }
 }
 
-const errorOf = (invocation, thrown) => withAbsence(invocation.absences, describe(thrown));
+const errorOf = (invocation, thrown) => withAbsence(invocation, describe(thrown));
 
 export const settleThrown = (invocation, thrown) =>
   settle(invocation, { kind: 'thrown', error: errorOf(invocation, thrown) });

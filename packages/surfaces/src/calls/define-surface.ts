@@ -11,6 +11,7 @@
  */
 import {
   type ErrorCode,
+  given,
   type JsonObject,
   OpenwopError,
   SURFACE_NAMES,
@@ -90,13 +91,11 @@ export interface SurfaceOption {
 /** Who records a call for a repeat: the backend (`own`), in the transaction of the write, or the host around it. */
 export type Journal = 'own' | 'host';
 
-export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' | 'aliases'> {
+export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' | 'aliases' | 'onlyNamed'> {
   readonly spellings?: readonly Spelling[];
   readonly summary: string;
   /** `backend`: the implementation decides per call. `change`: writes are changes of resources (`change-call.ts`). */
   readonly journal: Journal | 'backend' | 'change';
-  /** Only packs whose manifest names it may call it; a grant does not suffice. */
-  readonly onlyDeclared?: true;
   /** A primitive of the sandbox, which checks the grant. Not offered in `ctx`; pure nodes may use it too. */
   readonly primitive?: true;
   /** The offer depends on the tenant, and is unknown when surfaces open: the host advertises it itself. */
@@ -135,7 +134,8 @@ function literalOf<const D extends SurfaceDraft>(draft: D): SurfaceLiteral & Omi
     to: `${draft.capability}.${to}`,
     ...rest,
   });
-  return { ...draft, path, aliases, spellings: spellings.map(absolute) };
+  const { onlyNamed } = known ?? {};
+  return { ...draft, path, aliases, ...given({ onlyNamed }), spellings: spellings.map(absolute) };
 }
 
 const ROOT = 'ctx.';

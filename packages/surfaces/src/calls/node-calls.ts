@@ -6,7 +6,7 @@
  *     separately: a series has one journal, and no journal could detect that two series changed places.
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
-import { type ErrorCode, invalid, isHeldToNamed, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, invalid, isHeldToNamed, isPartOf, OpenwopError } from '@gantry/protocol';
 import { ServerError, stateOf, toReader } from '../backend-errors.ts';
 import {
   type CallJournal,
@@ -104,9 +104,7 @@ export class NodeCalls {
   #dispatch = 0;
   #reads: SeenReads;
   readonly #writes = new Map<string, number>();
-  /**
-   * Surfaces that the manifest names. If it is not restricted to those, also the granted ones, or all without grants.
-   */
+  /** Surfaces that the manifest names. */
   readonly #declared: ReadonlySet<ImplementedSurface>;
   readonly #granted: ReadonlySet<ImplementedSurface> | undefined;
 
@@ -177,12 +175,30 @@ export class NodeCalls {
     return { route, sent, input, call, write: writes ? this.#number(route, input, call) : null };
   }
 
+  /** Whether some call of the path can be allowed. */
+  mayCall(path: string): boolean {
+    return this.#routes.paths.get(path)?.some(({ surface }) => this.#allows(surface)) ?? false;
+  }
+
+  /** The refusal of a call that the code could not make. `capability`: `host.kvStorage.put`, or `host.storage`. */
+  denialOf(capability: string): OpenwopError | undefined {
+    const routes = [...this.#routes.paths.values()]
+      .flat()
+      .filter((route) => [route.capability, `host.${route.path}`].some((name) => isPartOf(name, capability)));
+    const surfaces = new Set(routes.map(({ surface }) => surface));
+    if (surfaces.size === 0 || [...surfaces].some((surface) => this.#allows(surface))) return undefined;
+    return notAllowed(this.#facts, [...surfaces], capability);
+  }
+
+  /** The surfaces that the manifest names, and the granted ones; without grants, all if it names none. */
+  #allows(surface: ImplementedSurface): boolean {
+    if (this.#declared.has(surface)) return true;
+    if (surface.literal.onlyNamed) return false;
+    return this.#granted?.has(surface) ?? !isHeldToNamed(this.#facts.peers);
+  }
+
   #assertAllowed(route: Route, writes: boolean): void {
-    const declares = isHeldToNamed(this.#facts.peers);
-    const allowed = declares ? this.#declared : this.#granted;
-    const isNamed = this.#declared.has(route.surface);
-    if (!isNamed && (route.surface.literal.onlyDeclared || (allowed && !allowed.has(route.surface))))
-      throw notAllowed(this.#facts, route, declares || route.surface.literal.onlyDeclared === true);
+    if (!this.#allows(route.surface)) throw notAllowed(this.#facts, [route.surface], route.capability);
     if (writes && this.#facts.effect === 'pure')
       throw notPure(this.#facts, { ...route, what: route.method.effect });
   }

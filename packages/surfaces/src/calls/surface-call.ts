@@ -3,7 +3,7 @@
 import type { EgressDecision } from '@gantry/egress';
 import { type Json, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
 import type { Caller, NodeCaller } from '@gantry/resources';
-import type { Route } from './routes.ts';
+import type { ImplementedSurface } from './define-surface.ts';
 import type { AnswerKey } from './sealed-answer.ts';
 
 export interface PackRef {
@@ -169,18 +169,18 @@ export const notPure = (
     details: { requestedCapability: capability },
   });
 
-/** The refusal of a call to a surface that the pack neither requested nor was granted. */
+/** The refusal of a call to a surface that the manifest does not name and that was not granted. */
 export function notAllowed(
-  { pack }: Pick<NodeFacts, 'pack'>,
-  { path, surface, capability }: Route,
-  declares: boolean,
+  { pack: { name } }: Pick<NodeFacts, 'pack'>,
+  surfaces: readonly ImplementedSurface[],
+  capability: string,
 ): OpenwopError {
-  const wanted = `host.${surface.literal.capability}`;
-  const message = declares
-    ? `The manifest of ${pack.name} names what it needs of the host, and ctx.${path} is not among it. Its author has to add ${wanted} to peerDependencies.`
-    : `${pack.name} was not granted ctx.${path}. If you trust the pack with it: gantry pack grant ${pack.name} ${wanted}, beside what it has.`;
+  const wanted = surfaces.map(({ literal }) => `host.${literal.capability}`).join(' or ');
+  const grant = surfaces.some(({ literal }) => literal.onlyNamed)
+    ? ''
+    : ` Or, if you trust the pack with it: gantry pack grant ${name} ${wanted}, beside what it has.`;
   return new OpenwopError('sandbox_capability_denied', {
-    message,
+    message: `${name} may not call ${capability}: its author has to add ${wanted} to peerDependencies.${grant}`,
     details: { requestedCapability: capability },
   });
 }

@@ -8,7 +8,7 @@ export const CAPABILITY_PAGE = new URL('../../../../docs/capabilities.md', impor
 
 const HEAD = `# Host capabilities
 
-What this host offers to the code of packs, beside its sandbox. A pack names what it needs under \`peerDependencies\`, as \`kvStorage\` or \`host.kvStorage\`; a pack that needs what the host lacks is not installed. One that names some of them may call those alone; one that names none is asked to be granted those that its code calls. The host says under the same names in \`/.well-known/openwop\` what it has.
+What this host offers to the code of packs, beside its sandbox. A pack names what it needs under \`peerDependencies\`, as \`kvStorage\` or \`host.kvStorage\`; a pack that needs what the host lacks is not installed. One that names some of them may call those, and others that it is granted; one that names none is asked to be granted those that its code calls. What a pack may not call is absent from its \`ctx\`. The host says under the same names in \`/.well-known/openwop\` what it has.
 
 Every method takes one object. Whom a call is for comes from the run: no argument can name another tenant.
 

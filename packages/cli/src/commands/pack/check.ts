@@ -156,7 +156,7 @@ function surfaceFaults(manifest: NodePackManifest, files: Files): Fault[] {
   const named = surfacesNamedBy(peers);
   const { called } = calledSurfaces(manifest, files);
   const why = isHeldToNamed(peers)
-    ? 'a pack that names some capabilities may call those alone'
+    ? 'a pack that names some capabilities may call others only if they are granted'
     : 'the operator must grant it at install';
   return [...called]
     .filter(([capability]) => !named.includes(capability))

@@ -2,7 +2,7 @@
 
 import { RUNTIME_REQUIREMENTS, surfaceGrant } from '@gantry/packs';
 import type { InstalledPack } from '@gantry/protocol';
-import { didYouMean, given, SURFACE_NAMES } from '@gantry/protocol';
+import { didYouMean, GRANTABLE_SURFACES, given } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -85,10 +85,7 @@ export const ls: Action = {
 function readGrants(list: string): string[] {
   if (list === 'none') return [];
   const ids = list.split(',');
-  const known: readonly string[] = [
-    ...RUNTIME_REQUIREMENTS,
-    ...SURFACE_NAMES.map(({ capability }) => surfaceGrant(capability)),
-  ];
+  const known: readonly string[] = [...RUNTIME_REQUIREMENTS, ...GRANTABLE_SURFACES.map(surfaceGrant)];
   const wrong = ids.find((id) => !known.includes(id));
   if (wrong === undefined) return ids;
   throw new UsageError(

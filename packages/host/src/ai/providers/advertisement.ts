@@ -42,13 +42,10 @@ export function advertisement(listed: readonly AiProvider[], keeping: readonly s
 }
 
 /** Names of satisfied peer dependencies: they need a real provider, not only a script. */
-export function peersOf(advertised: JsonObject): [string, readonly string[]][] {
-  if (!hasProvider(advertised)) return [];
-  return Object.entries({
-    aiProviders: advertised,
-    aiEnvelope: ENVELOPE_FAMILY,
-    ...searchFamily(advertised),
-  }).flatMap(([family, entry]) => {
+export function peersOf(advertised: JsonObject, testSeams: boolean): [string, readonly string[]][] {
+  const models = hasProvider(advertised) ? { aiProviders: advertised, ...searchFamily(advertised) } : {};
+  const families = { ...models, ...envelopeFamily(advertised, testSeams) };
+  return Object.entries(families).flatMap(([family, entry]) => {
     const flags = flagsOf(entry);
     return [family, `host.${family}`].flatMap((name): [string, readonly string[]][] => [
       [name, flags],
@@ -57,8 +54,13 @@ export function peersOf(advertised: JsonObject): [string, readonly string[]][] {
   });
 }
 
-/** Envelopes come from models or from a script; `peersOf` decides whether a pack can rely on them. */
-export const ENVELOPE_FAMILY = { supported: true, await: true };
+/** How to offer what `peersOf` lacks. */
+export const ADD_PROVIDER =
+  'Models need a provider: store a key with `gantry credentials add openai --provider openai --audience api.openai.com`, or see docs/ai.md for others; `gantry ai providers` lists what is there.';
+
+/** `aiEnvelope`. A script sends envelopes too, but no pack can rely on one. */
+export const envelopeFamily = (advertised: JsonObject, testSeams: boolean): { aiEnvelope?: JsonObject } =>
+  testSeams || hasProvider(advertised) ? { aiEnvelope: { supported: true, await: true } } : {};
 
 /** `webSearch`, also under its own name, since packs request it so. */
 export const searchFamily = ({ webSearch }: JsonObject): { webSearch?: JsonObject } =>

@@ -221,8 +221,8 @@ test('a provider that lists its models is listed for what they are known for', a
 
 test('a script alone satisfies no pack that needs a model; a provider does', () => {
   const scripted = { supported: ['scripted', 'mock', 'stream-text'] };
-  assert.deepEqual(peersOf(scripted), []);
-  const names = (advertised: JsonObject) => peersOf(advertised).map(([name]) => name);
+  assert.deepEqual(peersOf(scripted, false), []);
+  const names = (advertised: JsonObject) => peersOf(advertised, false).map(([name]) => name);
   const real = { supported: ['anthropic', 'scripted'], toolCalling: 'supported' };
   assert.ok(names(real).includes('aiProviders'));
   assert.ok(names(real).includes('aiProviders.toolCalling'));

@@ -12,6 +12,8 @@ export interface Members {
   /** Called before the code runs. */
   load?(): Promise<void>;
   call(...args: Parameters<Call>): ReturnType<Call>;
+  /** The refusal of a call of a member that is denied to the pack, by its capability. */
+  denialOf?(capability: string): OpenwopError | undefined;
 }
 
 /** If several parts have a path, the first serves it. */
@@ -30,6 +32,7 @@ export function together(parts: readonly Members[]): Members {
       const message = `This host does not offer ctx.${method}.`;
       throw new OpenwopError('capability_not_provided', { message });
     },
+    denialOf: (capability) => parts.map((part) => part.denialOf?.(capability)).find((denial) => denial),
   };
 }
 

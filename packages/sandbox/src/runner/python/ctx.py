@@ -200,7 +200,8 @@ def make_ctx(invocation, grants):
     for path, (method, needed) in PRIMITIVES.items():
         add(path, _member(invocation, method, 'unary') if needed in grants else _denied(needed))
     for path, kind in invocation.surfaces.items():
-        add(path, _member(invocation, path, kind))
+        if kind != 'denied':
+            add(path, _member(invocation, path, kind))
     built = {name: _build(branch, f'{name}.') for name, branch in tree.items()}
     variables = Members({'get': invocation.get_variable, 'set': invocation.set_variable}, path='variables.')
     own = {'log': invocation.log, 'emit': invocation.emit, 'suspend': invocation.suspend}

@@ -24,7 +24,6 @@ export const secretsSurface = defineSurface({
     '`safeFetch(url, { credential: { ref } })`: then the code never has the value. A value is in no record, so a node ' +
     'that runs again resolves it anew; a call to the host whose arguments contain it is refused.',
   journal: 'own',
-  onlyDeclared: true,
   limits: {},
   errors: [
     'secret_not_found',
