@@ -34,7 +34,8 @@ export interface RekeyOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
 const PAGE = 100;
 /** The limit of one step, so that a request is answered soon. */
 const STEP_MS = 2_000;
-const KEYS_MAX = 5;
+/** Old keys stay for 31 days. After leaks there may be many in one day; the limit only bounds what is kept. */
+const KEYS_MAX = 100;
 
 /** The record with its sealed texts replaced by the results of `again`. */
 type SealedAgain<R extends object> = (
