@@ -61,7 +61,7 @@ test('run prints the id and how to watch', async (t) => {
   const done = await cli(host, 'run', 'hello', '--input', 'count=3', '-i', 'name=Ada', '-i', 'expr=a=b');
   assert.equal(done.code, 0, done.stderr);
   assert.equal(done.stdout, `${RUN}\nWatch it: gantry events ${RUN} --follow\n`);
-  assert.deepEqual(host.seen[0]?.body, {
+  assert.deepEqual(host.seen.at(-1)?.body, {
     workflowId: 'hello',
     inputs: { count: 3, name: 'Ada', expr: 'a=b' },
   });
@@ -136,7 +136,7 @@ test('a path is registered first; inputs come from a file and --input wins', asy
   assert.equal(done.code, 0, done.stderr);
   assert.equal(JSON.parse(done.stdout).runId, RUN);
   assert.deepEqual(
-    host.seen.map(({ body }) => body),
+    host.seen.filter(({ method }) => method === 'POST').map(({ body }) => body),
     [{ id: 'flow' }, { workflowId: 'flow', inputs: { a: 1, b: 3 } }],
   );
 });

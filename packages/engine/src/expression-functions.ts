@@ -1,5 +1,5 @@
 /** The operators and functions of the expression language. Each one charges for the data it accesses. */
-import type { Json, JsonObject } from '@gantry/protocol';
+import { type Json, type JsonObject, meant } from '@gantry/protocol';
 import { includesText, indexOfText, isObject, own } from './json.ts';
 
 /** The only error that evaluation throws. Its message never contains data of the run. */
@@ -309,4 +309,14 @@ export function member(frame: Frame, target: Json, key: Json): Json {
     return item === undefined ? fail('The index is outside the list.') : item;
   }
   return fail(`\`${String(key).slice(0, 100)}\` cannot be read: this is neither a map nor a list.`);
+}
+
+const NAMES = {
+  function: ['has', ...FUNCTIONS.keys()],
+  method: ['matches', ...METHODS.keys(), ...Object.keys(COMPREHEND)],
+};
+
+export function noSuch(what: keyof typeof NAMES, name: string, count: number): Error {
+  const names = NAMES[what];
+  return new Error(`There is no ${what} ${name}/${count}${names.includes(name) ? '' : meant(name, names)}`);
 }

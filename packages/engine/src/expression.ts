@@ -22,6 +22,7 @@ import {
   METHODS,
   type Meter,
   member,
+  noSuch,
   OPERATORS,
   pay,
   truth,
@@ -207,7 +208,7 @@ class Compiler {
   #call(name: string, args: readonly ASTNode[], depth: number): Evaluate {
     if (name === 'has') return this.#has(args, depth);
     const implementation = FUNCTIONS.get(name);
-    if (!implementation || args.length !== 1) throw new Error(`There is no function ${name}/${args.length}`);
+    if (!implementation || args.length !== 1) throw noSuch('function', name, args.length);
     const argument = this.compile(args[0]!, depth);
     return (frame) => implementation(frame, argument(frame), []);
   }
@@ -233,7 +234,7 @@ class Compiler {
     const target = this.compile(receiver, depth);
     if (name === 'matches') return this.#matches(target, args);
     const method = METHODS.get(name);
-    if (!method || method.arity !== args.length) throw new Error(`There is no method ${name}/${args.length}`);
+    if (!method || method.arity !== args.length) throw noSuch('method', name, args.length);
     if (name === 'split') this.builds = true;
     const values = args.map((arg) => this.compile(arg, depth));
     return (frame) =>

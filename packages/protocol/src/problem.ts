@@ -153,9 +153,17 @@ function problemsInVariant({ path, members, tag }: Variant, whole: unknown): Pro
   return problemsIn(validator, value).map(({ field, problem }) => ({ field: path + field, problem }));
 }
 
-function inWords({ what, all }: Several): string {
-  const words = [...all].map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
-  if (what === 'members') return `has no member ${words.join(', ')}`;
+const inWords = ({ what, all }: Several): string =>
+  what === 'members' ? `has no member ${[...all].map(inWord).join(', ')}` : oneOf([...all]);
+
+const inWord = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const CHOICES_SHOWN_MAX = 50;
+
+/** @example oneOf(['GET', 'PUT']) // 'must be one of GET, PUT' */
+export function oneOf(choices: readonly unknown[]): string {
+  const words = choices.slice(0, CHOICES_SHOWN_MAX).map((each) => inWord(each).slice(0, NAME_MAX));
+  if (choices.length > words.length) words.push('...');
   return words.length === 1 ? `must be ${words[0]}` : `must be one of ${words.join(', ')}`;
 }
 

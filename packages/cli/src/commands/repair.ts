@@ -1,6 +1,6 @@
 /** Runs an ended run again: from the node that failed, or from the start. */
 import { type Call, type Command, flag, option } from '../command.ts';
-import { readPairs } from '../values.ts';
+import { readInputs } from '../inputs.ts';
 import { watch } from './run.ts';
 
 const OPTIONS = {
@@ -34,8 +34,12 @@ export const rerun: Command = {
   },
   examples: ['gantry rerun RUN --watch', 'gantry rerun RUN --input city=Bern --watch'],
   async run(call) {
-    const inputs = readPairs(call.args.list('input'), '--input');
-    const { runId } = await call.client.runs.again(call.args.words[0] ?? '', inputs);
+    const [of = ''] = call.args.words;
+    const pairs = call.args.list('input');
+    const { client } = call;
+    const inputs =
+      pairs.length === 0 ? {} : await readInputs(client, (await client.runs.get(of)).workflowId, pairs);
+    const { runId } = await client.runs.again(of, inputs);
     return begun(call, runId);
   },
 };

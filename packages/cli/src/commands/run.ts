@@ -2,6 +2,7 @@ import path from 'node:path';
 import { ApiError } from '@gantry/client';
 import { didYouMean, type JsonObject } from '@gantry/protocol';
 import { type Call, type Command, flag, option } from '../command.ts';
+import { readInputs } from '../inputs.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { printable } from '../style.ts';
 import { readJson, readPairs } from '../values.ts';
@@ -13,7 +14,8 @@ export const run: Command = {
   usage: 'run <workflow> [--input k=v]... [--input-file FILE] [--replace] [--watch] [--json] [--timeout S]',
   details:
     '<workflow> is an id, or the path of a definition in JSON or YAML, which is registered first.\n' +
-    'A value is read as JSON when it is JSON, else as text: --input count=3 --input name=Ada',
+    'A value is read as JSON when it is JSON, else as text: --input count=3 --input name=Ada\n' +
+    'Values of variables of type string are always text.',
   options: {
     input: option('K=V', 'one input; may be repeated', { multiple: true, short: 'i' }),
     'input-file': option('FILE', 'an object of inputs in JSON or YAML; --input wins over it'),
@@ -33,8 +35,10 @@ export const run: Command = {
       throw new UsageError('--timeout limits watching; use it with --watch.');
     }
     const timeoutSeconds = args.whole('timeout', 1, 1_000_000);
-    const inputs = await readInputs(args.text('input-file'), args.list('input'), io.cwd);
+    const fromFile = await inputsOf(args.text('input-file'), io.cwd);
+    readPairs(args.list('input'), '--input'); // before anything is registered
     const workflowId = await workflowIdOf(call, args.words[0] ?? '');
+    const inputs = { ...fromFile, ...(await readInputs(client, workflowId, args.list('input'))) };
     const created = await client.runs.create({ workflowId, inputs }).catch(async (error) => {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
       const known = await client.workflows.list().catch(() => []); // the key may lack the permission
@@ -92,14 +96,10 @@ async function workflowIdOf({ client, args, io }: Call, word: string): Promise<s
   return (await client.workflows.register(definition, { replace: args.flag('replace') })).workflowId;
 }
 
-async function readInputs(
-  file: string | undefined,
-  pairs: readonly string[],
-  cwd: string,
-): Promise<JsonObject> {
+async function inputsOf(file: string | undefined, cwd: string): Promise<JsonObject> {
   const fromFile = file === undefined ? {} : await readJson(path.resolve(cwd, file));
   if (fromFile === null || typeof fromFile !== 'object' || Array.isArray(fromFile)) {
     throw new UsageError(`${file} must hold an object of inputs.`);
   }
-  return { ...fromFile, ...readPairs(pairs, '--input') };
+  return fromFile;
 }

@@ -1,10 +1,10 @@
 import { type CreateScheduleRequest, given, type Schedule, schedulesWire } from '@gantry/protocol';
-import type { Args } from '../args.ts';
 import { type Call, option } from '../command.ts';
+import { readInputs } from '../inputs.ts';
 import { UsageError } from '../io.ts';
 import { print } from '../output.ts';
 import { resourceCommand } from '../resource-command.ts';
-import { readChoice, readDuration, readPairs } from '../values.ts';
+import { readChoice, readDuration } from '../values.ts';
 
 const MISSED = ['skip', 'fire-once', 'catch-up'] as const;
 
@@ -17,7 +17,11 @@ function lastOf({ lastFire, lastError }: Schedule): string {
   return lastFire ? `run ${lastFire.runId}` : '';
 }
 
-function readRequest(args: Args, workflowId: string, cron: string | undefined): CreateScheduleRequest {
+async function readRequest(
+  { args, client }: Call,
+  workflowId: string,
+  cron: string | undefined,
+): Promise<CreateScheduleRequest> {
   const at = args.text('at');
   const delay = args.text('in');
   const delayMs = delay === undefined ? undefined : readDuration(delay, '--in');
@@ -32,7 +36,7 @@ function readRequest(args: Args, workflowId: string, cron: string | undefined): 
   return {
     workflowId,
     ...given({ cron, at, delayMs, timezone: args.text('timezone'), endAt: args.text('until'), missedTicks }),
-    ...(inputs.length > 0 && { inputs: readPairs(inputs, '--input') }),
+    ...(inputs.length > 0 && { inputs: await readInputs(client, workflowId, inputs) }),
     ...(tags.length > 0 && { tags: [...tags] }),
   };
 }
@@ -76,7 +80,7 @@ export const schedules = resourceCommand<Schedule>(schedulesWire, {
   add: {
     takes: '<workflow> [cron]',
     async act(call, workflowId = '', cron) {
-      const made = await call.client.schedules.create(readRequest(call.args, workflowId, cron));
+      const made = await call.client.schedules.create(await readRequest(call, workflowId, cron));
       print(call, made, `${line(made)}\n`);
     },
   },

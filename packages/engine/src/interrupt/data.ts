@@ -28,7 +28,7 @@ export type AskableKind = keyof typeof ASKABLE;
 /** Reports everything that would make the interrupt unanswerable. `key` is the location of the data. */
 export function checkData(preparation: Preparation, key: string, kind: AskableKind, data: JsonObject): void {
   const problem = misfit(ASKABLE[kind], data);
-  if (problem) preparation.issue(`${key}${problem.path}`, problem.message);
+  if (problem) preparation.issue(`${key}${problem.path}`.replace(/^\//, ''), problem.message);
   else if (kind === 'approval') checkApproval(preparation, key, data);
   else if (kind === 'clarification') checkQuestions(preparation, key, data);
 }

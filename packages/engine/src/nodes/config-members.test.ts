@@ -21,6 +21,21 @@ describe('members of a config', () => {
     assert.deepEqual(issuesOf('core.delay', { delayMs: 1, ['x'.repeat(10_000)]: 1 }), [
       `/nodes/0/config/${'x'.repeat(64)} core.delay has no setting ${'x'.repeat(64)}`,
     ]);
+    assert.deepEqual(issuesOf('core.approvalGate', { requiredApprovals: 0 }), [
+      '/nodes/0/config/requiredApprovals must be >= 1',
+    ]);
+    assert.deepEqual(
+      issuesOf('core.interrupt', { kind: 'approval', data: { title: '' } }).map(
+        (issue) => issue.split(' ')[0],
+      ),
+      ['/nodes/0/config/data'],
+    );
+    assert.deepEqual(issuesOf('core.conditional', { expression: '[1].jion(",") == sise("")' }), [
+      '/nodes/0/config/expression There is no method jion/1 (did you mean "join"?)',
+    ]);
+    assert.deepEqual(issuesOf('core.conditional', { expression: 'sise("") == 1' }), [
+      '/nodes/0/config/expression There is no function sise/1 (did you mean "size"?)',
+    ]);
     assert.deepEqual(issuesOf('core.noop', { nondeterministic: true, phase4Probe: 1 }), []);
   });
 });

@@ -46,6 +46,10 @@ test('all faults come at once, with the id of their node and the member that is 
     /did you mean "requiredApprovals"/,
   );
 
+  const config = { cron: '0 0 * * *', missedTicks: 'later' };
+  const choice = await check({ ...good, triggers: [{ id: 't', type: 'schedule', config }] });
+  assert.match(String(choice.issues[0]?.message), /missedTicks must be one of skip, fire-once, catch-up/);
+
   const unknown = await check({ ...good, nodes: [node('what', 'core.nothing', {})] });
   assert.deepEqual([unknown.issues[0]?.path, unknown.issues[0]?.nodeId], ['/nodes/0/typeId', 'what']);
 

@@ -6,7 +6,7 @@
  * I2  Shared definitions serve one tenant, the default one, unless that has its own of the same id.
  */
 import { DEFAULT_TENANT } from '@gantry/http';
-import type { LazyValidator, WorkflowDefinition } from '@gantry/protocol';
+import { type LazyValidator, problemsIn, type WorkflowDefinition } from '@gantry/protocol';
 import { creation, listRecords, type RecordKind, type Stored } from '@gantry/resources';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import type { TSchema } from 'typebox';
@@ -50,13 +50,10 @@ export async function notesOf(
 }
 
 /** What is wrong with the configuration of a trigger; null when it can be used. */
-export function configProblem(
-  validator: Pick<LazyValidator<TSchema>, 'Check' | 'Errors'>,
-  config: unknown,
-): string | null {
+export function configProblem(validator: LazyValidator<TSchema>, config: unknown): string | null {
   if (validator.Check(config)) return null;
-  const [first] = validator.Errors(config)[1];
-  return `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`;
+  const [first] = problemsIn(validator, config);
+  return `${first?.field || 'config'} ${first?.problem ?? 'is not valid'}`;
 }
 
 /** I2. The tenant of the records that follow from a definition of this tenant. */

@@ -1,7 +1,7 @@
 /** JSON Schemas of users: their size is limited before they are compiled, and patterns take linear time. */
 import { createRequire } from 'node:module';
 import type { CompileSchema } from '@gantry/engine';
-import { meant, mistyped, NAME_MAX } from '@gantry/protocol';
+import { meant, mistyped, NAME_MAX, oneOf } from '@gantry/protocol';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { schemaIssues } from './schema-bounds.ts';
@@ -36,7 +36,7 @@ export function compileAjv(schema: object): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/** Adds a suggestion where a name is missing or unknown. */
+/** Lists the choices of an enum, and adds a suggestion where a name is missing or unknown. */
 export function inWords({
   keyword,
   params,
@@ -47,6 +47,8 @@ export function inWords({
   const known = Object.keys(Object(parentSchema?.properties));
   const member = String(params.additionalProperty).slice(0, NAME_MAX);
   if (keyword === 'additionalProperties') return `has no member "${member}"${meant(member, known)}`;
+  if (keyword === 'enum') return oneOf(params.allowedValues);
+  if (keyword === 'const') return oneOf([params.allowedValue]);
   if (keyword !== 'required') return message;
   return message + mistyped(String(params.missingProperty), Object.keys(Object(data)), known);
 }
