@@ -7,7 +7,8 @@
  *     opened after the run had ended and delivered nothing new.
  * I3. Only temporary failures are retried, and never more than the policy allows in a row.
  */
-import { isTerminal, type RunSnapshot, STREAM_FRAMES, type StreamMode } from '@gantry/protocol';
+import { type RunSnapshot, STREAM_FRAMES, type StreamMode } from '@gantry/protocol';
+import { isTerminal } from '@gantry/protocol/run-status';
 import { unreachable } from './error.ts';
 import { backoffMs, isPassing, type RetryPolicy, sleep } from './retry.ts';
 import { createSseParser } from './sse.ts';

@@ -1,11 +1,11 @@
 import {
-  isTerminal,
   isTerminalEvent,
   type Json,
   type JsonObject,
   type RunEventDoc,
   type RunStatus,
 } from '@gantry/protocol';
+import { isTerminal } from '@gantry/protocol/run-status';
 import { badResponse } from './error.ts';
 import type { SseFrame } from './sse.ts';
 
