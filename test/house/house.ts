@@ -114,7 +114,7 @@ export const HOUSE: House = {
       typebox: 'schemas of routes',
       'node:*': 'hashes, compression, sockets',
     },
-    tests: { ...everyTest },
+    tests: { ...everyTest, 'playwright-core': 'pages in a real browser' },
   },
   registry: {
     source: {
@@ -200,6 +200,31 @@ export const HOUSE: House = {
   client: {
     source: { '@gantry/protocol': 'request and answer types; runs in browsers too, so no built-ins' },
     tests: { ...everyTest, '@gantry/host': 'a real host to speak to' },
+  },
+  console: {
+    source: {
+      '@gantry/client': 'the only way to a host',
+      '@gantry/protocol': 'types of what it shows',
+      '@ariakit/react': 'menus, dialogs, tabs, comboboxes and tooltips for keyboard and screen reader',
+      '@fontsource-variable/inter': 'the font of text',
+      '@fontsource-variable/jetbrains-mono': 'the font of code',
+      '@tanstack/react-query': 'what the host answered, kept and renewed',
+      '@tanstack/react-virtual': 'long lists',
+      'lucide-react': 'icons',
+      react: 'the view',
+      'react-dom': 'the view',
+      wouter: 'addresses',
+    },
+    tests: {
+      ...everyTest,
+      '@gantry/host': 'a real host to look at',
+      '@gantry/http': 'a real browser',
+      '@types/react': 'types',
+      '@types/react-dom': 'types',
+      'axe-core': 'what everybody needs of a page',
+      esbuild: 'what a browser has to load',
+      'playwright-core': 'pages in a real browser',
+    },
   },
   cli: {
     source: {

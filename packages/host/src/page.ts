@@ -1,14 +1,13 @@
 /** The frame of the HTML pages: plain HTML, without scripts and external resources. */
 import { hash } from 'node:crypto';
-import { Html, html } from '@gantry/http';
+import { Html, html, TOKENS } from '@gantry/http';
 
 const STYLE =
-  ':root{color-scheme:light dark;--text:#1b1b1f;--quiet:#55555f;--page:#fff;--sunken:#f0f0f4;--line:#8a8a96;--accent:#1f4fd1;--on-accent:#fff;--bad:#a11919}' +
-  '@media(prefers-color-scheme:dark){:root{--text:#ececf1;--quiet:#b4b4c0;--page:#17171c;--sunken:#26262e;--line:#7c7c8a;--accent:#8fb0ff;--on-accent:#10131c;--bad:#ff9c9c}}' +
+  TOKENS +
   'body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:3rem auto;padding:0 1rem;color:var(--text);background:var(--page)}' +
   'h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1rem;margin-bottom:.25rem}' +
   'dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}' +
-  'label{display:block;margin-top:1rem}textarea,input,select{box-sizing:border-box;width:100%;min-height:2.75rem;font:inherit;color:inherit;background:var(--page);border:1px solid var(--line);border-radius:.4rem;padding:.5rem}' +
+  'label{display:block;margin-top:1rem}textarea,input,select{box-sizing:border-box;width:100%;min-height:2.75rem;font:inherit;color:inherit;background:var(--panel);border:1px solid var(--edge);border-radius:.4rem;padding:.5rem}' +
   'button{font:inherit;min-height:3rem;padding:.6rem 1.2rem;margin:.5rem .5rem 0 0;border:1px solid var(--accent);border-radius:.4rem;background:var(--accent);color:var(--on-accent);cursor:pointer}' +
   'button.other{background:var(--page);color:var(--accent)}' +
   'code,pre{background:var(--sunken);overflow-wrap:anywhere}code{padding:.1rem .3rem}pre{padding:.75rem;white-space:pre-wrap}' +

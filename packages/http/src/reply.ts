@@ -36,8 +36,11 @@ function storedGzip(text: string): Buffer {
 export const CONTENT_ENCODINGS = ['gzip', 'br'] as const;
 export type ContentEncoding = (typeof CONTENT_ENCODINGS)[number];
 
-/** The best encoding that `Accept-Encoding` allows; null for identity. */
-export function chooseEncoding(accept: string | undefined): ContentEncoding | null {
+/** The best of `encodings` that `Accept-Encoding` allows; null for identity. */
+export function chooseEncoding(
+  accept: string | undefined,
+  encodings: readonly ContentEncoding[] = CONTENT_ENCODINGS,
+): ContentEncoding | null {
   if (accept === undefined) return null;
   const weights = new Map<string, number>();
   for (const part of accept.split(',')) {
@@ -47,7 +50,7 @@ export function chooseEncoding(accept: string | undefined): ContentEncoding | nu
   }
   let best: ContentEncoding | null = null;
   let bestWeight = 0;
-  for (const name of CONTENT_ENCODINGS) {
+  for (const name of encodings) {
     const weight = weights.get(name) ?? weights.get('*') ?? 0;
     if (weight > bestWeight) {
       best = name;

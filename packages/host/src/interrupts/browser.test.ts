@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openBrowser, watchedPage } from '../../../registry/src/testing/browser.ts';
-import { auditPage } from '../../../registry/src/testing/page-audit.ts';
+import { openBrowser, watchedPage } from '../../../http/src/testing/browser.ts';
+import { auditPage } from '../../../http/src/testing/page-audit.ts';
 import { apiTest } from '../api/testing/api-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 

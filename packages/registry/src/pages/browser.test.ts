@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { openBrowser, watchedPage } from '../../../http/src/testing/browser.ts';
+import { auditPage } from '../../../http/src/testing/page-audit.ts';
 import { acmeRegistry } from '../testing/acme.ts';
-import { openBrowser, watchedPage } from '../testing/browser.ts';
-import { auditPage } from '../testing/page-audit.ts';
 
 const EVIL = `<script>document.title = 'taken'</script><img src="https://evil.example/x" onerror="document.title='taken'">`;
 

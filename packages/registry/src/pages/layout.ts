@@ -1,13 +1,14 @@
 /** The common layout of all pages: system fonts, one column of text, light and dark. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { TOKENS } from '@gantry/http';
 import type { RegistryProfile } from '../derived/discovery.ts';
 import { shorten } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 
 const read = (file: string): string => readFileSync(new URL(file, import.meta.url), 'utf8');
 
-export const STYLE = read('./style.css');
+export const STYLE = TOKENS + read('./style.css');
 export const ICON = read('./icon.svg');
 
 /** The name contains the hash of the content, so that caches never combine a new page with an old style. */
