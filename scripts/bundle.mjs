@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildIfChanged } from './build-console.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.join(here, '..');
@@ -106,3 +107,4 @@ async function isMade() {
 }
 
 if (!(await isMade())) await bundle().catch(() => {});
+await buildIfChanged();

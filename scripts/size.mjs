@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 
 const git = (...words) => execFileSync('git', words, { encoding: 'utf8', maxBuffer: 1e9, stdio: 'pipe' });
 const isShipped = (file) =>
-  /\.(ts|mts|mjs|js|py|sql|lua)$/.test(file) && !/\.test\.|\/testing\/|contract|corpus|\/dist\//.test(file);
+  /\.(ts|tsx|mts|mjs|js|css|py|sql|lua)$/.test(file) &&
+  !/\.test\.|\/testing\/|^packages\/[^/]+\/test\/|contract|corpus|\/dist\//.test(file);
 const linesOf = (text) => text.split('\n').length - 1;
 
 /** Lines by package; of the work tree where no commit is named. */

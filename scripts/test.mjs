@@ -41,7 +41,7 @@ const wanted = (file) =>
   (!isFull || FULL_FORM.test(readFileSync(file, 'utf8'))) &&
   (!rooms || file.startsWith('test/') || rooms.has(file.split('/').slice(0, 2).join('/')));
 
-const files = globSync(['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'])
+const files = globSync(['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'])
   .filter(wanted)
   .sort();
 if (files.length === 0) {

@@ -9,7 +9,7 @@ import { checkImports, checkManifests, type Manifest } from './house/imports.ts'
 import { checkLength, type Ratchet, tooLong } from './house/length.ts';
 import { checkInputs, checkPurity } from './house/purity.ts';
 import { parse, type Trees } from './house/syntax.ts';
-import { checkArchitecture, checkSyntax, checkText } from './house/wording.ts';
+import { checkArchitecture, checkCatalogue, checkSyntax, checkText } from './house/wording.ts';
 import { checkWrites } from './house/writes.ts';
 
 const files = readProject();
@@ -71,6 +71,12 @@ test('no leftovers, machine paths or registry hosts', () => {
 
 test('no any, no double casts, no silent skips, no stray printing', () => {
   holds(checkSyntax(trees));
+});
+
+test('words of the console are in its catalogue', () => {
+  holds(
+    checkCatalogue(treesOf((file) => /^packages\/console\/src\/.*\.tsx$/.test(file) && !isTestCode(file))),
+  );
 });
 
 test('ARCHITECTURE.md names every package', () => {

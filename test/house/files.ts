@@ -27,9 +27,11 @@ export function readProject(): Files {
 
 export const isCode = (file: string): boolean => /\.(ts|tsx|mjs|js)$/.test(file);
 
-/** Tests, their helpers (`testing/`, `testing.ts`, `test-*.ts`), and the contract suites of backends. */
+/** Tests, their helpers (`testing/`, `test-*.ts`, `packages/NAME/test/`), and the contract suites of backends. */
 export const isTestCode = (file: string): boolean =>
-  /(\.test\.tsx?|\/(testing|contract)\/.+|\/test-[^/]+\.ts|[/-]contract\.ts)$/.test(file);
+  /(\.test\.tsx?|^packages\/[^/]+\/test\/.+|\/(testing|contract)\/.+|\/test-[^/]+\.ts|[/-]contract\.ts)$/.test(
+    file,
+  );
 
 export function select(files: Files, keep: (file: string) => boolean): Files {
   return new Map([...files].filter(([file]) => keep(file)));

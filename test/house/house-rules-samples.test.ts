@@ -7,7 +7,7 @@ import { checkImports, checkManifests, type House } from './imports.ts';
 import { checkLength, tooLong } from './length.ts';
 import { checkInputs, checkPurity } from './purity.ts';
 import { parse } from './syntax.ts';
-import { checkArchitecture, checkSyntax, checkText } from './wording.ts';
+import { checkArchitecture, checkCatalogue, checkSyntax, checkText } from './wording.ts';
 import { checkWrites } from './writes.ts';
 
 const house: House = {
@@ -69,6 +69,11 @@ describe('imports', () => {
   test('tests borrow test helpers, and nothing else, from packages they may import', () => {
     const from = (specifier: string) => ({ 'packages/low/src/a.test.ts': `import '${specifier}';` });
     assert.deepEqual(check(treesOf(from('../../high/src/testing/a.ts'))), []);
+    assert.deepEqual(check(treesOf(from('../../../scripts/a.mjs'))), []);
+    assert.match(
+      check(treesOf({ 'packages/low/src/a.ts': `import '../../../scripts/a.mjs';` })).join(),
+      /reaches out/,
+    );
     assert.match(check(treesOf(from('../../high/src/a.ts'))).join(), /reaches out/);
     assert.match(check(treesOf(from('../../other/src/testing/a.ts'))).join(), /reaches out/);
   });
@@ -261,6 +266,14 @@ describe('wording', () => {
     );
     assert.deepEqual(checkSyntax(treesOf({ 'packages/cli/src/a.ts': 'console.log(1);' })), []);
     assert.deepEqual(checkSyntax(treesOf({ 'packages/low/src/main.ts': 'process.exit(1);' })), []);
+  });
+
+  test('words outside of the catalogue are caught', () => {
+    const check = (line: string) => checkCatalogue(treesOf({ 'packages/low/src/a.tsx': line }));
+    for (const line of ['const a = <p>Hello</p>;', 'const a = <p title="Hello" />;'])
+      assert.equal(check(line).length, 1, line);
+    for (const line of ['const a = <p className="x">{words.hello}</p>;', 'const a = <p> · </p>;'])
+      assert.deepEqual(check(line), [], line);
   });
 
   test('a package the page does not name is caught', () => {

@@ -77,10 +77,14 @@ export function importsOf(trees: Trees): Import[] {
   return found;
 }
 
-/** A relative import stays in its package. Only tests may borrow the test helpers of one they may import. */
+/**
+ * A relative import stays in its package. Only tests may borrow the test helpers of one they may import, and use the
+ * scripts of the project.
+ */
 function relativeProblem(file: string, specifier: string, room: string, lists: Room): string | undefined {
   const target = path.posix.join(path.posix.dirname(file), specifier);
   const forTests = isTestCode(target);
+  if (isTestCode(file) && target.startsWith('scripts/')) return undefined;
   if (roomOf(target) === room)
     return forTests && !isTestCode(file) ? `ships test code: ${specifier}` : undefined;
   const owner = `@gantry/${roomOf(target)}`;

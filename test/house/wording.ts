@@ -97,6 +97,26 @@ export function checkSyntax(trees: Trees): string[] {
   return problems;
 }
 
+const SPOKEN = /^(label|title|placeholder|alt|text|hint|aria-label)$/;
+
+function literalWords(node: ast.Node): string | undefined {
+  if (ast.isJsxText(node)) return node.text.trim();
+  if (!ast.isJsxAttribute(node) || !SPOKEN.test(node.name.getText())) return undefined;
+  return node.initializer && ast.isStringLiteral(node.initializer) ? node.initializer.text : undefined;
+}
+
+/** Words that people read are in the catalogue of the console, from which they can be translated. */
+export function checkCatalogue(trees: Trees): string[] {
+  const problems: string[] = [];
+  for (const [file, tree] of trees)
+    for (const node of descendants(tree)) {
+      const text = literalWords(node);
+      if (text !== undefined && /\p{L}/u.test(text))
+        problems.push(`${place(file, tree, node)}: "${text}" belongs into text/words.ts`);
+    }
+  return problems;
+}
+
 /** Every package is named on the page that explains the house. */
 export function checkArchitecture(rooms: readonly string[], page: string): string[] {
   return rooms

@@ -15,6 +15,7 @@ import { namedBySettings, peersOf } from './ai/providers/advertisement.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
+import { type Console, createConsole } from './console/console.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import { httpCredentials, secretsPort } from './credentials/secrets-port.ts';
 import { createDataDir } from './data-dir.ts';
@@ -62,6 +63,8 @@ export interface HostOptions {
   /** By default the time of the store if processes share it, else of this machine. */
   readonly now?: () => number;
   readonly lease?: LeaseTerms;
+  /** The folder of a console other than the built one. */
+  readonly consoleFolder?: string;
 }
 
 export interface Host {
@@ -77,6 +80,8 @@ export interface Host {
   start(): Promise<string>;
   /** Stops accepting requests, waits for pending commits, and closes the store. */
   stop(): Promise<void>;
+  /** Why the console cannot be served; null if it can. */
+  consoleProblem(): Promise<string | null>;
   /** Called when a new admin key was shown. */
   greeted(): Promise<void>;
   /** Resolves with the reason when the host can no longer work; it then has to be stopped. */
@@ -163,7 +168,8 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     runtime: runtimeOptions(base, failed.resolve),
   });
   models.use(services);
-  const face = await serve(base, { services, workflows, masterKey, served, retentionMs });
+  const console = createConsole(options.consoleFolder);
+  const face = await serve(base, { services, workflows, console, masterKey, served, retentionMs });
   return { ...face, services, adminKey, greeted: adminKey.shown, served, failed: failed.promise };
 }
 
@@ -229,13 +235,17 @@ const runtimeOptions = (
 });
 
 interface Wired extends Pick<ApiDeps, 'workflows' | 'masterKey'> {
+  readonly console: Console;
   readonly services: Services;
   readonly served: readonly string[];
   readonly retentionMs: number;
 }
 
 /** The HTTP API, and the start and stop of the host. */
-async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'sweep' | 'start' | 'stop'>> {
+async function serve(
+  base: Base,
+  wired: Wired,
+): Promise<Pick<Host, 'app' | 'consoleProblem' | 'sweep' | 'start' | 'stop'>> {
   const { settings, store, address, now, log } = base;
   const { services, served, retentionMs } = wired;
   const retention = startRetention({
@@ -280,6 +290,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
   };
   return {
     app,
+    consoleProblem: wired.console.problem,
     sweep: retention.run,
     async start() {
       const url = await address.opened(async () => {

@@ -5,6 +5,7 @@ import { HOST_VERSION } from './version.ts';
 
 function greeting(host: Host, url: string): string[] {
   tellSandbox(host);
+  tellConsole(host);
   const { created: key } = host.adminKey;
   const lines = [`Gantry ${HOST_VERSION} is serving on ${url}`, ...adminKeyLine(host.adminKey, process.env)];
   const sample = host.served.includes('hello') ? 'hello' : host.served[0];
@@ -28,6 +29,14 @@ function tellSandbox({ services }: Host): void {
       process.stderr.write(`gantry: ${problem}${next === undefined ? '' : ` ${next}`}\n`);
   };
   setTimeout(() => void look().catch(() => {}), SANDBOX_LOOK_MS).unref();
+}
+
+function tellConsole(host: Host): void {
+  const tell = (problem: string | null): void => {
+    if (problem !== null)
+      process.stderr.write(`gantry: ${problem} Browsers cannot use this host; run \`npm run setup\`.\n`);
+  };
+  void host.consoleProblem().then(tell, () => {});
 }
 
 async function create(): Promise<Host> {

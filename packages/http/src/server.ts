@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { createTurns, type Turns } from '@gantry/limiter';
 import { invalid, OpenwopError } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
-import fastify, { type FastifyRequest } from 'fastify';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AccessRules } from './access.ts';
 import { authenticate, authenticateIfPresent } from './auth.ts';
@@ -48,6 +48,8 @@ export interface ServerOptions {
   readonly unserved?: readonly { readonly path: RegExp; readonly capability?: string }[];
   /** Applied to errors before they are sent to a known caller. */
   readonly redact?: Redact;
+  /** A page for people at an address without a route; undefined if the request should get an error. */
+  readonly page?: (request: FastifyRequest, reply: FastifyReply) => Promise<string> | undefined;
   /** Shared with other work on this thread. Default: the server's own. */
   readonly turns?: Turns;
 }
@@ -92,7 +94,9 @@ export function createServer(options: ServerOptions): Server {
       preHandler: (request, reply, done) =>
         unservedBy(options, request) ? withKey.call(app, request, reply, done) : done(),
     },
-    (request) => {
+    (request, reply) => {
+      const page = options.page?.(request, reply);
+      if (page !== undefined) return page;
       throw noRoute(options, routes, request);
     },
   );

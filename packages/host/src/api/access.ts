@@ -3,6 +3,7 @@ import type { AccessRules } from '@gantry/http';
 
 export const ACCESS: AccessRules = {
   'GET /': 'public',
+  'GET /assets/{file}': 'public',
   'GET /healthz': 'public',
   'GET /readyz': 'public',
   'GET /.well-known/openwop': 'public',

@@ -5,6 +5,7 @@ import type { Turns } from '@gantry/limiter';
 import type { Store } from '@gantry/store';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Console } from '../console/console.ts';
 import type { MasterKey } from '../master-key.ts';
 import type { MountedRegistry } from '../mounted-registry.ts';
 import type { Redactions } from '../redaction/redactions.ts';
@@ -42,6 +43,7 @@ export interface ApiDeps {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
+  readonly console: Pick<Console, 'page' | 'routes'>;
   readonly health: Pick<StoreHealth, 'problem' | 'clockSkewMs'>;
   /** The origin of absolute URLs in answers: the configured public URL, else the one in the request. */
   readonly originOf: (request: Pick<FastifyRequest, 'protocol' | 'host'>) => string;

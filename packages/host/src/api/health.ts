@@ -9,7 +9,7 @@ const Status = Type.Object({ status: Type.String() });
 const Ready = Type.Object({ status: Type.String(), clockSkewMs: Type.Number() });
 const NOT_SERVING = 'The host is starting or stopping.';
 
-export function healthRoutes(app: Api, { info, isReady, health }: ApiDeps): void {
+export function healthRoutes(app: Api, { info, isReady, health, console: pages }: ApiDeps): void {
   app.get(
     '/',
     {
@@ -26,12 +26,13 @@ export function healthRoutes(app: Api, { info, isReady, health }: ApiDeps): void
         },
       },
     },
-    async () => ({
-      name: info.name,
-      version: info.version,
-      discovery: '/.well-known/openwop',
-      openapi: '/v1/openapi.json',
-    }),
+    async (request, reply) =>
+      pages.page(request, reply) ?? {
+        name: info.name,
+        version: info.version,
+        discovery: '/.well-known/openwop',
+        openapi: '/v1/openapi.json',
+      },
   );
 
   app.get(

@@ -102,11 +102,13 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     access: { ...ACCESS, ...deps.registry?.access },
     maxRequestBodyBytes,
     unserved: UNSERVED,
+    page: deps.console.page,
     redact: (tenant, value) => deps.redactions.of(tenant).redactJson(value),
   });
   const waiting = createWaiting(deps.runtime);
 
   healthRoutes(app, deps);
+  deps.console.routes(app);
   discoveryRoute(app, deps);
   envelopeSchemaRoute(app);
   openapiRoute(app, deps.info, routes);

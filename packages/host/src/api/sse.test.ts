@@ -6,6 +6,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { openSqlite } from '@gantry/store';
 import { pino } from 'pino';
+import { createConsole } from '../console/console.ts';
 import { openMasterKey } from '../master-key.ts';
 import { createRedactions } from '../redaction/redactions.ts';
 import { node, workflow } from '../testing/definitions.ts';
@@ -267,6 +268,7 @@ test('past its limit the host opens no stream and says when to come back', async
   const app = await createApi({
     runtime: api.host.services.runtime,
     services: api.host.services,
+    console: createConsole(),
     seams: false,
     registry: undefined,
     workflows: createWorkflows({ store, packs: noPacks, now: Date.now, cacheMs: 0 }),

@@ -23,6 +23,7 @@ export async function testHost(
     now?: () => number;
     lease?: HostOptions['lease'];
     logTo?: HostOptions['logTo'];
+    consoleFolder?: string;
   } = {},
 ): Promise<TestHost> {
   const folder = await temporaryFolder();
@@ -38,6 +39,7 @@ export async function testHost(
     ...(options.now && { now: options.now }),
     ...(options.lease && { lease: options.lease }),
     ...(options.logTo && { logTo: options.logTo }),
+    ...(options.consoleFolder && { consoleFolder: options.consoleFolder }),
   });
   await host.services.start();
   t.after(async () => {

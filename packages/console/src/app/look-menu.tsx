@@ -1,0 +1,39 @@
+import { Settings2 } from 'lucide-react';
+import { IconButton } from '../look/button.tsx';
+import { useLook } from '../look/clock.ts';
+import { type Choice, Menu } from '../look/menu.tsx';
+import { changeLook, DENSITIES, type Look, THEMES, ZONES } from '../look/preferences.ts';
+import { words } from '../text/words.ts';
+
+const texts = words.look;
+
+function choice<Name extends 'theme' | 'density' | 'zone'>(
+  name: Name,
+  values: readonly Look[Name][],
+  look: Look,
+): Choice {
+  return {
+    name,
+    label: texts[name],
+    value: look[name],
+    options: values.map((value) => ({ value, label: texts[value] })),
+    choose: (value) => changeLook({ [name]: value }),
+  };
+}
+
+/** How the console looks in this browser. */
+export function LookMenu() {
+  const look = useLook();
+  return (
+    <Menu
+      end
+      label={texts.menu}
+      button={<IconButton label={texts.menu} icon={Settings2} />}
+      groups={[
+        choice('theme', THEMES, look),
+        choice('density', DENSITIES, look),
+        choice('zone', ZONES, look),
+      ]}
+    />
+  );
+}

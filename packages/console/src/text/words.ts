@@ -1,0 +1,134 @@
+/**
+ * Every word of the console, by where it is seen. What runs say about themselves comes from the host.
+ * Plural forms are functions; sentences are whole, since other languages order them differently.
+ */
+export const words = {
+  product: 'Gantry',
+  skip: 'Skip to the content',
+  copy: 'Copy',
+  copied: 'Copied',
+  copyId: (id: string) => `Copy ${id}`,
+  close: 'Close',
+  cancel: 'Cancel',
+  remove: 'Remove',
+  retry: 'Try again',
+  undo: 'Undo',
+  more: 'More actions',
+  choose: 'Choose',
+  nothingFound: 'Nothing found',
+  now: 'now',
+  title: (...parts: string[]) => [...parts, 'Gantry'].join(' · '),
+
+  keys: { escape: 'Esc', search: 'Ctrl K' },
+
+  status: {
+    pending: 'Queued',
+    running: 'Running',
+    paused: 'Paused',
+    'waiting-approval': 'Waiting for approval',
+    'waiting-input': 'Waiting for input',
+    'waiting-external': 'Waiting for an event',
+    completed: 'Completed',
+    failed: 'Failed',
+    cancelling: 'Cancelling',
+    cancelled: 'Cancelled',
+  },
+
+  nav: {
+    label: 'Places',
+    inbox: 'Inbox',
+    runs: 'Runs',
+    workflows: 'Workflows',
+    packs: 'Packs',
+    host: 'Host',
+    home: 'Gantry, start page',
+    open: (count: number) => `${count} open`,
+  },
+
+  search: { open: 'Search', place: 'Search or type a command', find: 'Find a run, a workflow or a command' },
+
+  look: {
+    menu: 'Settings of this browser',
+    theme: 'Theme',
+    system: 'As the system',
+    light: 'Light',
+    dark: 'Dark',
+    density: 'Rows',
+    compact: 'Compact',
+    relaxed: 'Relaxed',
+    zone: 'Times',
+    local: 'Local time',
+    utc: 'UTC',
+    keys: 'Single-key commands',
+  },
+
+  filter: {
+    label: 'Filters',
+    add: 'Filter',
+    is: 'is',
+    not: 'is not',
+    invert: (not: boolean) => (not ? 'Include instead' : 'Exclude instead'),
+    remove: (name: string) => `Remove the filter ${name}`,
+    change: (name: string, values: string) => `${name}: ${values}. Change`,
+    clear: 'Clear all',
+    any: (values: readonly string[]) => values.join(' or '),
+  },
+
+  table: {
+    pick: (name: string) => `Select ${name}`,
+    pickAll: 'Select all shown',
+    picked: (count: string, of: string) => `${count} selected of ${of} that match`,
+    pickMatching: (count: string) => `Select all ${count}`,
+    clear: 'Clear selection',
+    fresh: (count: string) => `${count} new`,
+    loading: 'Loading',
+  },
+
+  json: {
+    label: 'Value',
+    items: (count: number) => (count === 1 ? '1 item' : `${count} items`),
+    members: (count: number) => (count === 1 ? '1 member' : `${count} members`),
+    more: (count: number) => `${count} more`,
+    masked: 'Hidden',
+  },
+
+  lanes: {
+    label: 'Timeline',
+    times: (count: number) => `×${count}`,
+    folded: (took: string) => `${took} without work, folded`,
+  },
+
+  votes: {
+    label: 'Approvals',
+    granted: (count: number, of: number) => `${count} of ${of} approvals`,
+    approved: (voter: string) => `${voter} approved`,
+    rejected: (voter: string) => `${voter} rejected`,
+    none: 'Nobody has answered yet.',
+  },
+
+  countdown: { left: (time: string) => `${time} left`, over: 'Time is up' },
+
+  chart: {
+    table: 'As a table',
+    time: 'Time',
+    value: 'Value',
+    now: 'now',
+    most: (value: string) => `most ${value}`,
+  },
+
+  start: {
+    title: 'Start',
+    lead: 'This host is running.',
+    version: 'Version',
+    address: 'Address',
+    state: 'State',
+    ready: 'Ready for work',
+    operations: 'Operations',
+    discovery: 'What it can do',
+    cli: 'Everything can be done with the command line until its page is here.',
+    command: 'npx gantry run hello --input name=Ada --watch',
+    unreachable: 'The host cannot be reached. What is shown may be old.',
+    missing: 'There is no page at this address.',
+    back: 'Go to the start page',
+  },
+} as const;
