@@ -18,6 +18,7 @@ export * from './prompt/resolve.ts';
 export * from './prompt/untrusted.ts';
 export * from './providers/families.ts';
 export { imageOf } from './providers/image-facts.ts';
+export * from './reported.ts';
 export * from './scripted/family.ts';
 export * from './scripted/mock-provider.ts';
 export * from './scripted/play.ts';

@@ -70,7 +70,7 @@ export const isTooLarge = (values: JsonObject): boolean => jsonSize(values, PAYL
 
 export const tooLarge = (what: string): RunError => ({
   code: 'payload_too_large',
-  message: `${what} are larger than 16 MiB.`,
+  message: `${what} are larger than 16 MiB, or nested deeper than ${DEPTH_MAX} levels.`,
 });
 
 /** Whether `text` contains `part`, in linear time for any input. */

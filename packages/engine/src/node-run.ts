@@ -49,17 +49,36 @@ function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): void
   const { run } = step;
   const before = run.nodes.get(node.id);
   const retrying = before?.status === 'retrying' ? before : undefined;
-  const resolved = retrying?.inputs
-    ? ({ ok: true, inputs: retrying.inputs } as const)
-    : resolveInputs(step.plan, node, run);
-  const result = resolved.ok
-    ? node.behaviour.execute({ inputs: resolved.inputs, run, iteration: iterationOf(node, run, loopback) })
-    : ({ kind: 'failed', error: resolved.error, retryable: false } as const);
+  const { resolved, result } = executed(step, node, loopback, retrying?.inputs);
   handOver(step, node);
   emitStarted(step, node, retrying?.attempt ?? 0, resolved, result, loopback);
   if (result.kind === 'completed') completeNode(step, node, result.outputs, result.variables);
   else if (result.kind === 'failed') failNode(step, node, result.error, result.retryable);
   else if (result.kind === 'acts') result.act(step, node);
+}
+
+interface Executed {
+  readonly resolved: ResolvedInputs;
+  readonly result: Result;
+}
+
+/** Events are emitted afterwards, so an exception fails the node. The shell would repeat the decision for ever. */
+function executed(
+  { plan, run }: Step,
+  node: PlanNode,
+  loopback: PlanEdge | undefined,
+  kept: JsonObject | undefined,
+): Executed {
+  try {
+    const resolved: ResolvedInputs = kept ? { ok: true, inputs: kept } : resolveInputs(plan, node, run);
+    if (!resolved.ok)
+      return { resolved, result: { kind: 'failed', error: resolved.error, retryable: false } };
+    const iteration = iterationOf(node, run, loopback);
+    return { resolved, result: node.behaviour.execute({ inputs: resolved.inputs, run, iteration }) };
+  } catch (cause) {
+    const error = { code: 'internal_error', message: `The node failed unexpectedly (${String(cause)}).` };
+    return { resolved: { ok: false, error }, result: { kind: 'failed', error, retryable: false } };
+  }
 }
 
 function iterationOf(node: PlanNode, run: Run, loopback: PlanEdge | undefined): number {

@@ -136,8 +136,11 @@ const isWon = (settled: Settled): boolean => 'won' in settled && settled.won;
 
 const CONTENT_ERRORS: readonly string[] = ['invalid_text', 'too_long', 'rejected'];
 
-/** A plain error is a bug in the code that checks or writes a group: the other groups do not depend on it. */
-const isOfContent = (error: unknown): boolean =>
+/**
+ * Whether nothing was written because of what was to be written. A plain error is a bug in the code that checks or writes
+ * a group: the other groups do not depend on it.
+ */
+export const isOfContent = (error: unknown): boolean =>
   !(error instanceof StoreError) || CONTENT_ERRORS.includes(error.code);
 
 /** Callers continue when they get a result, so a large batch is resolved over several event loop turns. */

@@ -1,7 +1,7 @@
 import type { Store } from './port.ts';
 import type { PostgresStoreOptions } from './postgres/open.ts';
 
-export { CommitPipeline, isLarge } from './commit-pipeline.ts';
+export { CommitPipeline, isLarge, isOfContent } from './commit-pipeline.ts';
 export { entryKey, storedEntry, versionAfter } from './entry.ts';
 export { StoreError, type WriteOutcome } from './error.ts';
 export { keepThread, takeThread } from './kept-threads.ts';

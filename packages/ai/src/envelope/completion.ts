@@ -5,7 +5,7 @@
  *     with the same limit and a correction worded by the host. A refusal is never repeated.
  * I2  At most `attemptsMax` requests, and one more if all answers were prose.
  */
-import { type EmittedEvent, given, type Json, type JsonObject } from '@gantry/protocol';
+import { type EmittedEvent, given, type Json, type JsonObject, NESTING_MAX } from '@gantry/protocol';
 import type { Fault } from './document.ts';
 import type { Recovered } from './recover.ts';
 
@@ -120,7 +120,12 @@ function wrong(call: Structured, asked: Asked, { recovered, faults }: Answered):
   const reason: Reason = recovered.ok ? 'schema-violation' : 'parse-error';
   const onlyProse = asked.onlyProse && !recovered.ok && recovered.isProse;
   if (attempt < limits.attemptsMax && !asked.isCoercion) {
-    const next = { attempt: attempt + 1, maxOutputTokens, correction: correctionOf(faults), onlyProse };
+    const next = {
+      attempt: attempt + 1,
+      maxOutputTokens,
+      correction: correctionOf(recovered, faults),
+      onlyProse,
+    };
     return { kind: 'ask', asked: next, events: [attempted(nodeId, attempt + 1, reason)] };
   }
   if (!onlyProse || asked.isCoercion) return exhausted(nodeId, attempt, reason, limits.attemptsMax);
@@ -157,11 +162,13 @@ const COERCION =
   'Answer with one JSON value that matches the schema, and with nothing else: no explanation, no fence.';
 
 /** Worded by the host: the model's own output is not sent back to it. */
-function correctionOf(faults: readonly Fault[]): string {
+function correctionOf(recovered: Recovered, faults: readonly Fault[]): string {
   const where = faults
     .slice(0, 5)
     .map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
     .join('; ');
-  const what = where === '' ? 'it is not valid JSON' : where;
+  const isTooDeep = !recovered.ok && recovered.isTooDeep;
+  const unread = isTooDeep ? `it is nested deeper than ${NESTING_MAX} levels` : 'it is not valid JSON';
+  const what = where === '' ? unread : where;
   return `The last answer does not match the schema: ${what}. Answer again with JSON that matches it, and nothing else.`;
 }

@@ -1,12 +1,13 @@
 /** Finds the JSON in the output of a model: as it is, in a code fence, within prose, or repaired. */
 import type { Json } from '@gantry/protocol';
+import { isTooDeep, jsonOfModel } from '../reported.ts';
 
 export type RecoveryPath = 'direct' | 'markdown-fence' | 'brace-walker' | 'jsonrepair';
 
 export type Recovered =
   | { readonly ok: true; readonly value: Json; readonly path: RecoveryPath; readonly byteOffset: number }
   /** `isProse`: it does not even start as JSON. */
-  | { readonly ok: false; readonly isProse: boolean };
+  | { readonly ok: false; readonly isProse: boolean; readonly isTooDeep?: true };
 
 const FENCE = /```(?:json|jsonc)?[ \t]*\r?\n([\s\S]*?)```/i;
 
@@ -20,6 +21,7 @@ export async function recoverJson(text: string): Promise<Recovered> {
   const isProse = !/^\s*(?:[[{]|```)/.test(text);
   const span = outermost(text);
   if (!span) return { ok: false, isProse };
+  if (isTooDeep(text.slice(span.from, span.to))) return { ok: false, isProse, isTooDeep: true };
   const walked = parsed(text.slice(span.from, span.to));
   if (walked !== undefined) return found(text, walked, 'brace-walker', span.from);
   const repaired = await repairedJson(text.slice(span.from, span.to));
@@ -35,12 +37,8 @@ const found = (text: string, value: Json, path: RecoveryPath, at: number): Recov
 
 /** Objects and arrays only: a bare word or number is not an answer to a schema. */
 function parsed(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOfModel(text);
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 /** From the first brace or bracket to its closing one, or to the end if there is none. */

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import type { Json, JsonObject } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
 import {
   type ChatModel,
   type Finish,
@@ -18,7 +18,7 @@ import {
   type ToolCallPart,
   type Usage,
 } from '../model.ts';
-import { isCount, reportedName } from '../reported.ts';
+import { isCount, jsonOfModel, reportedName } from '../reported.ts';
 import type { WireEnd } from './answer-events.ts';
 import { failureOfPart } from './failure.ts';
 import { callOptions, namesIn } from './prompt.ts';
@@ -183,11 +183,8 @@ class Reading {
 
 function argumentsOf(input: string): Pick<ToolCallPart, 'arguments' | 'broken'> {
   if (input.trim() === '') return { arguments: {} };
-  try {
-    return { arguments: JSON.parse(input) as Json };
-  } catch {
-    return { arguments: null, broken: input };
-  }
+  const value = jsonOfModel(input);
+  return value === undefined ? { arguments: null, broken: input } : { arguments: value };
 }
 
 /** One count that cannot be, such as more cached tokens than tokens, makes all of them doubtful. */

@@ -5,6 +5,7 @@ import {
   estimatedUsage,
   estimateInput,
   type Finish,
+  jsonOfModel,
   type Message,
   type ModelAnswer,
   type ModelRequest,
@@ -176,7 +177,7 @@ function partOf(part: Json, where: string, modalities: ChosenModel['modalities']
 export function chatAnswer(answer: ModelAnswer, provider: string, hasSchema: boolean): JsonObject {
   const { text, finish, usage, model, toolCalls } = answer;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
-  const data = hasSchema && finish !== 'refusal' ? parsed(text) : undefined;
+  const data = hasSchema && finish !== 'refusal' ? jsonOfModel(text) : undefined;
   return {
     content: text,
     text,
@@ -201,12 +202,4 @@ export function chatAnswer(answer: ModelAnswer, provider: string, hasSchema: boo
       })),
     }),
   };
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

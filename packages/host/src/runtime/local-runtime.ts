@@ -36,6 +36,7 @@ import type {
   Workflows,
 } from './runtime.ts';
 import { sideEffectExecutor } from './side-effect.ts';
+import { failingRepeated } from './unexpected-errors.ts';
 
 /** How long a command that loses to other changes of its run is decided again. */
 const COMMAND_MS_MAX = 2_000;
@@ -308,12 +309,12 @@ function executors(options: RuntimeOptions, pipeline: CommitPipeline): (executio
     ...options.executors,
   };
   const packs = options.poison.around(options.packExecutor(log));
-  return ({ typeId, pack }) => {
+  return failingRepeated({ pipeline, now: options.now }, ({ typeId, pack }) => {
     if (pack) return packs;
     const found = byType[typeId];
     if (!found) throw new Error(`no executor for ${typeId}`);
     return found;
-  };
+  });
 }
 
 /** For the log: never the message, which may contain data that a node read. */

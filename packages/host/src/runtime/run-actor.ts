@@ -35,6 +35,7 @@ import { StaleRunError } from './run-errors.ts';
 import { toStoredEvents } from './run-record.ts';
 import { deletion, emitting, preparingId, resultOf, type Task, takenBy, taskWrites } from './run-task.ts';
 import type { CommandResult } from './runtime.ts';
+import { failInstead } from './unexpected-errors.ts';
 import { LOOK_EVERY_MS } from './wake-clock.ts';
 
 export class RunActor {
@@ -185,8 +186,7 @@ export class RunActor {
     try {
       decision = this.#decideAndAdvance(task.command);
     } catch (error) {
-      task.reject?.(error);
-      throw error;
+      return failInstead(task, error, this.#tasks);
     }
     this.#preparing.delete(preparingId(task.command));
     if (decision.events.length > 0) return this.#commit(task, decision);
@@ -253,8 +253,7 @@ export class RunActor {
     try {
       result = await this.#host.pipeline.commit(writes);
     } catch (error) {
-      task.reject?.(error);
-      throw error;
+      return failInstead(task, error, this.#tasks, 'commit');
     } finally {
       this.#enter({ name: 'working' });
     }

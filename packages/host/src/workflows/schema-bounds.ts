@@ -1,4 +1,7 @@
-/** Limits the cost of a JSON Schema from outside. A small schema can still be exponential: `$ref` doubles. */
+/**
+ * Limits the cost of a JSON Schema from outside. A small schema can still be exponential, since `$ref` doubles, or
+ * endless, if a reference leads back to itself without going into the value.
+ */
 import { isObject } from '@gantry/protocol';
 
 const BYTES_MAX = 65_536;
@@ -13,9 +16,9 @@ export function schemaIssues(schema: Schema): string[] {
   if (JSON.stringify(schema).length > BYTES_MAX) return [`schema is larger than ${BYTES_MAX} bytes`];
   const shallow = shapeIssues(schema, 0);
   if (shallow.length > 0) return shallow;
-  return expandedSize(schema) > EXPANDED_MAX
-    ? [`schema has more than ${EXPANDED_MAX} parts when its references are written out`]
-    : [];
+  if (expandedSize(schema) > EXPANDED_MAX)
+    return [`schema has more than ${EXPANDED_MAX} parts when its references are written out`];
+  return endlessIssues(schema);
 }
 
 function shapeIssues(value: unknown, depth: number): string[] {
@@ -37,7 +40,44 @@ function keywordIssues(schema: Schema): string[] {
   return issues;
 }
 
+const nodesIn = (value: unknown): Schema[] =>
+  typeof value === 'object' && value !== null
+    ? [...(isObject(value) ? [value] : []), ...Object.values(value).flatMap(nodesIn)]
+    : [];
+
+/** The schemas that judge the same value as this one. */
+function beside(root: Schema, schema: Schema): Schema[] {
+  const { $ref, $dynamicRef, allOf, anyOf, oneOf, not, if: when, then, else: otherwise } = schema;
+  const refs = [$ref, $dynamicRef].map((ref) => (typeof ref === 'string' ? resolve(root, ref) : undefined));
+  const lists = [allOf, anyOf, oneOf].filter(Array.isArray).flat();
+  const dependent = [schema.dependentSchemas, schema.dependencies].filter(isObject).flatMap(Object.values);
+  return [...refs, ...lists, ...dependent, not, when, then, otherwise].filter(isObject);
+}
+
+function endlessIssues(root: Schema): string[] {
+  const states = new Map<Schema, 'open' | 'ends'>();
+  const isEndless = (schema: Schema): boolean => {
+    const state = states.get(schema);
+    if (state) return state === 'open';
+    states.set(schema, 'open');
+    if (beside(root, schema).some(isEndless)) return true;
+    states.set(schema, 'ends');
+    return false;
+  };
+  const first = nodesIn(root).find(isEndless);
+  if (!first) return [];
+  const { $ref = '' } = first;
+  return [
+    `a $ref (${JSON.stringify($ref)}) leads back to itself without going into the value, so no check would end`,
+  ];
+}
+
+/** The part of the schema that has this anchor. */
+const anchored = (root: Schema, name: string): Schema | undefined =>
+  nodesIn(root).find(({ $anchor, $dynamicAnchor }) => $anchor === name || $dynamicAnchor === name);
+
 function resolve(root: Schema, ref: string): unknown {
+  if (/^#[^/]/.test(ref)) return anchored(root, ref.slice(1));
   let target: unknown = root;
   for (const part of ref.split('/').slice(1)) {
     if (typeof target !== 'object' || target === null) return undefined;

@@ -78,7 +78,12 @@ export const compileUserSchema: CompileSchema = (schema) => {
     return `The schema cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
   return (value) => {
-    if (validate(value)) return;
+    try {
+      if (validate(value)) return;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return { path: '', message: 'is nested too deeply to be checked' };
+    }
     const [first] = validate.errors ?? [];
     return { path: first?.instancePath ?? '', message: first ? inWords(first) : 'is not valid' };
   };
