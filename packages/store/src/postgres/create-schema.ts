@@ -7,7 +7,10 @@ const LOCK_KEY = 7_070_418_001;
 
 export const SCHEMA: Schema = {
   first: 198_773_509,
-  additions: ['create index feed_by_kind on feed (tenant, kind, number)'],
+  additions: [
+    'create index feed_by_kind on feed (tenant, kind, number)',
+    'alter table workflows add column registered_by text collate "C"',
+  ],
 };
 
 /**

@@ -6,7 +6,10 @@ const EMPTY = 0;
 
 export const SCHEMA: Schema = {
   first: 190_706_803,
-  additions: ['create index feed_by_kind on feed (tenant, kind, number)'],
+  additions: [
+    'create index feed_by_kind on feed (tenant, kind, number)',
+    'alter table workflows add column registered_by text',
+  ],
 };
 
 /** Creates the tables of an empty database, or adds what older data lacks. Data of another version is refused. */
