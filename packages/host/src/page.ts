@@ -1,6 +1,8 @@
 /** The frame of the HTML pages: plain HTML, without scripts and external resources. */
 import { hash } from 'node:crypto';
 import { Html, html, TOKENS } from '@gantry/http';
+import { OpenwopError } from '@gantry/protocol';
+import type { FastifyRequest } from 'fastify';
 
 const STYLE =
   TOKENS +
@@ -30,3 +32,16 @@ export const page = (title: string, main: Html, head?: Html): string =>
 <body><main><h1>${title}</h1>
 ${main}</main></body></html>
 `.markup;
+
+/**
+ * Refuses a form that a page of another site sent. The URL is the only credential, and no other page knows it; what the
+ * browser says is checked anyway. Browsers that say nothing about the site may name the origin, or `null`.
+ */
+export function refuseOtherSites({ headers }: FastifyRequest): void {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  const isOwn =
+    site === undefined
+      ? origin === undefined || origin === 'null' || URL.parse(origin)?.host === host
+      : site === 'same-origin' || site === 'none';
+  if (!isOwn) throw new OpenwopError('forbidden', { message: 'Answer on the page that the link opens.' });
+}

@@ -42,9 +42,13 @@ const compiled = new Map<string, ReturnType<typeof Compile>>();
  * its bounds. They repeat no text except a provider id: it might be a secret.
  */
 export function checkRunOptions(request: CreateRunRequest, mocks: MockProviders = NO_MOCKS): void {
-  if (request.mode === 'eval') {
+  if (request.mode === 'eval' || request.evalSuiteRef !== undefined)
     throw new OpenwopError('capability_not_provided', { details: { capability: 'agents.evalSuite' } });
-  }
+  if (request.agentId !== undefined)
+    throw new OpenwopError('capability_not_provided', {
+      message: 'This host does not run agents yet. Name a workflow, and leave out `agentId`.',
+      details: { capability: 'agents' },
+    });
   if (request.configurable !== undefined) checkConfigurable(request.configurable, mocks);
   if (request.metadata !== undefined) checkMetadata(request.metadata);
 }

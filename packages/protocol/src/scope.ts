@@ -35,9 +35,15 @@ export const SCOPES = [
 export const Scope = Type.Enum([...SCOPES]);
 export type Scope = (typeof SCOPES)[number];
 
-/** A role or group that gates may require, as a scope of a key: `role:finance-approver`. It opens no route. */
-const ROLE = /^(role|group):[a-z][a-z0-9._-]{0,63}$/;
+/**
+ * Scopes that a host admin gives without having them, and that open no route by themselves: a role or group that gates
+ * may require (`role:finance-approver`), and `host:read`.
+ */
+const ROLE = /^((role|group):[a-z][a-z0-9._-]{0,63}|host:read)$/;
 export const RoleScope = Type.String({ pattern: ROLE.source });
 export const isRoleScope = (text: string): boolean => ROLE.test(text);
+
+/** Lets a key read what concerns all tenants, on routes for which it also has the scope. */
+export const HOST_READ = 'host:read';
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text);

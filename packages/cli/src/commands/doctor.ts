@@ -169,7 +169,7 @@ const CONNECTORS_FORBIDDEN = 'this key may not read connectors; use one with cre
 const RUNS_FORBIDDEN = 'this key may not read schedules and triggers; use one with runs:read';
 const STORAGE_FORBIDDEN = 'this key may not read the state of storage; use one with audit:read';
 const SANDBOX_FORBIDDEN =
-  'this key may not read the state of the sandbox; use one of the operator with audit:read';
+  'this key may not read the state of the sandbox; use the admin key, or one with audit:read and host:read';
 const CREDENTIALS_FORBIDDEN = 'this key may not read credentials; use one with credentials:manage';
 const PACKS_FORBIDDEN = 'this key may not read packs; use one with packs:read';
 const CONNECTIONS_FORBIDDEN = 'this key may not read connections; use one with credentials:manage';

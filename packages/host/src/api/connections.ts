@@ -1,12 +1,12 @@
 /** Connections: the routes for keys, and the pages on which a person authorizes a connection. */
-import { type Api, type Idempotency, randomBytes } from '@gantry/http';
+import type { Api, Idempotency } from '@gantry/http';
 import { connectionsWire, OpenwopError, oauthClientsWire } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ProblemFound } from '../oauth/authorizing.ts';
 import { AUTHORIZE, type OAuth } from '../oauth/oauth.ts';
 import { connectedPage, consentPage, failedPage, goingPage, problemPage } from '../oauth/pages.ts';
-import { PAGE_HEADERS } from '../page.ts';
+import { PAGE_HEADERS, refuseOtherSites } from '../page.ts';
 import { changed, IfMatch, matchingOf, resourceRoutes } from './resources.ts';
 
 const CONNECTIONS = '/v1/host/gantry/connections';
@@ -57,7 +57,6 @@ export function connectionRoutes(app: Api, oauth: OAuth, idempotency: Idempotenc
 }
 
 const COOKIE_SECONDS = 600;
-const COOKIE_BYTES = 24;
 
 const cookieName = (id: string): string => `gantry-authorize-${id}`;
 
@@ -82,19 +81,15 @@ function pageRoutes(app: Api, { authorizing, connections, urlOf }: OAuth): void 
     answered(reply, async () => {
       const asked = await authorizing.asked(request.params.link);
       if ('problem' in asked) return asked;
-      const kept = cookieIn(request, asked.id);
-      setCookie(
-        reply,
-        asked.id,
-        kept ?? Buffer.from(randomBytes(COOKIE_BYTES)).toString('base64url'),
-        COOKIE_SECONDS,
-      );
+      const cookie = authorizing.cookieFor(asked.id, cookieIn(request, asked.id));
+      setCookie(reply, asked.id, cookie, COOKIE_SECONDS);
       return consentPage(asked.view);
     }),
   );
 
   app.post(`${AUTHORIZE}/:link`, { schema: CONSENT }, (request, reply) =>
     answered(reply, async () => {
+      refuseOtherSites(request);
       const gone = await authorizing.consented(request.params.link, (id) => cookieIn(request, id));
       return 'problem' in gone ? gone : goingPage(gone.displayName, gone.url);
     }),

@@ -229,8 +229,8 @@ test('a browser gets a page without script, which looking at does not answer', a
   assert.equal(await api.statusOf(runId), 'waiting-approval');
   assert.equal((await api.bare('GET', url)).json().data.title, 'Spend <b>much</b>?');
 
-  const elsewhere = await api.submit(url, { action: 'accept' }, { 'sec-fetch-site': 'cross-site' });
-  assert.equal(elsewhere.statusCode, 403);
+  for (const foreign of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }])
+    assert.equal((await api.submit(url, { action: 'accept' }, foreign)).statusCode, 403);
   const own = { 'sec-fetch-site': 'same-origin' };
   const counted = await api.submit(url, { action: 'accept', text: 'fine' }, own);
   assert.deepEqual([counted.statusCode, /1 of 2 approvals/.test(counted.body)], [200, true], counted.body);

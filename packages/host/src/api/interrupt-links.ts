@@ -28,7 +28,7 @@ import { answerIn } from '../interrupts/answer-form.ts';
 import { answeredPage, askedPage, refusedPage } from '../interrupts/answer-page.ts';
 import { linkHolder, linkOf, linkRefusal, nameProblem } from '../interrupts/approval-links.ts';
 import type { InterruptTokens, TokenClaims } from '../interrupts/interrupt-token.ts';
-import { PAGE_HEADERS } from '../page.ts';
+import { PAGE_HEADERS, refuseOtherSites } from '../page.ts';
 import type { ApiDeps } from './context.ts';
 import {
   AnswerBody,
@@ -205,18 +205,12 @@ async function askedAt(
   return askedPage({ view: view(run, claims.nodeId, interrupt), claims, ...more });
 }
 
-/**
- * The URL is the only credential, and no other page knows it. If the browser sends the origin of the form, it
- * is checked anyway.
- */
 async function answeredByForm(
   deps: ApiDeps,
   request: FastifyRequest,
   token: string,
 ): Promise<string | Refused> {
-  const from = request.headers['sec-fetch-site'];
-  if (from !== undefined && from !== 'same-origin' && from !== 'none')
-    throw new OpenwopError('forbidden', { message: 'Answer on the page that the link opens.' });
+  refuseOtherSites(request);
   const claims = await resolving(deps.services.interruptTokens, token);
   const holder = holderOf(claims, null);
   setCaller(request, holder.caller);

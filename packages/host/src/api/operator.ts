@@ -1,14 +1,13 @@
 /** Routes for the operator of the host. */
+import { type Api, type Caller, callerOf, HOST_ADMIN, readPayload } from '@gantry/http';
 import {
-  type Api,
-  type Caller,
-  callerOf,
-  DEFAULT_TENANT,
-  HOST_ADMIN,
-  liveTenant,
-  readPayload,
-} from '@gantry/http';
-import { BackendHealth, OpenwopError, RekeyRequest, RekeyStep, SandboxHealth } from '@gantry/protocol';
+  BackendHealth,
+  HOST_READ,
+  OpenwopError,
+  RekeyRequest,
+  RekeyStep,
+  SandboxHealth,
+} from '@gantry/protocol';
 import Type from 'typebox';
 import type { Sandboxes } from '../packs/sandboxes.ts';
 import type { Rekey } from '../rekey.ts';
@@ -29,21 +28,23 @@ const METRICS = {
 
 export function surfaceRoutes(app: Api, { health, metrics }: Pick<Surfaces, 'health' | 'metrics'>): void {
   app.get('/v1/host/gantry/metrics', { schema: METRICS }, async (request, reply) => {
-    if (!isOperator(callerOf(request))) throw new OpenwopError('forbidden', { message: NOT_YOURS });
+    if (!readsHost(callerOf(request))) throw new OpenwopError('forbidden', { message: NOT_YOURS });
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics());
   });
   app.get('/v1/host/gantry/surfaces', { schema: HEALTH }, async (request, reply) => {
     const backends = await health();
-    const told = isOperator(callerOf(request)) ? backends : backends.map(withoutReason);
+    const told = readsHost(callerOf(request)) ? backends : backends.map(withoutReason);
     return readPayload(request, reply, JSON.stringify({ backends: told }));
   });
 }
 
-/** Both show data of all tenants and addresses of servers, so only the operator may read them. */
-const isOperator = ({ tenant, scopes }: Caller): boolean =>
-  scopes.has(HOST_ADMIN) || liveTenant(tenant) === DEFAULT_TENANT;
+/** The operator is whoever has an admin key. */
+const isOperator = ({ scopes }: Caller): boolean => scopes.has(HOST_ADMIN);
 
-const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${DEFAULT_TENANT}", or the admin key.`;
+/** For data of all tenants and addresses of servers. */
+const readsHost = (caller: Caller): boolean => isOperator(caller) || caller.scopes.has(HOST_READ);
+
+const NOT_YOURS = `Metrics are of all tenants. Ask with the admin key, or one to which it gave the scope ${HOST_READ}.`;
 
 function withoutReason({ capability, backend, state }: BackendHealth): BackendHealth {
   if (state === 'up') return { capability, backend, state };
@@ -57,7 +58,7 @@ const SANDBOX = {
 
 export function sandboxRoutes(app: Api, sandboxes: Pick<Sandboxes, 'health'>): void {
   app.get('/v1/host/gantry/sandbox', { schema: SANDBOX }, async (request) => {
-    if (!isOperator(callerOf(request)))
+    if (!readsHost(callerOf(request)))
       throw new OpenwopError('forbidden', { message: 'Only the operator of this host may see its sandbox.' });
     return sandboxes.health();
   });
@@ -71,7 +72,7 @@ const REKEY = {
 
 export function rekeyRoutes(app: Api, rekey: Pick<Rekey, 'step'>): void {
   app.post('/v1/host/gantry/rekey', { schema: REKEY }, async (request) => {
-    if (!callerOf(request).scopes.has(HOST_ADMIN))
+    if (!isOperator(callerOf(request)))
       throw new OpenwopError('forbidden', {
         message: 'The root key is of all tenants. Ask with the admin key.',
       });

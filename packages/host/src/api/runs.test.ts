@@ -56,6 +56,8 @@ test('a create that cannot be is refused for the right reason', async () => {
   await refused({ tenantId: 'other' }, 403, 'run_forbidden');
   await refused({ residency: 'eu' }, 422, 'residency_unavailable');
   await refused({ mode: 'eval', evalSuiteRef: 'x', agentId: 'y' }, 501, 'capability_not_provided');
+  await refused({ evalSuiteRef: 'x' }, 501, 'capability_not_provided');
+  await refused({ agentId: 'y' }, 501, 'capability_not_provided');
   await refused({ configurable: { recursionLimit: 0 } }, 400, 'validation_error');
   await refused({ callbackUrl: 'not a url' }, 400, 'validation_error');
   assertError(await api.post('/v1/runs', { mode: 'eval' }), 501, 'capability_not_provided');

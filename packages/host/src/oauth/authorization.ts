@@ -3,11 +3,12 @@
  *
  * A1  The link, and the state that the provider sends back, are sealed names of the record: neither can be
  *     forged or used in place of the other.
- * A2  The callback must come from the browser that consented: the record holds the hash of its cookie.
+ * A2  The callback must come from the browser that consented: the record holds the hash of its cookie, which only
+ *     the page of the link sets.
  * A3  Used once: the record is deleted before the code is exchanged. If the process dies in between, nothing
  *     remains and the person starts again.
  */
-import { hash } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { CONNECTION_LIMITS } from '@gantry/protocol';
 import type { Change, RecordKind, Secret, Stored } from '@gantry/resources';
 import type { MasterKey } from '../master-key.ts';
@@ -55,6 +56,17 @@ export type Problem =
   | 'unknown'
   /** A2. */
   | 'other-browser';
+
+/** Signed, so that nobody else can put a cookie of their own choice into the browser of a person who consents. */
+export const newCookie = (masterKey: Pick<MasterKey, 'hmac'>, id: string, nonce: string): string =>
+  `${nonce}.${masterKey.hmac('oauth-browser')(`${id}\0${nonce}`).toString('base64url')}`;
+
+export function isOwnCookie(masterKey: Pick<MasterKey, 'hmac'>, id: string, cookie: string): boolean {
+  const [nonce = ''] = cookie.split('.', 1);
+  const own = Buffer.from(newCookie(masterKey, id, nonce));
+  const given = Buffer.from(cookie);
+  return own.length === given.length && timingSafeEqual(own, given);
+}
 
 export const browserOf = (cookie: string): string => hash('sha256', cookie, 'hex');
 

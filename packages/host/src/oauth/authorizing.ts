@@ -11,7 +11,9 @@ import {
   claim,
   consent,
   current,
+  isOwnCookie,
   nameIn,
+  newCookie,
   type Problem,
   sealedName,
 } from './authorization.ts';
@@ -19,6 +21,7 @@ import type { ConsentView } from './pages.ts';
 import { labelledScopes, type Providers } from './provider.ts';
 
 const VERIFIER_BYTES = 32;
+const COOKIE_BYTES = 24;
 
 export interface AuthorizingOptions extends Pick<Parts, 'changes' | 'masterKey' | 'randomBytes'> {
   readonly providers: Providers;
@@ -75,6 +78,14 @@ export class Authorizing {
     };
   }
 
+  /** The cookie of the browser that opens the page of a link: the one that it has, if this host made it. */
+  cookieFor(id: string, kept: string | undefined): string {
+    const { masterKey, randomBytes } = this.#options;
+    return kept !== undefined && isOwnCookie(masterKey, id, kept)
+      ? kept
+      : newCookie(masterKey, id, Buffer.from(randomBytes(COOKIE_BYTES)).toString('base64url'));
+  }
+
   /** The URL that the browser opens next. */
   async consented(
     link: string,
@@ -83,7 +94,8 @@ export class Authorizing {
     const { masterKey, providers } = this.#options;
     const found = await this.#inChange(link, 'link', async (change, id) => {
       const cookie = cookieOf(id);
-      return cookie === undefined ? 'other-browser' : consent(change, id, cookie);
+      const isOwn = cookie !== undefined && isOwnCookie(masterKey, id, cookie);
+      return isOwn ? consent(change, id, cookie) : 'other-browser';
     });
     if ('problem' in found) return found;
     const { oauth } = await providers.resolve(found.tenant, found.record.provider);

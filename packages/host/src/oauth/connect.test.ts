@@ -14,6 +14,7 @@ import {
   hrefIn,
   type OAuthTest,
   oauthTest,
+  PUBLIC_URL,
   redirectUri,
 } from './testing/oauth-test.ts';
 import { CLIENT } from './testing/provider-server.ts';
@@ -86,6 +87,35 @@ test('a second click goes on to the same address, another browser does not', asy
   await api.page(authorizeUrl, other);
   assert.match((await api.page(authorizeUrl, other, 'POST')).body, /not the browser/);
   assert.equal((await api.page(authorizeUrl, new Browser(), 'POST')).status, 400);
+});
+
+test('a consent counts only from the page of the link, with the cookie that it set', async () => {
+  const api = await open();
+  const { authorizeUrl = '' } = await api.connect();
+  const browser = new Browser();
+  const { body, headers: shown } = await api.page(authorizeUrl, browser);
+  assert.match(body, /Go on only if you asked/);
+  const [name = ''] = String(shown['set-cookie']).split('=', 1);
+  const url = authorizeUrl.replace(PUBLIC_URL, '');
+  const submit = (headers: Record<string, string>) =>
+    api.host.app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    });
+  for (const foreign of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
+    const refused = await submit({ ...browser.headers(PUBLIC_URL), ...foreign });
+    assert.equal(refused.statusCode, 403);
+    assert.match(refused.body, /Answer on the page that the link opens/);
+  }
+  for (const cookie of ['chosen', 'chosen.', `${'a'.repeat(32)}.${'b'.repeat(43)}`]) {
+    const planted = { cookie: `${name}=${cookie}` };
+    assert.match((await submit(planted)).body, /not the browser/);
+    const replaced = await api.host.app.inject({ method: 'GET', url, headers: planted });
+    assert.ok(!String(replaced.headers['set-cookie']).includes(`=${cookie};`));
+  }
+  const own = { ...browser.headers(PUBLIC_URL), 'sec-fetch-site': 'same-origin' };
+  assert.match((await submit(own)).body, /Continue to Acme/);
 });
 
 test('a callback counts once, in the browser that consented, and for its provider alone', async () => {

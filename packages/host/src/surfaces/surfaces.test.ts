@@ -225,6 +225,15 @@ test('a tenant of the host hears nothing of its servers and its other tenants', 
   const settings = { backends: { kv: 'postgres://no-such-host.invalid:1/x' } };
   const api = await packTest(t, { settings });
   const wanted = { name: 'theirs', tenant: 'acme', scopes: ['audit:read'] };
+  const headersOf = async (body: object) => ({
+    authorization: `Bearer ${(await api.post('/v1/host/gantry/keys', { ...wanted, ...body })).json().key}`,
+  });
+  const ours = await headersOf({ tenant: 'default' });
+  const readers = await headersOf({ scopes: ['audit:read', 'host:read'] });
+  for (const url of ['/v1/host/gantry/metrics', '/v1/host/gantry/sandbox']) {
+    assertError(await api.get(url, ours), 403, 'forbidden');
+    assert.equal((await api.get(url, readers)).statusCode, 200);
+  }
   const made = await api.post('/v1/host/gantry/keys', wanted);
   const theirs = { authorization: `Bearer ${made.json().key}` };
   assertError(await api.get('/v1/host/gantry/metrics', theirs), 403, 'forbidden');
