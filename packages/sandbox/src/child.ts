@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type FrameEvents, FrameReader } from './frame-reader.ts';
 import { type Command, LAUNCH_ENVIRONMENT } from './isolation/launch.ts';
-import { giveWay, innermost, killTree, memoryOf } from './isolation/process-tree.ts';
+import { giveWay, innermost, isKill, killTree, memoryOf } from './isolation/process-tree.ts';
 import { encode, sizeOf } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
@@ -19,7 +19,7 @@ export type ChildEnd =
   | { readonly kind: 'killed' }
   | { readonly kind: 'bad-frame'; readonly reason: string }
   | { readonly kind: 'heap-exhausted' }
-  | { readonly kind: 'exited'; readonly reason: string };
+  | { readonly kind: 'exited'; readonly reason: string; readonly wasKilled?: boolean };
 
 export interface ChildEvents extends Pick<FrameEvents, 'message'> {
   end(end: ChildEnd): void;
@@ -179,7 +179,8 @@ export class Child {
   #exit(code: number | null, signal: string | null): ChildEnd {
     if (HEAP_EXHAUSTED.test(this.#stderr)) return { kind: 'heap-exhausted' };
     const lastWords = this.#stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
-    return { kind: 'exited', reason: `${signal ?? `exit code ${code}`}${lastWords && `: ${lastWords}`}` };
+    const reason = `${signal ?? `exit code ${code}`}${lastWords && `: ${lastWords}`}`;
+    return { kind: 'exited', reason, wasKilled: isKill(code, signal) };
   }
 
   #close(end: ChildEnd): void {

@@ -7,8 +7,9 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { chooseIsolation, choosePython } from './isolation/choose.ts';
+import { chooseIsolation } from './isolation/choose.ts';
 import { INSIDE, LAUNCH_ENVIRONMENT, type Launcher } from './isolation/launch.ts';
+import { choosePython } from './isolation/python.ts';
 import { KINDS, lacks } from './testing/isolations.ts';
 import { invocationOf, nodePack, packOf, scratchFolder, startSandbox } from './testing/sandbox.ts';
 
@@ -92,7 +93,7 @@ for (const kind of KINDS)
     const said = await report(isolation, INSIDE.node, ['-e', NODE_SCRIPT.replace('PORT', port)]);
     assert.deepEqual(said, CONFINED);
     const python = await choosePython(isolation);
-    if (python.kind === 'missing') return t.diagnostic(python.reason);
+    if (python.kind !== 'found') return t.diagnostic(JSON.stringify(python));
     const script = ['-I', '-S', '-c', PYTHON_SCRIPT.replace('PORT', port)];
     const pythonSaid = await report(python.launcher, INSIDE.python, script);
     assert.deepEqual(pythonSaid, { ...CONFINED, native: false, installed: [] });

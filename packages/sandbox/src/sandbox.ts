@@ -14,15 +14,9 @@ import type {
   NodeResult,
   PackCode,
 } from './invocation.ts';
-import {
-  chooseIsolation,
-  choosePython,
-  FILTER_HINT,
-  type Isolation,
-  type IsolationChoice,
-  type PythonFound,
-} from './isolation/choose.ts';
+import { chooseIsolation, FILTER_HINT, type Isolation, type IsolationChoice } from './isolation/choose.ts';
 import type { Launcher } from './isolation/launch.ts';
+import { choosePython, type PythonFound } from './isolation/python.ts';
 import type { UidRange } from './isolation/uids.ts';
 import { Job, type JobEnd, Usage } from './job.ts';
 import { PackProcess } from './pack-process.ts';
@@ -77,7 +71,10 @@ export interface Sandbox {
   inspect(code: PackCode, grants?: readonly string[]): Promise<Inspection>;
   /** Rejects only when its signal is aborted or the sandbox stops. Failures of the pack are results. */
   invoke(invocation: Invocation): Promise<InvocationOutcome>;
-  /** The version of Python for packs, or `undefined` if there is none. Looked up on the first call. */
+  /**
+   * The version of Python for packs, or `undefined` if there is none. Looked up on the first call. Rejects with a
+   * retriable `SandboxUnavailable` if that was not possible.
+   */
   pythonVersion(): Promise<string | undefined>;
   report(): Promise<SandboxReport>;
   stats(): SandboxStats;
@@ -135,6 +132,7 @@ class PackSandbox implements Sandbox {
 
   async pythonVersion(): Promise<string | undefined> {
     const python = await this.#findPython();
+    if (python.kind === 'unknown') throw python.error;
     return python.kind === 'found' ? python.version : undefined;
   }
 
@@ -144,7 +142,10 @@ class PackSandbox implements Sandbox {
     return {
       isolation,
       filter: isFiltered ? { kind: 'applied' } : { kind: 'missing', next: FILTER_HINT },
-      python: found.kind === 'found' ? { kind: 'found', version: found.version } : found,
+      python:
+        found.kind === 'found'
+          ? { kind: 'found', version: found.version }
+          : { kind: 'missing', reason: found.kind === 'unknown' ? found.error.problem : found.reason },
     };
   }
 
@@ -183,12 +184,15 @@ class PackSandbox implements Sandbox {
     if (code.language !== 'python') return this.#isolation;
     const python = await this.#findPython();
     if (python.kind === 'found') return python.launcher;
+    if (python.kind === 'unknown')
+      return { ...nodeError('sandbox_unavailable', python.error.message), retryable: true };
     const message = `${code.name}@${code.version} needs Python, which this host does not support; see its log.`;
     return nodeError('unsupported_runtime', message);
   }
 
   #findPython(): Promise<PythonFound> {
     this.#python ??= choosePython(this.#isolation, this.#options.allowUnfilteredPython).then((python) => {
+      if (python.kind === 'unknown') this.#python = undefined;
       if (python.kind === 'missing') this.#options.log('info', `No Python packs: ${python.reason}.`);
       return python;
     });

@@ -26,15 +26,18 @@ export class Sandboxes {
     this.#options = options;
   }
 
-  /** A folder of the operator may run without an OS sandbox if there is none; other packs may not. */
+  /**
+   * A folder of the operator may run without an OS sandbox if there is none; other packs may not. If that is not
+   * known, since tests were killed, the error is retriable.
+   */
   async for(source: 'archive' | 'folder'): Promise<Sandbox> {
     const { sandbox: isolation } = this.#options.settings;
     try {
       return await this.#get(isolation);
     } catch (error) {
-      if (!(error instanceof SandboxUnavailable)) throw error;
-      if (source === 'folder') return this.#get('permission-only');
-      throw new OpenwopError('sandbox_unavailable', { message: error.message });
+      if (error instanceof SandboxUnavailable && !error.retriable && source === 'folder')
+        return this.#get('permission-only');
+      throw unavailable(error);
     }
   }
 
@@ -43,14 +46,18 @@ export class Sandboxes {
     try {
       return (await this.for('archive')).stats().isolation === 'permission-only' ? 'permission-only' : 'os';
     } catch (error) {
-      if (error instanceof OpenwopError) return 'none';
+      if (error instanceof OpenwopError && !error.retriable) return 'none';
       throw error;
     }
   }
 
   /** The Python version for packs; undefined without Python or without an OS sandbox. */
   async python(): Promise<string | undefined> {
-    return (await this.isolation()) === 'os' ? (await this.for('archive')).pythonVersion() : undefined;
+    if ((await this.isolation()) !== 'os') return undefined;
+    const sandbox = await this.for('archive');
+    return sandbox.pythonVersion().catch((error: unknown) => {
+      throw unavailable(error);
+    });
   }
 
   /** The isolation of packs from archives on this machine, and its problems. */
@@ -88,6 +95,12 @@ export class Sandboxes {
     made.catch(() => this.#made.delete(isolation));
     return made;
   }
+}
+
+function unavailable(error: unknown): unknown {
+  if (!(error instanceof SandboxUnavailable)) return error;
+  const { message, retriable } = error;
+  return new OpenwopError('sandbox_unavailable', { message, ...(retriable && { details: { retriable } }) });
 }
 
 const WITHOUT_WALL = {

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Child } from '../child.ts';
 import {
   isRoot,
   type Launcher,
@@ -8,82 +7,47 @@ import {
   NODE,
   nodeArguments,
   nodeView,
-  pythonView,
   RUNNER_FOLDER,
-  type View,
   type Wall,
 } from './launch.ts';
+import { type Failure, probe } from './probe.ts';
 import { seccompFilter } from './seccomp-filter.ts';
-import { findPythons, findTools } from './tools.ts';
+import { findTools, ToolKilled } from './tools.ts';
 import { DEFAULT_UIDS, type UidRange, Uids } from './uids.ts';
 import { bwrapWall, unshareWall } from './walls.ts';
-
-/** Long, since a child gets little CPU time on a busy machine. */
-const PROBE_MS = 30_000;
-const COMPLAINT_MAX = 500;
 
 /** How to make the filter available. */
 export const FILTER_HINT =
   'Install bubblewrap (bwrap), or a python3 with ctypes, or a util-linux whose setpriv has --seccomp-filter.';
 
+const UNABLE = {
+  problem: 'Packs cannot be isolated on this machine',
+  next:
+    'Install bubblewrap (bwrap), or allow unprivileged user namespaces so that unshare works, or, for packs that ' +
+    'you trust, set GANTRY_SANDBOX=permission-only.',
+};
+const UNKNOWN = {
+  problem:
+    'Whether packs can be isolated on this machine could not be determined, since the tests of it were killed',
+  next: 'Try again; if it fails again, check the free memory and the load of the machine.',
+};
+
 /** Pack code cannot be isolated on this machine; the message says what the operator can do. */
 export class SandboxUnavailable extends Error {
   readonly problem: string;
-  readonly next =
-    'Install bubblewrap (bwrap), or allow unprivileged user namespaces so that unshare works, or, for packs that ' +
-    'you trust, set GANTRY_SANDBOX=permission-only.';
+  readonly next: string;
+  /** Whether it may be available later: tests of it were killed or timed out. */
+  readonly retriable: boolean;
 
-  constructor(complaints: readonly string[]) {
+  constructor(complaints: readonly string[], retriable = false) {
     super();
-    this.problem = `Packs cannot be isolated on this machine (${complaints.join('; ')}).`;
-    this.message = `${this.problem} ${this.next}`;
+    const { problem, next } = retriable ? UNKNOWN : UNABLE;
+    this.problem = `${problem} (${complaints.join('; ')}).`;
+    this.next = next;
+    this.message = `${this.problem} ${next}`;
+    this.retriable = retriable;
     this.name = 'SandboxUnavailable';
   }
-}
-
-/** Private memory in addition to the limit of the pack, for growth that the pack does not cause. */
-const HEADROOM_BYTES = 64 * 1024 * 1024;
-
-const bounded = (launcher: Launcher, idleBytes: number): Launcher => ({
-  ...launcher,
-  command: ({ dataBytes = Number.NaN, ...launch }) =>
-    launcher.command({
-      ...launch,
-      ...(dataBytes >= 0 && { dataBytes: idleBytes + dataBytes + HEADROOM_BYTES }),
-    }),
-});
-
-/** By wall and program: a combination that worked in this process is not probed again for another sandbox. */
-const idleBytesOf = new Map<string, number>();
-
-/**
- * Starts a real child without a pack. When it answers, its whole runner is loaded, and its memory is measured.
- * Returns a launcher that limits the memory of its processes, or the reason why it does not work.
- */
-async function probe(wall: Wall, view: View): Promise<Launcher | string> {
-  const launcher = wall.launcherOf(view);
-  const key = JSON.stringify([wall.kind, wall.isFiltered, view.files]);
-  const known = idleBytesOf.get(key);
-  if (known !== undefined) return bounded(launcher, known);
-  const { promise, resolve } = Promise.withResolvers<Launcher | string>();
-  let idleBytes: number | undefined;
-  const child = new Child(launcher.command({ folder: RUNNER_FOLDER, flags: [] }), '', {
-    message() {
-      idleBytes = child.memory()?.data;
-      child.kill();
-    },
-    end(end) {
-      clearTimeout(timer);
-      const reason = end.kind === 'exited' ? end.reason : 'it did not start in time';
-      if (idleBytes !== undefined) {
-        idleBytesOf.set(key, idleBytes);
-        resolve(bounded(launcher, idleBytes));
-      } else resolve(`${launcher.kind}: ${reason.slice(0, COMPLAINT_MAX)}`);
-    },
-  });
-  const timer = setTimeout(() => child.kill(), PROBE_MS);
-  child.send({ type: 'ping', token: '' });
-  return promise;
 }
 
 /** Only Node's permission model: it prevents accidents, not attacks. Used only when the operator requests it. */
@@ -112,13 +76,13 @@ function candidates(wanted: IsolationChoice): readonly Build[] {
   return isRoot() ? [unshareWall, bwrapWall] : [bwrapWall, unshareWall];
 }
 
-async function tryOut(build: Build, materials: Materials): Promise<Isolation | string> {
+async function tryOut(build: Build, materials: Materials): Promise<Isolation | Failure> {
   try {
     const wall = build(materials);
     const probed = await probe(wall, nodeView());
-    return typeof probed === 'string' ? probed : { ...wall, ...probed };
+    return 'wasKilled' in probed ? probed : { ...wall, ...probed };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return { reason: error instanceof Error ? error.message : String(error), wasKilled: false };
   }
 }
 
@@ -147,42 +111,27 @@ export async function gatherMaterials(workDir: string, range: UidRange): Promise
   return { workDir, tools: await findTools(), filter: writeFilter(workDir), takeUid };
 }
 
-/** The first isolation that works and filters system calls, else the first that works. */
+/** The first isolation that works and filters system calls, else the first that works if no better one was killed. */
 export async function chooseIsolation(options: IsolationOptions): Promise<Isolation> {
   const { isolation: wanted, workDir, uids = DEFAULT_UIDS } = options;
   if (wanted === 'permission-only')
     return { ...PERMISSION_ONLY, isFiltered: false, launcherOf: () => PERMISSION_ONLY };
   if (process.platform !== 'linux') throw new SandboxUnavailable([`${process.platform} has neither`]);
   const materials = await gatherMaterials(workDir, uids).catch((error: Error) => {
-    throw new SandboxUnavailable([error.message]);
+    throw new SandboxUnavailable([error.message], error instanceof ToolKilled);
   });
-  const complaints: string[] = [];
+  const failures: Failure[] = [];
   let unfiltered: Isolation | undefined;
   for (const candidate of candidates(wanted)) {
     const found = await tryOut(candidate, materials);
-    if (typeof found === 'string') complaints.push(found);
+    if ('wasKilled' in found) failures.push(found);
     else if (found.isFiltered) return found;
     else unfiltered ??= found;
   }
-  if (unfiltered) return unfiltered;
-  throw new SandboxUnavailable(complaints);
-}
-
-export type PythonFound =
-  | { readonly kind: 'found'; readonly version: string; readonly launcher: Launcher }
-  | { readonly kind: 'missing'; readonly reason: string };
-
-/** A Python that was verified to start behind this wall. Its code counts as native, so it needs the filter. */
-export async function choosePython(isolation: Wall, mayBeUnfiltered = false): Promise<PythonFound> {
-  if (isolation.kind === 'permission-only')
-    return { kind: 'missing', reason: 'Python packs need an OS sandbox' };
-  if (!isolation.isFiltered && !mayBeUnfiltered)
-    return { kind: 'missing', reason: `Python packs need a filter for system calls. ${FILTER_HINT}` };
-  let reason = 'no python3 of version 3.10 or later was found';
-  for await (const python of findPythons()) {
-    const probed = await probe(isolation, pythonView(python));
-    if (typeof probed !== 'string') return { kind: 'found', version: python.version, launcher: probed };
-    reason = probed;
-  }
-  return { kind: 'missing', reason };
+  const isUnknown = failures.some(({ wasKilled }) => wasKilled);
+  if (unfiltered && !isUnknown) return unfiltered;
+  throw new SandboxUnavailable(
+    failures.map(({ reason }) => reason),
+    isUnknown,
+  );
 }

@@ -1,6 +1,7 @@
 /** Inspects and controls processes of this machine from outside, by pid. */
+
 import { readFileSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { constants, setPriority } from 'node:os';
 
 /** Packs run at a lower priority than the host. */
 const NICENESS = 5;
@@ -59,3 +60,9 @@ export function memoryOf(pid: number): { readonly resident: number; readonly dat
     return undefined;
   }
 }
+
+/** Sent from outside of a process. A shell and `bwrap` report the signal of their command as an exit code. */
+const KILLS = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
+
+export const isKill = (code: number | null, signal: string | null): boolean =>
+  KILLS.some((name) => signal === name || code === 128 + constants.signals[name]);

@@ -3,8 +3,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isObject } from '../result.ts';
 import { LAUNCH_ENVIRONMENT } from './launch.ts';
+import { isKill } from './process-tree.ts';
 
 const PROBE_MS = 10_000;
+const TRIES_MAX = 3;
 const PROBE_BYTES_MAX = 256 * 1024;
 const OLDEST_PYTHON = [3, 10] as const;
 
@@ -23,17 +25,24 @@ export interface Tools {
   readonly filteringPython: string | undefined;
 }
 
+/** A program was killed or timed out each time, so what it would have said is unknown. */
+export class ToolKilled extends Error {}
+
 /** The output of a program; empty if it cannot be run. */
 async function outputOf(
   file: string,
   args: readonly string[],
   env?: Record<string, string>,
 ): Promise<string> {
-  try {
-    const options = { timeout: PROBE_MS, maxBuffer: PROBE_BYTES_MAX, ...(env && { env }) };
-    return (await promisify(execFile)(file, args, options)).stdout;
-  } catch {
-    return '';
+  for (let tries = 1; ; tries++) {
+    try {
+      const options = { timeout: PROBE_MS, maxBuffer: PROBE_BYTES_MAX, ...(env && { env }) };
+      return (await promisify(execFile)(file, args, options)).stdout;
+    } catch (error) {
+      const { code, signal } = error as { readonly code?: unknown; readonly signal?: string | null };
+      if (!isKill(typeof code === 'number' ? code : null, signal ?? null)) return '';
+      if (tries === TRIES_MAX) throw new ToolKilled(`${file} was killed or timed out`);
+    }
   }
 }
 
@@ -110,6 +119,7 @@ export async function* findPythons(): AsyncGenerator<Python> {
   for (const name of ['python3', SYSTEM_PYTHON]) {
     const finding = foundPythons.get(name) ?? findPython(name);
     foundPythons.set(name, finding);
+    finding.catch(() => foundPythons.delete(name));
     const python = await finding;
     if (python && !seen.has(python.executable)) yield python;
     if (python) seen.add(python.executable);
@@ -141,4 +151,8 @@ async function find(): Promise<Tools> {
 
 let found: Promise<Tools> | undefined;
 
-export const findTools = (): Promise<Tools> => (found ??= find());
+export const findTools = (): Promise<Tools> =>
+  (found ??= find().catch((error: unknown) => {
+    found = undefined;
+    throw error;
+  }));
