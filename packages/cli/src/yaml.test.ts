@@ -27,7 +27,10 @@ test('a definition in YAML is checked by line, run, shown short and registered a
   await writeFile(file, FLOW.replace('expression:', 'expresion:'));
   const wrong = await gantry('workflows', 'check', file);
   assert.equal(wrong.code, 1, wrong.err);
-  assert.match(wrong.out, /report\.yaml:11:7: node ask \(\/nodes\/0\/config\/expresion\): .*"expression"/);
+  assert.match(
+    wrong.out,
+    /report\.yaml:11:7: error: node ask \(\/nodes\/0\/config\/expresion\): .*\. Did you mean expression\?\n/,
+  );
   await writeFile(file, `${FLOW}id: again\n`);
   const twice = await gantry('workflows', 'check', file);
   assert.equal(twice.code, 2);

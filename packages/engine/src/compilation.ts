@@ -1,18 +1,21 @@
 import {
+  didYouMean,
   type EdgeCondition,
+  given,
   type Json,
   type JsonObject,
-  meant,
   type WorkflowDefinition,
   type WorkflowNode,
   type WorkflowVariable,
 } from '@gantry/protocol';
 import type { ArtifactTypes } from './artifacts/node-artifact.ts';
+import { harvestedNames } from './children/mapping.ts';
 import type { Condition } from './condition.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import type { Path } from './expression-ast.ts';
 import { asJson } from './json.ts';
 import type { Sha256 } from './mask.ts';
+import { inputNames } from './node-inputs.ts';
 import { NODE_TYPES } from './nodes/index.ts';
 import type { NodeType } from './nodes/node-type.ts';
 import { type PackTypes, packNode } from './nodes/pack-node.ts';
@@ -20,34 +23,37 @@ import type { PlanChannel } from './plan.ts';
 import { checkRead } from './read-paths.ts';
 import { compileRegex, type Regex } from './regex.ts';
 import type { CompileSchema, SchemaCheck } from './schema.ts';
-import { EDGE_ROOTS } from './scope.ts';
+import { EDGE_ROOTS, PORT_ROOTS } from './scope.ts';
 
 export interface DefinitionIssue {
   /** JSON Pointer into the definition. */
   readonly path: string;
+  /** A sentence without its full stop. */
   readonly message: string;
+  /** What to do about it, as a sentence. */
+  readonly fix?: string;
   readonly code?: 'capability_required' | 'validation_error';
   readonly details?: JsonObject;
 }
 
-export type DefinitionWarning = Pick<DefinitionIssue, 'path' | 'message'>;
+export type DefinitionWarning = Pick<DefinitionIssue, 'path' | 'message' | 'fix'>;
 
-/** A definition that cannot run, with all of its issues. */
+/** A definition that cannot run, with all of its issues, and probable mistakes found with them. */
 export class DefinitionError extends Error {
   readonly issues: readonly DefinitionIssue[];
+  readonly warnings: readonly DefinitionWarning[];
 
-  constructor(issues: readonly DefinitionIssue[]) {
+  constructor(issues: readonly DefinitionIssue[], warnings: readonly DefinitionWarning[] = []) {
     super(issues.map((issue) => `${issue.path}: ${issue.message}`).join('\n'));
     this.name = 'DefinitionError';
     this.issues = issues;
+    this.warnings = warnings;
   }
 }
 
-/**
- * The maximum number of issues that suggest a node id: with thousands of issues and nodes the search would take
- * seconds.
- */
-const EXPLAINED_MAX = 100;
+/** The maximum number of suggested names: with thousands of problems and names the search would take seconds. */
+const SUGGESTIONS_MAX = 100;
+const WARNINGS_MAX = 200;
 
 const CONDITION_TYPES = ['equals', 'notEquals', 'contains', 'regex', 'truthy', 'falsy'];
 
@@ -74,7 +80,11 @@ export class Compilation {
   readonly channels = new Map<string, PlanChannel>();
   /** Probable mistakes of the author that do not prevent a run. */
   readonly warnings: DefinitionWarning[] = [];
+  readonly inputNames: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Declared variables, and those that mappings of children write. */
+  readonly writtenVariables: ReadonlySet<string>;
   readonly #issues: DefinitionIssue[] = [];
+  #suggestions = 0;
   readonly #expressions = new Map<string, Expression>();
   readonly #regexes = new Map<string, Regex>();
   #expressionChars = 0;
@@ -92,26 +102,37 @@ export class Compilation {
     this.sha256 = brought.sha256;
     this.variables = new Map(definition.variables.map((variable) => [variable.name, variable]));
     this.nodes = new Map(definition.nodes.map((node) => [node.id, node]));
+    this.inputNames = inputNames(definition);
+    this.writtenVariables = new Set([...this.variables.keys(), ...definition.nodes.flatMap(harvestedNames)]);
   }
 
-  issue(path: string, message: string, rest: Pick<DefinitionIssue, 'code' | 'details'> = {}): void {
+  issue(path: string, message: string, rest: Omit<DefinitionIssue, 'path' | 'message'> = {}): void {
     this.#issues.push({ path, message, ...rest });
+  }
+
+  /** What was probably meant, as a fix. */
+  suggestion(word: string, known: Iterable<string>): string | undefined {
+    const hint = this.#suggestions++ < SUGGESTIONS_MAX ? didYouMean(word, [...known]) : '';
+    return hint.trim() || undefined;
   }
 
   /** Whether there is such a node; reports an issue if not. */
   checkNodeId(path: string, nodeId: string): boolean {
     if (this.nodes.has(nodeId)) return true;
-    const slip = this.#issues.length < EXPLAINED_MAX ? meant(nodeId, [...this.nodes.keys()]) : '';
-    this.issue(path, `There is no node ${nodeId}${slip}`);
+    this.issue(
+      path,
+      `There is no node ${nodeId}`,
+      given({ fix: this.suggestion(nodeId, this.nodes.keys()) }),
+    );
     return false;
   }
 
-  warn(path: string, message: string): void {
-    this.warnings.push({ path, message });
+  warn(path: string, message: string, fix?: string): void {
+    if (this.warnings.length < WARNINGS_MAX) this.warnings.push({ path, message, ...given({ fix }) });
   }
 
   throwIfWrong(): void {
-    if (this.#issues.length > 0) throw new DefinitionError(this.#issues);
+    if (this.#issues.length > 0) throw new DefinitionError(this.#issues, this.warnings);
   }
 
   /** Types of packs never replace built-in types, unless the built-in type yields. */
@@ -129,11 +150,24 @@ export class Compilation {
     return;
   }
 
-  expression(path: string, text: Json | undefined, roots: readonly string[]): Expression | undefined {
+  /** `inputs` are the inputs of a node that evaluates the expression itself; by default those of the run. */
+  expression(
+    path: string,
+    text: Json | undefined,
+    roots: readonly string[],
+    inputs?: ReadonlySet<string>,
+  ): Expression | undefined {
     if (typeof text !== 'string' || text === '') {
       this.issue(path, 'An expression must be a string');
       return;
     }
+    const expression = this.#expressionOf(path, text, roots);
+    for (const id of expression?.nodeIds ?? []) this.checkNodeId(path, id);
+    for (const read of expression?.reads ?? []) checkRead(this, path, read, inputs);
+    return expression;
+  }
+
+  #expressionOf(path: string, text: string, roots: readonly string[]): Expression | undefined {
     const key = `${roots.length} ${text}`;
     const known = this.#expressions.get(key);
     if (known) return known;
@@ -148,18 +182,16 @@ export class Compilation {
     const expression = this.#attempt(path, () =>
       compileExpression(text, roots, (pattern) => this.#regex(pattern), this.channels),
     );
-    if (!expression) return;
-    for (const id of expression.nodeIds) this.checkNodeId(path, id);
-    for (const read of expression.reads) checkRead(this, path, read);
-    this.#expressions.set(key, expression);
+    if (expression) this.#expressions.set(key, expression);
     return expression;
   }
 
-  /** A condition of an edge, or of a node that evaluates its inputs (`roots` are the names its expression can use). */
-  condition(path: string, spec: EdgeCondition, roots: readonly string[] = EDGE_ROOTS): Condition | undefined {
+  /** A condition of an edge, or of a node that evaluates its `inputs`. */
+  condition(path: string, spec: EdgeCondition, inputs?: ReadonlySet<string>): Condition | undefined {
     const type = spec.type ?? (spec.expression === undefined ? 'truthy' : 'expression');
     if (type === 'expression') {
-      const expression = this.expression(`${path}/expression`, spec.expression, roots);
+      const roots = inputs ? PORT_ROOTS : EDGE_ROOTS;
+      const expression = this.expression(`${path}/expression`, spec.expression, roots, inputs);
       return expression && { type, expression };
     }
     if (!CONDITION_TYPES.includes(type)) {
@@ -171,6 +203,7 @@ export class Compilation {
       return;
     }
     const left: Path = spec.left.split('.');
+    if (inputs) checkRead(this, `${path}/left`, ['inputs', left[0]!], inputs);
     if (type === 'truthy' || type === 'falsy') return { type, path: left };
     if (type === 'regex') return this.#regexCondition(path, left, spec.right);
     if (spec.right === undefined) {

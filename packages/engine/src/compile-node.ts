@@ -1,18 +1,13 @@
-import {
-  didYouMean,
-  type EdgeCondition,
-  type Json,
-  type PortValue,
-  type WorkflowNode,
-} from '@gantry/protocol';
+import { type EdgeCondition, given, type Json, type PortValue, type WorkflowNode } from '@gantry/protocol';
 import { nodeArtifact } from './artifacts/node-artifact.ts';
 import type { Compilation, DefinitionIssue } from './compilation.ts';
 import type { Expression } from './expression.ts';
 import { asJson, isObject, isReservedName, own } from './json.ts';
+import { checkDecision, checkPackInputs } from './node-inputs.ts';
 import { checkMembers } from './nodes/config-members.ts';
 import type { Preparation } from './nodes/node-type.ts';
 import type { InputPort, PlanNode, RetryPolicy } from './plan.ts';
-import { checkOutput, noVariable } from './read-paths.ts';
+import { checkOutput, checkVariable, DECLARE, noVariable } from './read-paths.ts';
 import { PORT_ROOTS } from './scope.ts';
 
 const MS_MAX = 2 ** 31 - 1;
@@ -28,7 +23,9 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
   const sensitiveOutputs = new Set<string>();
   const channelReads = new Set<string>();
   const preparation = preparationOf(compilation, node, `${path}/config`, { sensitiveOutputs, channelReads });
-  if (!type.pack) checkMembers(preparation);
+  if (type.pack) checkPackInputs(compilation, node, path, type.pack);
+  else checkMembers(preparation);
+  checkDecision(compilation, node, path);
   const prepared = type.prepare(preparation);
   for (const [port, sensitive] of Object.entries(node.outputSensitivity ?? {})) {
     if (sensitive) sensitiveOutputs.add(port);
@@ -75,6 +72,7 @@ function preparationOf(
   { sensitiveOutputs, channelReads }: Findings,
 ): Preparation {
   const config = asJson(node.config);
+  const inputs = compilation.inputNames.get(node.id)!;
   return {
     node,
     config: isObject(config) ? config : {},
@@ -82,13 +80,16 @@ function preparationOf(
     variables: compilation.variables,
     issue: (key, message, requiredCapability) =>
       compilation.issue(key === '' ? path : `${path}/${key}`, message, lacking(node, requiredCapability)),
+    unknown: (key, message, word, known) =>
+      compilation.issue(`${path}/${key}`, message, given({ fix: compilation.suggestion(word, known) })),
+    checkVariable: (key, name, direction) => checkVariable(compilation, `${path}/${key}`, name, direction),
     expression: (key, text) => {
-      const expression = compilation.expression(`${path}/${key}`, text, PORT_ROOTS);
+      const expression = compilation.expression(`${path}/${key}`, text, PORT_ROOTS, inputs);
       noteReads(channelReads, expression);
       return expression;
     },
     condition: (spec) => {
-      const condition = compilation.condition(path, spec as EdgeCondition, PORT_ROOTS);
+      const condition = compilation.condition(path, spec as EdgeCondition, inputs);
       if (condition?.type === 'expression') noteReads(channelReads, condition.expression);
       return condition;
     },
@@ -128,8 +129,10 @@ function inputPort(
     }
     case 'variable': {
       const { variableName, optional = false } = port;
-      if (!compilation.variables.has(variableName))
-        compilation.issue(`${path}/variableName`, noVariable(variableName, compilation.variables));
+      if (!compilation.variables.has(variableName)) {
+        const fix = compilation.suggestion(variableName, compilation.variables.keys()) ?? DECLARE;
+        compilation.issue(`${path}/variableName`, noVariable(variableName), { fix });
+      }
       return { type: 'variable', name, variableName, optional };
     }
   }
@@ -149,7 +152,8 @@ function retryPolicy(compilation: Compilation, node: WorkflowNode, path: string)
     if (!SETTINGS.includes(name))
       compilation.warn(
         `${path}/${name}`,
-        `Unknown setting ${name} of a node (ignored).${didYouMean(name, SETTINGS)}`,
+        `Unknown setting ${name} of a node (ignored)`,
+        compilation.suggestion(name, SETTINGS),
       );
   const numberOf = (key: string, range: Range, fallback: number): number => {
     const value: Json | undefined = isObject(settings) ? own(settings, key) : undefined;

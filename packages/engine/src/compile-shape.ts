@@ -1,9 +1,10 @@
-import { meant } from '@gantry/protocol';
+import { given } from '@gantry/protocol';
 import { checkAgentPins } from './agent-pin.ts';
 import { wantsChecksum } from './children/attestation.ts';
 import type { Compilation } from './compilation.ts';
 import { hasType } from './inputs.ts';
 import { asJson, isReservedName } from './json.ts';
+import { checkEntries } from './node-inputs.ts';
 import { NODE_TYPES } from './nodes/index.ts';
 
 const NODES_MAX = 2_000;
@@ -24,6 +25,7 @@ export function checkShape(compilation: Compilation, canHash: boolean): void {
   checkTypes(compilation);
   checkEdges(compilation);
   checkVariables(compilation);
+  checkEntries(compilation);
   checkConstructs(compilation);
   checkAgentPins(compilation);
   if (definition.metadata.complianceConfig?.maskingMode === 'hash' && !canHash)
@@ -47,15 +49,12 @@ function checkNames(compilation: Compilation, list: string, key: string, names: 
 function checkTypes(compilation: Compilation): void {
   compilation.definition.nodes.forEach(({ id, typeId }, position) => {
     if (compilation.typeOf(typeId)) return;
-    const slip = meant(typeId, [...NODE_TYPES.keys()]);
-    compilation.issue(
-      `/nodes/${position}/typeId`,
-      `This host does not offer nodes of type ${typeId}${slip}`,
-      {
-        code: 'capability_required',
-        details: { requiredCapability: typeId, offendingTypeId: typeId, nodeId: id },
-      },
-    );
+    const fix = compilation.suggestion(typeId, NODE_TYPES.keys());
+    compilation.issue(`/nodes/${position}/typeId`, `This host does not offer nodes of type ${typeId}`, {
+      code: 'capability_required',
+      ...given({ fix }),
+      details: { requiredCapability: typeId, offendingTypeId: typeId, nodeId: id },
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import { type Json, type JsonObject, meant, type RunError } from '@gantry/protocol';
 import { hasType } from './inputs.ts';
 import { own } from './json.ts';
 import type { Plan, PlanNode } from './plan.ts';
@@ -13,7 +13,11 @@ export function refusalOf(plan: Plan, variables: VariableWrites): RunError | und
     if (plan.channels.has(name))
       return { code: 'validation_error', message: `${name} is a channel, and is not written as a variable.` };
     const variable = plan.variables.get(name);
-    if (!variable) return { code: 'unknown_variable', message: `${noVariable(name, plan.variables)}.` };
+    if (!variable)
+      return {
+        code: 'unknown_variable',
+        message: `${noVariable(name)}${meant(name, [...plan.variables.keys()])}.`,
+      };
     const value = variables[name]!;
     if (value !== null && !hasType(value, variable.type))
       return {

@@ -16,12 +16,29 @@ export const WorkflowSummary = Type.Object({
 });
 export type WorkflowSummary = Static<typeof WorkflowSummary>;
 
+/** A problem of a definition. With errors it can never run; a warning is a probable mistake. */
+export const WorkflowIssue = Type.Object({
+  /** JSON pointer; it can lead to a member that is missing. */
+  path: Type.String(),
+  nodeId: optional(Type.String()),
+  edgeId: optional(Type.String()),
+  severity: Type.Enum(['error', 'warning']),
+  message: Type.String(),
+  /** What to do about it. */
+  fix: optional(Type.String()),
+});
+export type WorkflowIssue = Static<typeof WorkflowIssue>;
+
 /** Not current if a higher version is. */
-export const RegisteredWorkflow = Type.Object({ ...WorkflowSummary.properties, current: Type.Boolean() });
+export const RegisteredWorkflow = Type.Object({
+  ...WorkflowSummary.properties,
+  current: Type.Boolean(),
+  warnings: Type.Array(WorkflowIssue),
+});
 export type RegisteredWorkflow = Static<typeof RegisteredWorkflow>;
 
-const Issue = Type.Object({ path: Type.String(), nodeId: optional(Type.String()), message: Type.String() });
-export const WorkflowCheck = Type.Object({ valid: Type.Boolean(), issues: Type.Array(Issue) });
+/** Valid if there are no errors. */
+export const WorkflowCheck = Type.Object({ valid: Type.Boolean(), issues: Type.Array(WorkflowIssue) });
 export type WorkflowCheck = Static<typeof WorkflowCheck>;
 
 /** A chain of an installed pack, or chains in the request; the root may compose its siblings. */

@@ -119,24 +119,28 @@ async function writeNew(call: Call, id: string): Promise<void> {
 async function checkFile(call: Call, file: string): Promise<number | undefined> {
   const { value, positionOf } = await readFileSource(path.resolve(call.io.cwd, file));
   const found = await call.client.workflows.check(value);
-  const lines = found.issues.map(({ path: at, nodeId, message }) => {
-    const where = nodeId === undefined ? at || '/' : `node ${nodeId} (${at})`;
+  const lines = found.issues.map(({ path: at, nodeId, edgeId, severity, message, fix = '' }) => {
+    const part = nodeId === undefined ? edgeId && `edge ${edgeId}` : `node ${nodeId}`;
+    const where = part ? `${part} (${at})` : at || '/';
     const { line, column } = positionOf(at);
-    return `${file}:${line}:${column}: ${printable(`${where}: ${message}`)}\n`;
+    const words = printable(`${severity}: ${where}: ${message.replace(/\.$/, '')}. ${fix}`.trimEnd());
+    return `${file}:${line}:${column}: ${words}\n`;
   });
-  print(call, found, found.valid ? `${file} is valid.\n` : lines.join(''));
-  return found.valid ? undefined : EXIT.failed;
+  const isFine = found.valid && !(call.args.flag('strict') && found.issues.length > 0);
+  print(call, found, lines.join('') + (found.valid ? `${file} is valid.\n` : ''));
+  return isFine ? undefined : EXIT.failed;
 }
 
 export const workflows = actionCommand({
   name: 'workflows',
   summary: 'write, check, register, list and delete workflows',
   usage:
-    'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id> | delete <id>] [--replace] [--format F] [--json]',
+    'workflows [ls | new <id> | check <file> | register <file> | show <id> | versions <id> | delete <id>] [--replace] [--format F] [--strict] [--json]',
   details: 'A file is JSON, or YAML if its name ends in .yaml or .yml.',
   options: {
     json: flag('print JSON'),
     format: option('F', 'json (default) or yaml, of a definition', { of: ['new', 'show'] }),
+    strict: flag('exit with 1 for warnings too', { of: ['check'] }),
     replace: flag('replace a registered version, or a higher one', { of: ['register'] }),
   },
   examples: [

@@ -47,7 +47,7 @@ export function nodeArtifact(
   if (!found && node.artifactType !== undefined)
     compilation.warn(
       `${path}/artifactType`,
-      `No installed pack registers the artifact type ${typeId}: its artifacts are stored unchecked.`,
+      `No installed pack registers the artifact type ${typeId}: its artifacts are stored unchecked`,
     );
   const check = found && compilation.schema(`${path}/artifactType`, found.schema);
   return {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import type { Json, JsonObject, RunError, WorkflowNode } from '@gantry/protocol';
 import { isObject, isReservedName, own } from '../json.ts';
 import type { Preparation } from '../nodes/node-type.ts';
 import type { Plan, PlanNode } from '../plan.ts';
@@ -26,7 +26,12 @@ export interface ChildTerms {
 const NAMES_MAX = 256;
 
 /** Reads a mapping of the node's config, and reports its issues. */
-export function nameMap(preparation: Preparation, key: string, value: Json | undefined): NameMap {
+export function nameMap(
+  preparation: Preparation,
+  key: string,
+  value: Json | undefined,
+  direction: keyof Mapping,
+): NameMap {
   if (value === undefined) return {};
   if (!isObject(value)) {
     preparation.issue(key, 'A mapping must be an object from names to names');
@@ -40,8 +45,16 @@ export function nameMap(preparation: Preparation, key: string, value: Json | und
       preparation.issue(`${key}/${name}`, 'The target of a mapping must be the name of a variable');
     else if (isReservedName(name) || isReservedName(from))
       preparation.issue(`${key}/${name}`, `${isReservedName(name) ? name : from} is a reserved name`);
+    else preparation.checkVariable(`${key}/${name}`, direction === 'inputs' ? from : name, direction);
   }
   return value as NameMap;
+}
+
+/** The variables of its workflow that the mappings of a node write, whether they are declared or not. */
+export function harvestedNames({ config }: WorkflowNode): string[] {
+  const { outputMapping, perWorkerOutputMappings } = config;
+  const maps = [outputMapping, ...Object.values(Object(perWorkerOutputMappings))];
+  return maps.flatMap((map) => (isObject(map) ? Object.keys(map) : []));
 }
 
 /** Inputs of a child, from the parent's current variables; `unset` lists names without a value. */

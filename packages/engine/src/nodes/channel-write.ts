@@ -7,6 +7,7 @@ import { failed, type NodeType, type Preparation, type Visit } from './node-type
 
 export const channelWrite: NodeType = {
   typeId: 'core.channelWrite',
+  outputs: [],
   prepare(preparation) {
     const { config, issue } = preparation;
     const name = config.channelName;

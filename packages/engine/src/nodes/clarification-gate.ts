@@ -5,6 +5,7 @@ import type { NodeType } from './node-type.ts';
 
 export const clarificationGate: NodeType = {
   typeId: 'core.clarificationGate',
+  outputs: ['answers', 'answeredBy'],
   prepare(preparation) {
     const { questions, contextType } = preparation.config;
     const data: JsonObject = given({ questions, contextType });

@@ -9,17 +9,17 @@ function issuesOf(typeId: string, config: object): string[] {
     return [];
   } catch (error) {
     assert.ok(error instanceof DefinitionError);
-    return error.issues.map(({ path, message }) => `${path} ${message}`);
+    return error.issues.map(({ path, message, fix = '' }) => `${path} ${message}. ${fix}`);
   }
 }
 
 describe('members of a config', () => {
   test('one that the type does not know is refused, with what was probably meant', () => {
     assert.deepEqual(issuesOf('core.approvalGate', { requiredAprovals: 2 }), [
-      '/nodes/0/config/requiredAprovals core.approvalGate has no setting requiredAprovals (did you mean "requiredApprovals"?)',
+      '/nodes/0/config/requiredAprovals core.approvalGate has no setting requiredAprovals. Did you mean requiredApprovals?',
     ]);
     assert.deepEqual(issuesOf('core.delay', { delayMs: 1, ['x'.repeat(10_000)]: 1 }), [
-      `/nodes/0/config/${'x'.repeat(64)} core.delay has no setting ${'x'.repeat(64)}`,
+      `/nodes/0/config/${'x'.repeat(64)} core.delay has no setting ${'x'.repeat(64)}. `,
     ]);
     assert.deepEqual(issuesOf('core.approvalGate', { requiredApprovals: 0 }), [
       '/nodes/0/config/requiredApprovals must be >= 1',

@@ -2,7 +2,7 @@
  * The members that the config of each core node type may have. Other members are refused: a typo such as
  * `requiredAprovals` would silently change the behaviour of a workflow.
  */
-import { meant, NAME_MAX } from '@gantry/protocol';
+import { NAME_MAX } from '@gantry/protocol';
 import type { Preparation } from './node-type.ts';
 
 const ASK = [
@@ -109,12 +109,12 @@ export const CONFIG_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Reports unknown members. Types that are not listed check their config themselves. */
-export function checkMembers({ node, config, issue }: Preparation): void {
+export function checkMembers({ node, config, unknown }: Preparation): void {
   const known = Object.hasOwn(CONFIG_MEMBERS, node.typeId) ? CONFIG_MEMBERS[node.typeId] : undefined;
   if (!known) return;
   for (const name of Object.keys(config)) {
     if (known.includes(name)) continue;
     const shown = name.slice(0, NAME_MAX);
-    issue(shown, `${node.typeId} has no setting ${shown}${meant(shown, known)}`);
+    unknown(shown, `${node.typeId} has no setting ${shown}`, shown, known);
   }
 }

@@ -10,6 +10,7 @@ const isDelay = (value: Json | undefined): value is number =>
 
 export const delay: NodeType = {
   typeId: 'core.delay',
+  outputs: [],
   prepare({ node, config, issue }) {
     const key = KEYS.find((name) => Object.hasOwn(config, name));
     if (key && !isDelay(config[key])) issue(key, `${key} ${RANGE}`);

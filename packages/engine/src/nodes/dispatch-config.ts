@@ -1,6 +1,6 @@
-import { type Json, meant } from '@gantry/protocol';
+import type { Json } from '@gantry/protocol';
 import { FAILURE_MODES, JOIN_MODES, type JoinPolicy } from '../children/join.ts';
-import { type ChildTerms, type NameMap, nameMap } from '../children/mapping.ts';
+import { type ChildTerms, type Mapping, type NameMap, nameMap } from '../children/mapping.ts';
 import { isObject, own } from '../json.ts';
 import type { Preparation } from './node-type.ts';
 import { settingsOf } from './settings.ts';
@@ -50,12 +50,11 @@ function fanOutOf(preparation: Preparation): Dispatch['fanOut'] {
 }
 
 function joinOf(preparation: Preparation, value: Json): JoinPolicy {
-  const { issue } = preparation;
+  const { issue, unknown } = preparation;
   if (!isObject(value)) issue('joinPolicy', 'A join policy must be an object');
   const policy = isObject(value) ? value : {};
   for (const key of Object.keys(policy))
-    if (!JOIN_KEYS.includes(key))
-      issue(`joinPolicy/${key}`, `There is no setting ${key}${meant(key, JOIN_KEYS)}`);
+    if (!JOIN_KEYS.includes(key)) unknown(`joinPolicy/${key}`, `There is no setting ${key}`, key, JOIN_KEYS);
   const { choice, whole } = settingsOf(preparation, policy, 'joinPolicy/');
   const mode = choice('mode', JOIN_MODES) ?? 'wait-all';
   if (mode === 'quorum' && policy.quorum === undefined)
@@ -66,10 +65,10 @@ function joinOf(preparation: Preparation, value: Json): JoinPolicy {
 
 function termsOf(preparation: Preparation): ChildTerms {
   const { config } = preparation;
-  const inputs = nameMap(preparation, 'inputMapping', config.inputMapping);
-  const outputs = nameMap(preparation, 'outputMapping', config.outputMapping);
-  const workerInputs = workerMaps(preparation, 'perWorkerInputMappings');
-  const workerOutputs = workerMaps(preparation, 'perWorkerOutputMappings');
+  const inputs = nameMap(preparation, 'inputMapping', config.inputMapping, 'inputs');
+  const outputs = nameMap(preparation, 'outputMapping', config.outputMapping, 'outputs');
+  const workerInputs = workerMaps(preparation, 'perWorkerInputMappings', 'inputs');
+  const workerOutputs = workerMaps(preparation, 'perWorkerOutputMappings', 'outputs');
   return {
     mappingOf: (workflowId) => ({
       inputs: workerInputs.get(workflowId) ?? inputs,
@@ -81,7 +80,7 @@ function termsOf(preparation: Preparation): ChildTerms {
 
 const WORKERS_MAX = 256;
 
-function workerMaps(preparation: Preparation, key: string): Map<string, NameMap> {
+function workerMaps(preparation: Preparation, key: string, direction: keyof Mapping): Map<string, NameMap> {
   const value = preparation.config[key] ?? {};
   if (!isObject(value) || Object.keys(value).length > WORKERS_MAX) {
     preparation.issue(key, `It can hold the mappings of at most ${WORKERS_MAX} workers, by workflow id`);
@@ -90,7 +89,7 @@ function workerMaps(preparation: Preparation, key: string): Map<string, NameMap>
   return new Map(
     Object.keys(value).map((worker) => [
       worker,
-      nameMap(preparation, `${key}/${worker}`, own(value, worker)),
+      nameMap(preparation, `${key}/${worker}`, own(value, worker), direction),
     ]),
   );
 }

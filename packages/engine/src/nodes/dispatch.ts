@@ -21,6 +21,7 @@ import { failed, type NodeType, type Result } from './node-type.ts';
 /** Executes the supervisor's latest decision. */
 export const dispatch: NodeType = {
   typeId: 'core.dispatch',
+  outputs: ['childRunId', 'childStatus', 'error', 'joinOutcome', 'children', 'output'],
   prepare: (preparation) => {
     const config = dispatchConfig(preparation);
     return {

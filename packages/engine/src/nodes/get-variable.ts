@@ -4,9 +4,10 @@ import { completed, failed, type NodeType } from './node-type.ts';
 
 export const getVariable: NodeType = {
   typeId: 'core.getVariable',
-  prepare({ config, variables, issue, markSensitive }) {
+  outputs: ['value'],
+  prepare({ config, variables, unknown, markSensitive }) {
     const name = String(config.name ?? '');
-    if (!variables.has(name)) issue('name', noVariable(name, variables));
+    if (!variables.has(name)) unknown('name', noVariable(name), name, variables.keys());
     if (variables.get(name)?.sensitive) markSensitive('value');
     return ({ run }) => {
       const value = own(run.variables, name);

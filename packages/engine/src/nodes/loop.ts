@@ -7,6 +7,7 @@ const isCount = (value: Json | undefined): value is number =>
 
 export const loop: NodeType = {
   typeId: 'core.loop',
+  outputs: ['index', 'count', 'done', 'item'],
   prepare(preparation) {
     const { config } = preparation;
     const { whole } = settingsOf(preparation);

@@ -4,6 +4,7 @@ import { completed, type NodeType } from './node-type.ts';
 
 export const merge: NodeType = {
   typeId: 'core.merge',
+  outputs: ['output'],
   prepare({ config, issue }) {
     const mode = config.mode ?? 'object';
     if (mode !== 'object' && mode !== 'array') issue('mode', 'mode must be "object" or "array"');

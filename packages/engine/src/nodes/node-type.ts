@@ -63,8 +63,8 @@ export interface NodeType {
   readonly artifactOutput?: string;
   /** Set by types that come from a pack. */
   readonly pack?: PackNodeType;
-  /** All of its outputs, if they are known. */
-  readonly outputs?: readonly string[];
+  /** The names of all its outputs, if they are known; it may repeat its inputs or the variables. */
+  readonly outputs?: readonly string[] | 'inputs' | 'variables';
   /** Checks a node's config once, when the definition is compiled, and returns how to run it. */
   readonly prepare: (preparation: Preparation) => Execute | Behaviour;
 }
@@ -78,6 +78,10 @@ export interface Preparation {
    * Reports a problem; `key` is the config key it is about. `requiredCapability` is a capability that the host lacks.
    */
   issue(key: string, message: string, requiredCapability?: string): void;
+  /** Reports a name that is not among the known ones, and suggests one. */
+  unknown(key: string, message: string, word: string, known: Iterable<string>): void;
+  /** Warns of a variable of a mapping that the workflow does not declare, and for `inputs` does not write either. */
+  checkVariable(key: string, name: string, direction: 'inputs' | 'outputs'): void;
   /** Compiles the expression under a config key. It can use `inputs` (the node's own), `variables`, `nodes`. */
   expression(key: string, text: Json): Expression | undefined;
   /** Compiles a condition over the node's inputs, written as on an edge. */

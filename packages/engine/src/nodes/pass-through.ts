@@ -8,13 +8,14 @@ import { completed, type Execute, type NodeType, type Preparation, type Visit } 
 
 const passInputs = () => (visit: Visit) => completed(visit.inputs);
 
-export const end: NodeType = { typeId: 'core.end', prepare: passInputs };
+export const end: NodeType = { typeId: 'core.end', outputs: 'inputs', prepare: passInputs };
 export const identity: NodeType = {
   typeId: 'core.identity',
+  outputs: 'inputs',
   prepare: (preparation) =>
     preparation.config.emitDuplicateMessageId === true ? emitDuplicateMessage(preparation) : passInputs(),
 };
-export const parallel: NodeType = { typeId: 'core.parallel', prepare: passInputs };
+export const parallel: NodeType = { typeId: 'core.parallel', outputs: 'inputs', prepare: passInputs };
 
 /** In conformance workflows: writes a message, then another one twice. The channel must contain two. */
 function emitDuplicateMessage({ definition, issue }: Preparation): Execute {

@@ -9,6 +9,7 @@ type ReadValue = (visit: Visit) => Json | undefined;
 
 export const setVariable: NodeType = {
   typeId: 'core.setVariable',
+  outputs: [],
   prepare(preparation) {
     const { config } = preparation;
     if (isObject(config.variables)) return writeAll(preparation, config.variables);
@@ -36,9 +37,10 @@ function writeAll(preparation: Preparation, variables: JsonObject): (visit: Visi
   return () => result;
 }
 
-function declared({ variables, issue }: Preparation, key: string, name: Json | undefined): string {
+function declared({ variables, issue, unknown }: Preparation, key: string, name: Json | undefined): string {
   if (typeof name === 'string' && variables.has(name)) return name;
-  issue(key, typeof name === 'string' ? noVariable(name, variables) : 'must name a variable of the workflow');
+  if (typeof name === 'string') unknown(key, noVariable(name), name, variables.keys());
+  else issue(key, 'must name a variable of the workflow');
   return '';
 }
 

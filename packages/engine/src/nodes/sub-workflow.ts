@@ -30,6 +30,7 @@ interface SubWorkflow {
 /** Runs another workflow as a child and waits for its end. */
 export const subWorkflow: NodeType = {
   typeId: 'core.subWorkflow',
+  outputs: ['childRunId', 'childStatus', 'error', 'attestation', 'merged'],
   prepare: (preparation) => {
     const config = configOf(preparation);
     const { workflowId, mapping, propagateCancellation } = config;
@@ -57,8 +58,8 @@ function configOf(preparation: Preparation): SubWorkflow {
     workflowId: String(workflowId),
     onChildFailure: choice('onChildFailure', ['fail-parent', 'absorb']) ?? 'fail-parent',
     mapping: {
-      inputs: nameMap(preparation, 'inputMapping', config.inputMapping),
-      outputs: nameMap(preparation, 'outputMapping', config.outputMapping),
+      inputs: nameMap(preparation, 'inputMapping', config.inputMapping, 'inputs'),
+      outputs: nameMap(preparation, 'outputMapping', config.outputMapping, 'outputs'),
     },
     attestation: attestationOf(preparation),
     propagateCancellation: flag('propagateCancellation') ?? true,

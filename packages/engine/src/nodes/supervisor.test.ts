@@ -102,10 +102,14 @@ describe('core.orchestrator.supervisor', () => {
       'terminate',
     ])
       assert.equal(
-        Trial.begin(loopOf({ decision: fixed(decision) })).run.error?.code,
+        Trial.begin(loopOf({ decision: formula(JSON.stringify(decision)) })).run.error?.code,
         'validation_error',
         JSON.stringify(decision),
       );
+    assert.throws(
+      () => Trial.begin(loopOf({ decision: fixed({ kind: 'next-worker', workers: ['a'] }) })),
+      /\/nodes\/0\/inputs\/decision\/value: A decision of kind next-worker has no workers/,
+    );
   });
 
   test('a decision of low confidence waits; a rejection fails it, nonsense is asked again', () => {

@@ -27,6 +27,7 @@ interface Supervisor {
 /** Decides the next action of the run each time it is entered. */
 export const supervisor: NodeType = {
   typeId: 'core.orchestrator.supervisor',
+  outputs: ['output'],
   prepare: (preparation) => {
     const config = configOf(preparation);
     return {

@@ -1,4 +1,6 @@
 /** Finds gates that no key of the tenant can answer: they require a role, a group or a scope that no key has. */
+
+import type { DefinitionWarning } from '@gantry/engine';
 import { isLiveKey } from '@gantry/http';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
@@ -24,7 +26,7 @@ export async function unanswerableGates(
   records: Pick<Store['records'], 'keys'>,
   { tenant, now }: { readonly tenant: string; readonly now: number },
   { nodes }: Pick<WorkflowDefinition, 'nodes'>,
-): Promise<string[]> {
+): Promise<DefinitionWarning[]> {
   const gates = nodes
     .map(({ typeId, config }, at) => ({ at, demands: GATES.includes(typeId) ? demandsOf(config) : [] }))
     .filter(({ demands }) => demands.length > 0);
@@ -36,6 +38,7 @@ export async function unanswerableGates(
     .filter(({ demands }) => !canAnswer(demands))
     .map(({ at, demands }) => {
       const asked = demands.map((demand) => demand.join(' or ')).join(', and ');
-      return `/nodes/${at}/config: No key of this tenant could answer the gate: it takes one with ${asked}.`;
+      const message = `No key of this tenant could answer the gate: it takes one with ${asked}`;
+      return { path: `/nodes/${at}/config`, message };
     });
 }

@@ -1,5 +1,6 @@
 /** Finds nodes with a model that no provider serves. The workflow is registered, but its runs would fail. */
 import { isScripted } from '@gantry/ai';
+import type { DefinitionWarning } from '@gantry/engine';
 import type { Owner, WorkflowDefinition } from '@gantry/protocol';
 import type { Providers } from '../ai/providers/providers.ts';
 
@@ -9,7 +10,7 @@ export async function unservedModels(
   providers: Pick<Providers, 'lacks'>,
   owner: Owner,
   { nodes }: Pick<WorkflowDefinition, 'nodes'>,
-): Promise<string[]> {
+): Promise<DefinitionWarning[]> {
   const asking = nodes.flatMap(({ typeId, config, inputs = {} }, at) => {
     const { provider } = config;
     const isOpen = 'provider' in inputs || (typeof provider === 'string' && isScripted(provider));
@@ -26,6 +27,6 @@ export async function unservedModels(
     if (why === null) return [];
     const { at } = asking.find((node) => node.provider === provider)!;
     const runs = provider === undefined ? 'Runs that name no provider' : 'Runs';
-    return [`/nodes/${at}: ${runs} will fail here with provider_unavailable. ${why}`];
+    return [{ path: `/nodes/${at}`, message: `${runs} will fail here with provider_unavailable`, fix: why }];
   });
 }

@@ -41,9 +41,10 @@ test('all faults come at once, with the id of their node and the member that is 
     issues.some(({ path }) => path === '/triggers/0/config'),
     JSON.stringify(found),
   );
-  assert.match(
-    String(issues.find(({ nodeId }) => nodeId === 'ask')?.message),
-    /did you mean "requiredApprovals"/,
+  const { severity, message, fix } = issues.find(({ nodeId }) => nodeId === 'ask')!;
+  assert.deepEqual(
+    [severity, message, fix],
+    ['error', 'core.approvalGate has no setting requiredAprovals', 'Did you mean requiredApprovals?'],
   );
 
   const config = { cron: '0 0 * * *', missedTicks: 'later' };
@@ -105,7 +106,7 @@ test('also where some nodes and edges cannot be read', async () => {
     ],
   });
   assert.deepEqual(
-    mixed.issues.map(({ path, message }) => `${path} ${message}`),
+    mixed.issues.map(({ path, message, fix = '' }) => `${path} ${message} ${fix}`.trimEnd()),
     [
       ' has no member "variabels" (did you mean "variables"?)',
       '/nodes/0 has no member "nmae" (did you mean "name"?)',
@@ -113,19 +114,27 @@ test('also where some nodes and edges cannot be read', async () => {
       '/nodes/4/inputs/b must have required properties variableName',
       ...[5, 6, 7, 8].map((at) => `/nodes/${at}/position must be object`),
       '/edges/0/triggerRule must be one of all_success, any_success, all_complete, none_failed, any_failed',
-      '/nodes/3/typeId This host does not offer nodes of type core.sart (did you mean "core.start"?)',
-      '/edges/1/targetNodeId There is no node ste (did you mean "set"?)',
-      '/nodes/2/config/name The workflow declares no variable ctiy (did you mean "city"?)',
+      '/nodes/3/typeId This host does not offer nodes of type core.sart Did you mean core.start?',
+      '/edges/1/targetNodeId There is no node ste Did you mean set?',
+      '/nodes/2/config/name The workflow declares no variable ctiy Did you mean city?',
     ],
   );
 });
 
 test('what would be ignored is told too', async () => {
-  const { request } = await openHost();
-  const payload = { ...good, nodes: [node('a', 'core.noop', {}, { settings: { maxRetrys: 1 } })] };
-  const answer = await request({ method: 'POST', url: '/v1/host/gantry/workflows:check', payload });
-  assert.deepEqual(answer.json(), { valid: true, issues: [] });
-  assert.match(String(answer.headers['gantry-warning']), /Unknown setting maxRetrys .*maxRetries\?$/);
+  const settings = { maxRetrys: 1 };
+  assert.deepEqual(await check({ ...good, nodes: [node('a', 'core.noop', {}, { settings })] }), {
+    valid: true,
+    issues: [
+      {
+        path: '/nodes/0/settings/maxRetrys',
+        nodeId: 'a',
+        severity: 'warning',
+        message: 'Unknown setting maxRetrys of a node (ignored)',
+        fix: 'Did you mean maxRetries?',
+      },
+    ],
+  });
 });
 
 test('the schema for editors takes what the host takes, and refuses a misspelt setting', async () => {
@@ -160,4 +169,68 @@ test('a workflow that is made for other versions of the protocol is refused, and
     const refused = await request({ method: 'POST', url, payload: definition });
     assert.deepEqual([refused.statusCode, refused.json().error], [400, 'validation_error'], refused.body);
   }
+});
+
+test('decisions that never change are checked, and so are the workers that they name', async () => {
+  const lead = (decision: JsonObject) => ({
+    ...good,
+    nodes: [
+      node(
+        'lead',
+        'core.orchestrator.supervisor',
+        {},
+        { inputs: { decision: { type: 'static', value: decision } } },
+      ),
+      node('send', 'core.dispatch'),
+    ],
+    edges: [
+      { id: 'a', sourceNodeId: 'lead', targetNodeId: 'send' },
+      { id: 'b', sourceNodeId: 'send', targetNodeId: 'lead' },
+    ],
+  });
+  const { issues } = await check(lead({ kind: 'next-worker', workers: ['report'] }));
+  assert.deepEqual(
+    issues.map(({ path, nodeId, severity, message }) => [path, nodeId, severity, message]),
+    [['/nodes/0/inputs/decision/value', 'lead', 'error', 'A decision of kind next-worker has no workers']],
+  );
+  const unknown = await check(lead({ kind: 'next-worker', nextWorkerIds: ['good', 'report'] }));
+  assert.deepEqual(
+    unknown.issues.map(({ path, severity }) => [path, severity]),
+    [['/nodes/0/inputs/decision/value/nextWorkerIds/1', 'warning']],
+  );
+});
+
+test('a pack that is not installed does not hide the other faults', async () => {
+  const { valid, issues } = await check({
+    ...good,
+    nodes: [node('mine', 'vendor.acme.send'), node('set', 'core.setVariable', { name: 'ctiy', value: 1 })],
+    edges: [{ id: 'e', sourceNodeId: 'mine', targetNodeId: 'ste' }],
+    packs: { 'vendor.acme.tools': { version: '^1.0.0' } },
+  });
+  assert.equal(valid, false);
+  assert.deepEqual(
+    issues.map(({ path, severity, fix = null }) => [path, severity, fix]),
+    [
+      ['/packs', 'error', null],
+      ['/edges/0/targetNodeId', 'error', 'Did you mean set?'],
+      ['/nodes/1/config/name', 'error', null],
+    ],
+  );
+});
+
+test('a parent is registered before its child, and the answer says what is missing', async () => {
+  const { request } = await openHost();
+  const parent = workflow('orders', [node('pay', 'core.subWorkflow', { workflowId: 'no-such-child' })]);
+  const answer = await request({ method: 'POST', url: '/v1/host/gantry/workflows', payload: parent });
+  assert.equal(answer.statusCode, 201, answer.body);
+  assert.deepEqual(answer.json().warnings, [
+    {
+      path: '/nodes/0/config/workflowId',
+      nodeId: 'pay',
+      severity: 'warning',
+      message: 'There is no workflow no-such-child',
+      fix: 'Register it before the first run.',
+    },
+  ]);
+  assert.match(String(answer.headers['gantry-warning']), /There is no workflow no-such-child\. Register it/);
 });

@@ -17,12 +17,14 @@ import {
   Values,
   WorkflowCheck,
   WorkflowDefinition,
+  type WorkflowIssue,
   WorkflowPacks,
   WorkflowSummary,
 } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
 import { Check } from 'typebox/schema';
+import { located, sentence } from '../workflows/refusal.ts';
 import { registrantOf } from '../workflows/registrant.ts';
 import { workflowSchema } from '../workflows/workflow-schema.ts';
 import { SHARED } from '../workflows/workflows.ts';
@@ -89,11 +91,11 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
           await deps.services.packs.service.installPinned(tenant, packs, principal);
         const terms = { replace: request.query.replace === 'true', by: registrantOf(caller) };
         const record = await workflows.register(tenant, request.body, terms);
-        warn(reply, [
-          ...record.warnings.map(inWords),
-          ...(await foreseenFailures(deps, caller, record.definition)),
-        ]);
-        const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
+        const { definition } = record;
+        const found = [...record.warnings, ...(await foreseenFailures(deps, caller, definition))];
+        const warnings = found.map((each) => located(definition, each, 'warning'));
+        warn(reply, warnings.map(inWords));
+        const body = JSON.stringify({ ...summary(record), current: record.isCurrent, warnings });
         return { status: 201, body, recorded: false };
       }),
   );
@@ -104,7 +106,7 @@ const foreseenFailures = async (
   { store, services, now }: ApiDeps,
   owner: Owner,
   definition: WorkflowDefinition,
-): Promise<string[]> => [
+): Promise<DefinitionWarning[]> => [
   ...(await unanswerableGates(store.records, { tenant: owner.tenant, now: now() }, definition)),
   ...(await unservedModels(services.providers, owner, definition)),
 ];
@@ -127,9 +129,9 @@ function deleteRoute(app: Api, { workflows, log }: ApiDeps, idempotency: Idempot
   });
 }
 
-const inWords = ({ path, message }: DefinitionWarning): string => `${path}: ${message}`;
+const inWords = (warning: WorkflowIssue): string => `${warning.path}: ${sentence(warning)}`;
 
-function checkRoutes(app: Api, { workflows }: ApiDeps): void {
+function checkRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/v1/host/gantry/workflows::check',
     {
@@ -139,10 +141,17 @@ function checkRoutes(app: Api, { workflows }: ApiDeps): void {
         response: { 200: WorkflowCheck },
       },
     },
-    async (request, reply) => {
-      const { issues, warnings } = await workflows.check(callerOf(request).tenant, request.body);
-      warn(reply, warnings.map(inWords));
-      return { valid: issues.length === 0, issues };
+    async (request) => {
+      const caller = callerOf(request);
+      const { definition, issues, warnings } = await deps.workflows.check(caller.tenant, request.body);
+      const foreseen = definition ? await foreseenFailures(deps, caller, definition) : [];
+      return {
+        valid: issues.length === 0,
+        issues: [
+          ...issues.map((issue) => located(request.body, issue)),
+          ...[...warnings, ...foreseen].map((warning) => located(request.body, warning, 'warning')),
+        ],
+      };
     },
   );
 

@@ -148,6 +148,8 @@ export interface Workflows {
 }
 
 export interface Checked extends Pick<RegisteredWorkflow, 'warnings'> {
+  /** Without unreadable parts; null if too little is left. */
+  readonly definition: WorkflowDefinition | null;
   readonly issues: readonly Issue[];
 }
 

@@ -1,12 +1,13 @@
 /** Plans of definitions: compiled once per hash, with the packs that serve them. */
 import { compile, DefinitionError, type Plan } from '@gantry/engine';
-import type { WorkflowDefinition } from '@gantry/protocol';
+import { OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import { type PinnedTypes, usesPacks } from '../packs/binding.ts';
 import type { PackBinding } from '../packs/packs.ts';
+import type { Checked } from '../runtime/runtime.ts';
 import { sha256 } from './chain-options.ts';
-import { refusal } from './refusal.ts';
+import { type Issue, issuesIn, refusal } from './refusal.ts';
 import { compileUserSchema } from './user-schema.ts';
 
 const PLANS_MAX = 1_000;
@@ -86,6 +87,36 @@ export async function checkPlan(
   } catch (error) {
     if (error instanceof DefinitionError) throw refusal(definition, error);
     throw error;
+  }
+}
+
+/** All issues and warnings of the same. If a pack cannot be chosen, the rest is checked without packs. */
+export async function planProblems(
+  packs: PackBinding,
+  tenant: string,
+  definition: WorkflowDefinition,
+): Promise<Pick<Checked, 'issues' | 'warnings'>> {
+  const refused: Issue[] = [];
+  const exact = usesPacks(definition) ? await pinned() : definition;
+  try {
+    return { issues: refused, warnings: compileWith(exact, await packs.typesOf(exact)).warnings };
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    const isOfPack = ({ path }: Issue): boolean => refused.length > 0 && path.endsWith('/typeId');
+    return {
+      issues: [...refused, ...error.issues.filter((issue) => !isOfPack(issue))],
+      warnings: error.warnings,
+    };
+  }
+
+  async function pinned(): Promise<WorkflowDefinition> {
+    try {
+      return await packs.pin(tenant, definition);
+    } catch (error) {
+      if (!(error instanceof OpenwopError)) throw error;
+      refused.push(...issuesIn(error).map((issue) => ({ ...issue, path: issue.path || '/packs' })));
+      return { ...definition, packs: {} };
+    }
   }
 }
 

@@ -16,7 +16,7 @@ const whole = lazyValidator(WorkflowDefinition);
 const PARTS = {
   nodes: {
     validator: lazyValidator(WorkflowNode),
-    blank: { id: '-', typeId: 'core.noop', name: '-', position: { x: 0, y: 0 }, config: {}, inputs: {} },
+    blank: { id: '-', typeId: 'core.fail', name: '-', position: { x: 0, y: 0 }, config: {}, inputs: {} },
   },
   edges: {
     validator: lazyValidator(WorkflowEdge),
@@ -57,6 +57,14 @@ function shapeIssues(definition: unknown): Issue[] {
   return issues.length > 0 ? issues : issuesAt('', whole, definition);
 }
 
+const ENDS = ['id', 'sourceNodeId', 'targetNodeId', 'targetInput'];
+
+/** What else refers to an unreadable part by. */
+const textsOf = (part: unknown, names: readonly string[]): object =>
+  Object.fromEntries(
+    names.map((name) => [name, Object(part)[name]]).filter(([, value]) => typeof value === 'string' && value),
+  );
+
 /** The definition without unreadable parts, whose faults were reported before; null if too little is left. */
 export function readable(
   given: unknown,
@@ -72,8 +80,7 @@ export function readable(
     definition[name] = parts.map((part, at) => {
       if (validator.Check(part)) return part;
       reported.add(`/${name}/${at}`);
-      const { id } = Object(part);
-      return { ...blank, id: typeof id === 'string' && id !== '' ? id : `-${at}` };
+      return { ...blank, id: `-${at}`, ...textsOf(part, name === 'edges' ? ENDS : ['id']) };
     });
   }
   if (!whole.Check(definition)) return null;

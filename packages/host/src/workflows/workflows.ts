@@ -1,30 +1,25 @@
 /** The workflows a tenant may run: validated once, stored by content hash, compiled once per hash. */
 
-import type { Plan } from '@gantry/engine';
-import { compareVersions, enginesProblem } from '@gantry/packs';
+import type { DefinitionWarning } from '@gantry/engine';
+import { compareVersions } from '@gantry/packs';
 import { OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
-import { ENGINES_VERSION } from '../packs/offer.ts';
 import type { PackBinding } from '../packs/packs.ts';
 import { keyScopes } from '../principals.ts';
 import type {
-  Checked,
   RegisteredWorkflow,
   RegistrationTerms,
   ResolvedWorkflow,
   Workflows,
 } from '../runtime/runtime.ts';
-import { scheduleTriggerIssues } from '../schedules/triggers.ts';
 import { syncNote } from '../triggers/definition-sync.ts';
-import { triggerIssues } from '../triggers/definition-triggers.ts';
 import { roomForDefinitions } from '../triggers/queue-source/room.ts';
-import { configurableSchemaIssues } from './configurable.ts';
+import { check, read } from './check.ts';
+import { childWarnings } from './child-warnings.ts';
 import { canonical, checkPlan, createPlans, remember } from './plans.ts';
-import { type Issue, invalid, issuesIn } from './refusal.ts';
 import { checkActing, raised } from './registrant.ts';
 import { takeTurn, turnsOf } from './registration-turns.ts';
 import { removeAll } from './removal.ts';
-import { readable, shaped } from './shape.ts';
 
 export { SHARED } from './shared.ts';
 
@@ -81,13 +76,13 @@ export function createWorkflows(options: {
     terms: RegistrationTerms = { replace: true },
   ): Promise<RegisteredWorkflow[]> {
     const checked = definitions.map((definition) => read(definition, now()));
-    const plans: Plan[] = [];
-    for (const definition of checked) plans.push(await checkPlan(packs, tenant, definition));
+    const warnings: DefinitionWarning[][] = [];
+    for (const definition of checked) warnings.push(await warningsOf(options, tenant, definition, checked));
     const entries = await keepAll({ store, tenant, now, terms }, checked);
     forget();
     for (const { definition, record } of entries)
       for (const hear of record.isCurrent ? listeners : []) await hear(tenant, definition);
-    return entries.map((entry, at) => registered(entry, plans[at]!));
+    return entries.map(({ definition, record }, at) => ({ ...record, definition, warnings: warnings[at]! }));
   }
 
   packs.onChanged(forget);
@@ -97,7 +92,7 @@ export function createWorkflows(options: {
     resolve,
     checkActing: (owner, record) => checkActing(scopesOf, owner, record),
     registerAll,
-    check: (tenant, given) => check(packs, tenant, given, now()),
+    check: (tenant, given) => check({ records: store.records, packs, now: now() }, tenant, given),
     async register(tenant, definition, terms) {
       const [record] = await registerAll(tenant, [definition], terms);
       return record!;
@@ -113,17 +108,22 @@ export function createWorkflows(options: {
   };
 }
 
+/** Throws what makes the definition unusable. */
+async function warningsOf(
+  { store, packs }: { readonly store: Pick<Store, 'records'>; readonly packs: PackBinding },
+  tenant: string,
+  definition: WorkflowDefinition,
+  together: readonly WorkflowDefinition[],
+): Promise<DefinitionWarning[]> {
+  const { warnings } = await checkPlan(packs, tenant, definition);
+  return [...warnings, ...(await childWarnings(store.records, tenant, definition, together))];
+}
+
 interface Registration {
   readonly definition: WorkflowDefinition;
   readonly record: WorkflowRecord & Pick<RegisteredWorkflow, 'isCurrent'>;
   readonly writes: readonly Write[];
 }
-
-const registered = ({ definition, record }: Registration, { warnings }: Plan): RegisteredWorkflow => ({
-  ...record,
-  definition,
-  warnings,
-});
 
 interface Registering {
   readonly store: Pick<Store, 'commit' | 'records' | 'entries'>;
@@ -198,49 +198,3 @@ const taken = ({ workflowId, version, hash }: WorkflowRecord): OpenwopError =>
     message: `Version ${version} of ${workflowId} is registered with other content. Register the change as a new version, or replace the version with replace=true.`,
     details: { workflowId, version, hash },
   });
-
-/** Returns the definition, or throws everything that is wrong with it alone. */
-function read(given: unknown, now: number): WorkflowDefinition {
-  const definition = shaped(given);
-  const issues = [
-    ...scheduleTriggerIssues(definition, now),
-    ...triggerIssues(definition),
-    ...enginesIssues(definition),
-    ...configurableSchemaIssues(definition).map((message) => ({ path: '/configurableSchema', message })),
-  ];
-  if (issues.length === 0) return definition;
-  throw invalid(
-    definition,
-    issues.map(({ path, message }) => ({ path, message })),
-  );
-}
-
-function enginesIssues({ engines }: WorkflowDefinition): Issue[] {
-  const problem = engines && enginesProblem(engines.openwop, ENGINES_VERSION);
-  return problem ? [{ path: '/engines/openwop', message: `The workflow ${problem.why.slice(0, -1)}` }] : [];
-}
-
-async function check(packs: PackBinding, tenant: string, given: unknown, now: number): Promise<Checked> {
-  const misshapen = await refusals(() => shaped(given));
-  const rest = readable(given);
-  if (!rest) return { issues: misshapen, warnings: [] };
-  let warnings: Checked['warnings'] = [];
-  const found = [
-    ...(await refusals(() => read(rest.definition, now))),
-    ...(await refusals(async () => {
-      ({ warnings } = await checkPlan(packs, tenant, rest.definition));
-    })),
-  ];
-  return { issues: [...misshapen, ...found.filter((issue) => !rest.isReported(issue))], warnings };
-}
-
-/** The issues for which `work` is refused; empty if it is not. */
-async function refusals(work: () => unknown): Promise<Issue[]> {
-  try {
-    await work();
-    return [];
-  } catch (error) {
-    if (error instanceof OpenwopError) return issuesIn(error);
-    throw error;
-  }
-}

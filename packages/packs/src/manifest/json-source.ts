@@ -1,4 +1,6 @@
-import { isRounded, type Json } from '@gantry/protocol';
+import { isRounded, type Json, pointer } from '@gantry/protocol';
+
+export { pointer } from '@gantry/protocol';
 
 /** A position in a text, counted from 1 as in editors. */
 export interface Position {
@@ -9,10 +11,6 @@ export interface Position {
 export type JsonSource =
   | { readonly kind: 'json'; readonly value: Json; positionOf(pointer: string): Position }
   | { readonly kind: 'broken'; readonly message: string; readonly position: Position };
-
-/** The JSON pointer to a member of the value at `parent`. */
-export const pointer = (parent: string, key: string | number): string =>
-  `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 class Broken extends Error {}
 
