@@ -64,3 +64,34 @@ for (const workflowId of ['busy', 'goes-on'])
     });
     assert.equal(status, 'running');
   });
+
+test('a child whose required variable no mapping names is not started; one that is mapped and unset is', async () => {
+  const api = await openApi();
+  const variables = [
+    { name: 'account', type: 'string' as const, required: true },
+    { name: 'got', type: 'boolean' as const },
+  ];
+  const note = node('a', 'core.setVariable', { name: 'got', expression: 'has(variables.account)' });
+  await api.registered(workflow('bank', [note], { variables }));
+  const parent = (id: string, inputMapping: Record<string, string>) =>
+    workflow(
+      id,
+      [node('pay', 'core.subWorkflow', { workflowId: 'bank', inputMapping, outputMapping: { got: 'got' } })],
+      {
+        variables: [
+          { name: 'iban', type: 'string' },
+          { name: 'got', type: 'boolean' },
+        ],
+      },
+    );
+  await api.registered(parent('unmapped', {}));
+  await api.registered(parent('unset', { account: 'iban' }));
+  const refused = await api.ended(await api.start('unmapped'));
+  assert.equal(refused.status, 'failed');
+  assert.deepEqual(refused.childRuns, undefined);
+  const { code, message } = refused.error as { code: string; message: string };
+  assert.equal(code, 'invalid_input');
+  assert.match(message, /The inputs for bank are not valid: account is required\. Map it/);
+  const ran = await api.ended(await api.start('unset'));
+  assert.deepEqual([ran.status, Object(ran.variables).got], ['completed', false]);
+});

@@ -46,7 +46,7 @@ export async function prepareChildren(
       if (refusal) return { start: { index: request.index, error: refusal } };
       const workflow = await resolve(parent.facts.owner.tenant, request.workflowId);
       if (!workflow) return { start: { index: request.index, error: unknownChild(request.workflowId) } };
-      const issue = checkInputs(workflow.plan, request.inputs).find(({ path }) => isGiven(request, path));
+      const issue = checkInputs(workflow.plan, request.inputs).find(({ path }) => !isUnset(request, path));
       if (issue) return { start: { index: request.index, error: badInputs(request, issue.message) } };
       const exposed = exposedInput(plan, workflow.plan, request);
       if (exposed) return { start: { index: request.index, error: exposed } };
@@ -63,9 +63,9 @@ export async function prepareChildren(
   };
 }
 
-/** An input that the parent leaves unset stays unset, even if the child requires it. */
-const isGiven = (request: ChildRequest, path: string): boolean =>
-  Object.hasOwn(request.inputs, path.slice('/inputs/'.length));
+/** An input that is mapped, and that the parent leaves unset, stays unset, even if the child requires it. */
+const isUnset = ({ unset }: ChildRequest, path: string): boolean =>
+  unset.includes(path.slice('/inputs/'.length));
 
 function childFacts(
   { now, randomBytes }: Opening,
@@ -131,5 +131,5 @@ const unknownChild = (workflowId: string): RunError => ({
 
 const badInputs = ({ workflowId }: ChildRequest, problem: string): RunError => ({
   code: 'invalid_input',
-  message: `The inputs mapped to ${workflowId} are not valid: ${problem}.`,
+  message: `The inputs for ${workflowId} are not valid: ${problem}. Map it, or give it a defaultValue in ${workflowId}.`,
 });
