@@ -1,5 +1,5 @@
 /** The first key of the operator. */
-import { SCOPES } from '@gantry/protocol';
+import { DEFAULT_WORKSPACE, SCOPES } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret, isLiveKey } from './auth.ts';
@@ -55,6 +55,7 @@ type Named = Pick<KeyRecord, 'keyId' | 'principal' | 'name'>;
 const newAdminKey = (named: Named, secret: string, at: number): KeyRecord => ({
   ...named,
   tenant: DEFAULT_TENANT,
+  workspace: DEFAULT_WORKSPACE,
   hash: hashSecret(secret),
   scopes: ADMIN_SCOPES,
   createdAt: at,

@@ -21,6 +21,7 @@ async function serve(t: TestContext): Promise<Api> {
     const record = {
       keyId: `key_${tenant}`,
       tenant,
+      workspace: 'default',
       principal: `principal_${tenant}`,
       name: tenant,
       hash: hashSecret(tenant),

@@ -6,6 +6,7 @@ import { createKeyCache } from './key-cache.ts';
 const record = (hash: string): KeyRecord => ({
   keyId: `key_${hash}`,
   tenant: 'acme',
+  workspace: 'default',
   principal: `principal_${hash}`,
   name: 'test',
   hash,

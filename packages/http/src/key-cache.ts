@@ -1,7 +1,6 @@
 /** Caches keys by the hash of their secret for a short time, so that a request needs no I/O. */
 
 import { timingSafeEqual } from 'node:crypto';
-import { DEFAULT_WORKSPACE } from '@gantry/protocol';
 import type { KeyRecord, RecordReads } from '@gantry/store';
 import type { Caller } from './context.ts';
 
@@ -60,8 +59,8 @@ export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () 
         remember(unknown, UNKNOWN_MAX, hash, { value: null, until });
         return null;
       }
-      const { keyId, tenant, principal, scopes } = record;
-      const caller = { keyId, tenant, workspace: DEFAULT_WORKSPACE, principal, scopes: new Set(scopes) };
+      const { keyId, tenant, workspace, principal, scopes } = record;
+      const caller = { keyId, tenant, workspace, principal, scopes: new Set(scopes) };
       const value = { record, caller };
       unknown.delete(hash);
       remember(known, KNOWN_MAX, hash, { value, until });

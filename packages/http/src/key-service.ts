@@ -20,6 +20,7 @@ export interface KeyAddress {
 const summary = (key: KeyRecord): KeySummary => ({
   keyId: key.keyId,
   tenant: key.tenant,
+  workspace: key.workspace,
   principal: key.principal,
   name: key.name,
   scopes: [...key.scopes],
@@ -47,6 +48,12 @@ function namedTenant(caller: Caller, tenant: string | undefined): string {
   return tenant;
 }
 
+/** Without the right to act for all, a key creates, sees and rotates keys of its own workspace. */
+function keyWorkspace(caller: Caller, workspace = caller.workspace): string {
+  if (workspace !== caller.workspace && !caller.scopes.has(HOST_ADMIN)) throw forbidden(HOST_ADMIN);
+  return workspace;
+}
+
 /** A test key can only create test keys. */
 function keyTenant(caller: Caller, wanted: CreateKeyRequest): string {
   const tenant = namedTenant(caller, wanted.tenant);
@@ -67,7 +74,7 @@ const SHOWN_ONCE = {
   }),
 };
 
-interface Wanted extends Pick<KeyRecord, 'tenant' | 'principal' | 'name' | 'scopes'> {
+interface Wanted extends Pick<KeyRecord, 'tenant' | 'workspace' | 'principal' | 'name' | 'scopes'> {
   readonly lifetimeMs: number | null;
 }
 
@@ -95,11 +102,12 @@ export class KeyService {
     record: RecordAnswer | undefined,
   ): Promise<Answer | 'duplicate'> {
     const tenant = keyTenant(caller, wanted);
+    const workspace = keyWorkspace(caller, wanted.workspace);
     const { name, scopes, expiresInSeconds } = wanted;
     checkScopes(caller, scopes);
     const lifetimeMs = expiresInSeconds === undefined ? null : expiresInSeconds * 1000;
     const principal = newPrincipal(this.#options.randomBytes);
-    const { key, body } = this.#mint({ tenant, principal, name, scopes, lifetimeMs });
+    const { key, body } = this.#mint({ tenant, workspace, principal, name, scopes, lifetimeMs });
     return this.#put([key], record, { status: 201, body }, SHOWN_ONCE);
   }
 
@@ -114,9 +122,9 @@ export class KeyService {
     if (!isLiveKey(old, at)) {
       throw new OpenwopError('conflict', { message: 'This key is no longer valid. Create a new one.' });
     }
-    const { tenant, principal, name, scopes } = old;
+    const { tenant, workspace, principal, name, scopes } = old;
     const lifetimeMs = old.expiresAt === null ? null : old.expiresAt - old.createdAt;
-    const { key, body } = this.#mint({ tenant, principal, name, scopes, lifetimeMs });
+    const { key, body } = this.#mint({ tenant, workspace, principal, name, scopes, lifetimeMs });
     const graceEnd = at + graceSeconds * 1000;
     const retired = { ...old, expiresAt: Math.min(old.expiresAt ?? graceEnd, graceEnd) };
     return this.#put([key, retired], record, { status: 201, body }, SHOWN_ONCE);
@@ -132,9 +140,9 @@ export class KeyService {
   async #keysOf(caller: Caller, tenant: string | undefined): Promise<KeyRecord[]> {
     const { records } = this.#options.store;
     const live = namedTenant(caller, tenant);
-    if (isTestTenant(caller.tenant)) return records.keys(testTenant(live));
-    const both = await Promise.all([records.keys(live), records.keys(testTenant(live))]);
-    return both.flat();
+    const tenants = isTestTenant(caller.tenant) ? [testTenant(live)] : [live, testTenant(live)];
+    const keys = (await Promise.all(tenants.map((each) => records.keys(each)))).flat();
+    return caller.scopes.has(HOST_ADMIN) ? keys : keys.filter((key) => key.workspace === caller.workspace);
   }
 
   async #find({ caller, tenant, keyId }: KeyAddress): Promise<KeyRecord> {

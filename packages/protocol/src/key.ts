@@ -8,10 +8,14 @@ const ROTATION_GRACE_MAX_SECONDS = 90 * 86_400;
 
 export const Tenant = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
 
+/** The name of a workspace of a tenant. */
+export const Workspace = Tenant;
+
 export const CreateKeyRequest = closedObject({
   name: Type.String({ minLength: 1, maxLength: 128 }),
   scopes: Type.Array(Type.Union([Scope, RoleScope]), { minItems: 1, maxItems: 256, uniqueItems: true }),
   tenant: optional(Tenant),
+  workspace: optional(Workspace),
   test: optional(Type.Boolean()),
   expiresInSeconds: optional(Type.Integer({ minimum: 1, maximum: LIFETIME_MAX_SECONDS })),
 });
@@ -24,6 +28,7 @@ export const RotateKeyRequest = closedObject({
 export const KeySummary = Type.Object({
   keyId: Type.String(),
   tenant: Type.String(),
+  workspace: Type.String(),
   principal: Type.String(),
   name: Type.String(),
   scopes: Texts,

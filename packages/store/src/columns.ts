@@ -61,7 +61,7 @@ export const WORKFLOWS = table(`
 `);
 export const KEYS = table(`
   keys (keyId text, tenant text, principal text, name text, hash text, scopes text, createdAt bigint,
-    expiresAt bigint, revokedAt bigint)
+    expiresAt bigint, revokedAt bigint, workspace text)
 `);
 export const ENTRIES = table(`
   entries (kind text, tenant text, id text, version bigint, workspace text, ref text, dueAt bigint, expiresAt bigint,

@@ -93,6 +93,8 @@ export interface WorkflowRecord {
 export interface KeyRecord {
   readonly keyId: string;
   readonly tenant: string;
+  /** Of what is made with the key, such as its runs. */
+  readonly workspace: string;
   /** Whoever acts with the key. A rotation keeps it. */
   readonly principal: string;
   readonly name: string;

@@ -34,6 +34,7 @@ const ACTIONS: Actions = {
           NAME: 'name',
           PRINCIPAL: 'principal',
           TENANT: 'tenant',
+          WORKSPACE: 'workspace',
           STATE: stateOf,
           SCOPES: ({ scopes }) => scopes.join(','),
         },
@@ -50,6 +51,7 @@ const ACTIONS: Actions = {
         name,
         scopes: readScopes(args.text('scopes')),
         ...ofTenant(call),
+        ...args.given('workspace'),
         ...(args.flag('test') && { test: true }),
         ...given({ expiresInSeconds }),
       });
@@ -81,6 +83,13 @@ export const keys = actionCommand({
   options: {
     scopes: option('A,B', 'what the key may do; no scope implies another', { of: ['create'] }),
     tenant: option('ID', 'whose keys; another than your own is for host admins'),
+    workspace: option(
+      'NAME',
+      'of what is made with the key; your own without it, another is for host admins',
+      {
+        of: ['create'],
+      },
+    ),
     test: flag('a key for test data', { of: ['create'] }),
     'expires-in': option('S', 'valid for S seconds', { of: ['create'] }),
     grace: option('S', 'the old key stays valid for S seconds', { of: ['rotate'] }),

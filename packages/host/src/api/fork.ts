@@ -14,6 +14,7 @@ import {
   ForkRunResponse,
   type JsonObject,
   OpenwopError,
+  runOwnerOf,
 } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import { createForks, type ForkRequest } from '../runtime/fork.ts';
@@ -76,8 +77,7 @@ function overlayOf(source: ReadRun, { runOptionsOverlay }: ForkRunRequest): Over
 type Acting = Required<Pick<ForkRequest['changes'], 'owner' | 'traceparent'>>;
 
 function actingOf(request: unknown): Acting {
-  const { tenant, principal } = callerOf(request);
-  return { owner: { tenant, principal }, traceparent: traceparentOf(request) };
+  return { owner: runOwnerOf(callerOf(request)), traceparent: traceparentOf(request) };
 }
 
 function forkedBody({ plan, run }: PreparedRun): string {

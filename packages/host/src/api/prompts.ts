@@ -124,7 +124,7 @@ type Filter = Omit<Static<(typeof LIST)['querystring']>, 'cursor' | 'limit' | 'w
 
 const filterOf = ({ tag = [], ...rest }: Filter) => ({ ...rest, tags: [tag].flat() });
 
-/** Keys belong to a tenant, not to a workspace. */
+/** Prompts belong to a tenant, not to a workspace. */
 function refuseWorkspace(workspaceId: string | undefined): void {
   if (workspaceId !== undefined) throw new OpenwopError('workspace_membership_required');
 }

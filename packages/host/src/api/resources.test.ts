@@ -39,6 +39,7 @@ test('a writing method of the whole collection is one change, made once for its 
   const dates = { createdAt: Date.now(), expiresAt: null, revokedAt: null };
   const record = {
     keyId: 'key_1',
+    workspace: 'default',
     principal: 'principal_1',
     tenant: 'acme',
     name: 'all',

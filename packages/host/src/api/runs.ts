@@ -24,6 +24,7 @@ import {
   RunSnapshot,
   RunStatus,
   RunSummary,
+  runOwnerOf,
 } from '@gantry/protocol';
 import type { RunRow } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -101,7 +102,7 @@ async function toNewRun(
   const inputs = (body.inputs ?? {}) as JsonObject;
   await checkAdmission(deps.workflows, caller.tenant, workflow, { inputs, configurable });
   return {
-    owner: { tenant: caller.tenant, principal: caller.principal },
+    owner: runOwnerOf(caller),
     workflow,
     ...(body.scopeId !== undefined && { scopeId: body.scopeId }),
     inputs,

@@ -8,7 +8,7 @@
  *     it.
  */
 import { inheritedTrust } from '@gantry/engine';
-import type { HeartbeatTick, JsonObject, RunOwner } from '@gantry/protocol';
+import { type HeartbeatTick, type JsonObject, type RunOwner, runOwnerOf } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
 import type { Parts } from '../parts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -33,7 +33,8 @@ export interface EvaluationOptions extends Pick<Parts, 'changes' | 'now' | 'log'
   readonly outbox: Pick<WebhookOutbox, 'writesOf' | 'committed'>;
 }
 
-const ownerOf = ({ tenant, record: { principal } }: StoredHeartbeat): RunOwner => ({ tenant, principal });
+const ownerOf = ({ tenant, workspace, record: { principal } }: StoredHeartbeat): RunOwner =>
+  runOwnerOf({ tenant, workspace, principal });
 
 export type Begun =
   | { readonly kind: 'evaluating'; readonly runId: string }

@@ -6,6 +6,7 @@ import {
   heartbeatsWire,
   isoTime,
   type JsonObject,
+  runOwnerOf,
 } from '@gantry/protocol';
 import { listRecords, type RecordKind, resource, type Stored } from '@gantry/resources';
 import type { EntryReads } from '@gantry/store';
@@ -75,13 +76,12 @@ export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undef
     dueAt: ({ state }) => (state.status === 'waiting' ? state.tickAt : state.deadline + EVALUATION_GRACE_MS),
 
     // Refuse now, not at the first tick, a request that cannot become a run.
-    async prepare({ workflowId, inputs, enqueue }, { workflows }, { tenant, actor: principal }) {
+    async prepare({ workflowId, inputs, enqueue }, { workflows }, caller) {
       for (const wanted of [{ workflowId, inputs }, ...(enqueue ? [enqueue] : [])])
-        await admit(
-          workflows,
-          { tenant, principal },
-          { ...wanted, inputs: (wanted.inputs ?? {}) as JsonObject },
-        );
+        await admit(workflows, runOwnerOf(caller), {
+          ...wanted,
+          inputs: (wanted.inputs ?? {}) as JsonObject,
+        });
       return undefined;
     },
     create({ workflowId, inputs = {}, intervalSec, maxRuntimeMs, enqueue }, _, { now, caller }) {

@@ -5,7 +5,7 @@
  *     whenever that process dies.
  * I2  A tick that cannot become a run is recorded on the schedule, which goes on, and is a dead letter.
  */
-import { isoTime, type JsonObject, type RunOwner } from '@gantry/protocol';
+import { isoTime, type JsonObject, type RunOwner, runOwnerOf } from '@gantry/protocol';
 import type { Stored } from '@gantry/resources';
 import { type DeadLetterRecord, deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Parts } from '../parts.ts';
@@ -80,9 +80,9 @@ async function createRun(
   next: ScheduleRecord,
   at: { readonly scheduledFor: number; readonly firedAt: number },
 ): Promise<boolean> {
-  const { id, tenant, record } = stored;
+  const { id, record } = stored;
   const scheduledFor = isoTime(at.scheduledFor);
-  const run = await admit(workflows, ownerOf(tenant, record), record.request);
+  const run = await admit(workflows, ownerOf(stored), record.request);
   const causationId = `${id}@${scheduledFor}`;
   const triggerData: JsonObject = {
     source: 'schedule',
@@ -103,5 +103,5 @@ async function createRun(
   return result.kind === 'created';
 }
 
-const ownerOf = (tenant: string, { source }: ScheduleRecord): RunOwner =>
-  source.kind === 'api' ? { tenant, principal: source.principal } : { tenant };
+const ownerOf = ({ tenant, workspace, record: { source } }: Stored<ScheduleRecord>): RunOwner =>
+  runOwnerOf({ tenant, workspace, principal: source.kind === 'api' ? source.principal : null });

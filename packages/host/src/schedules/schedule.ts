@@ -5,6 +5,7 @@ import {
   type JsonObject,
   MISSED_TICKS_DEFAULT,
   OpenwopError,
+  runOwnerOf,
   SCHEDULE_LIMITS,
   type Schedule as ScheduleView,
   schedulesWire,
@@ -70,8 +71,8 @@ export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefine
   expiresAt: ({ state }, now) => (state.status === 'ended' ? now + ENDED_KEPT_MS : null),
 
   // A request that cannot become a run is refused now, not at its first tick.
-  prepare: async (input, workflows, { tenant, actor }) =>
-    void (await admit(workflows, { tenant, principal: actor }, requestOf(input))),
+  prepare: async (input, workflows, caller) =>
+    void (await admit(workflows, runOwnerOf(caller), requestOf(input))),
   create(input, _, { now, caller }) {
     const timing = timingOf(input, now);
     const endAt = input.endAt === undefined ? null : instant(input.endAt, 'endAt');

@@ -112,11 +112,11 @@ async function attempt(options: DispatchOptions, trigger: Trigger, pending: Pend
 }
 
 /** I1. */
-async function start(options: DispatchOptions, { record }: Trigger, pending: Pending): Promise<void> {
+async function start(options: DispatchOptions, trigger: Trigger, pending: Pending): Promise<void> {
   const { runtime, workflows, now } = options;
-  const { tenant, state } = pending;
-  const { workflowId, inputMapping, origin } = record;
-  const run = await admit(workflows, runOwner(tenant, origin), {
+  const { state } = pending;
+  const { workflowId, inputMapping, origin } = trigger.record;
+  const run = await admit(workflows, runOwner(trigger, origin), {
     workflowId,
     inputs: mapInputs(inputMapping, state.event),
   });
@@ -132,7 +132,7 @@ async function start(options: DispatchOptions, { record }: Trigger, pending: Pen
       commit: (writes, { facts: { runId } }) => {
         const delivered = { ...pending.record, state: { status: 'delivered', runId, at: now() } } as const;
         return commit(options, pending, delivered, async (change) => {
-          if (record.exhaustedInARow > 0) await move(change, subscriptionId, recovered);
+          if (trigger.record.exhaustedInARow > 0) await move(change, subscriptionId, recovered);
           change.add(...writes);
         });
       },

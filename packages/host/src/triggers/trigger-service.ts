@@ -146,14 +146,11 @@ export class TriggerService extends ResourceService<
   }
 
   /** The scopes of the caller were checked before. */
-  async #checkStartable(
-    { tenant }: Caller,
-    { workflowId, inputMapping, source, origin }: Wanted,
-  ): Promise<void> {
+  async #checkStartable(caller: Caller, { workflowId, inputMapping, source, origin }: Wanted): Promise<void> {
     const { workflows } = this.#options;
-    const workflow = await workflows.resolve(tenant, workflowId);
+    const workflow = await workflows.resolve(caller.tenant, workflowId);
     if (!workflow) throw new OpenwopError('not_found', { message: 'There is no such workflow.' });
-    await workflows.checkActing(runOwner(tenant, origin), workflow.record);
+    await workflows.checkActing(runOwner(caller, origin), workflow.record);
     const found = mappingProblem(workflow.definition.variables, inputMapping, source);
     if (found !== null)
       throw invalid(`No event could start the workflow: ${found.problem}.`, {

@@ -4,6 +4,7 @@ import {
   type InputMapping,
   OpenwopError,
   type RunOwner,
+  runOwnerOf,
   type SignatureScheme,
   TRIGGER_LIMITS,
   type TriggerPurpose,
@@ -45,8 +46,10 @@ export type Origin =
   | { readonly kind: 'trigger'; readonly triggerId: string };
 
 /** Runs of a definition's own trigger belong to the tenant. */
-export const runOwner = (tenant: string, origin: Origin): RunOwner =>
-  origin.kind === 'api' ? { tenant, principal: origin.principal } : { tenant };
+export const runOwner = (
+  { tenant, workspace }: { readonly tenant: string; readonly workspace: string | null },
+  origin: Origin,
+): RunOwner => runOwnerOf({ tenant, workspace, principal: origin.kind === 'api' ? origin.principal : null });
 
 interface WantedOfAny {
   readonly workflowId: string;
@@ -276,13 +279,14 @@ export function viewOf({ id, record }: Trigger): TriggerSubscription {
 
 /** Why an active subscription starts no runs. */
 export async function problemOf(
-  { tenant, record: { source, state, workflowId, origin } }: Trigger,
+  trigger: Trigger,
   { queueHealth, workflows }: Pick<TriggerReads, 'queueHealth' | 'workflows'>,
 ): Promise<{ problem?: string }> {
+  const { source, state, workflowId, origin } = trigger.record;
   if (state !== 'active') return {};
   try {
-    const workflow = await workflows.resolve(tenant, workflowId);
-    if (workflow) await workflows.checkActing(runOwner(tenant, origin), workflow.record);
+    const workflow = await workflows.resolve(trigger.tenant, workflowId);
+    if (workflow) await workflows.checkActing(runOwner(trigger, origin), workflow.record);
     if (source === 'queue') await queueHealth();
     return {};
   } catch (error) {

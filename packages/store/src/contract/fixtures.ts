@@ -153,6 +153,7 @@ export const workflowRecord = (
 export const keyRecord = (keyId: string, over: Partial<KeyRecord> = {}): KeyRecord => ({
   keyId,
   tenant: TENANT,
+  workspace: `workspace-of-${keyId}`,
   principal: `principal-of-${keyId}`,
   name: keyId,
   hash: `hash-of-${keyId}`,

@@ -10,6 +10,7 @@ export const SCHEMA: Schema = {
   additions: [
     'create index feed_by_kind on feed (tenant, kind, number)',
     'alter table workflows add column registered_by text collate "C"',
+    `alter table keys add column workspace text collate "C" not null default 'default'`,
   ],
 };
 

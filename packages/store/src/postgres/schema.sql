@@ -105,7 +105,8 @@ create table keys (
   scopes text not null,
   created_at bigint not null,
   expires_at bigint,
-  revoked_at bigint
+  revoked_at bigint,
+  workspace text collate "C" not null default 'default'
 );
 
 create index keys_by_tenant on keys (tenant);

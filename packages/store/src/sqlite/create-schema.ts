@@ -9,6 +9,7 @@ export const SCHEMA: Schema = {
   additions: [
     'create index feed_by_kind on feed (tenant, kind, number)',
     'alter table workflows add column registered_by text',
+    `alter table keys add column workspace text not null default 'default'`,
   ],
 };
 

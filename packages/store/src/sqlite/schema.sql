@@ -105,7 +105,8 @@ create table keys (
   scopes text not null,
   created_at integer not null,
   expires_at integer,
-  revoked_at integer
+  revoked_at integer,
+  workspace text not null default 'default'
 ) strict;
 
 create index keys_by_tenant on keys (tenant);

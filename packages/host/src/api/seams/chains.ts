@@ -8,7 +8,7 @@ import {
   instantiateChain,
   readChain,
 } from '@gantry/packs';
-import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, runOwnerOf, Values } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import Type, { type Static } from 'typebox';
 import type { PackRecords } from '../../packs/pack-records.ts';
@@ -82,7 +82,7 @@ export function chainSeams(
     return expand(named, request.body, chainOptions(await knownTypes(tenant)));
   });
   seam(app, 'chain/deferred-expand', Defer, async (caller, body) => {
-    const { tenant, principal } = caller;
+    const { tenant } = caller;
     const options = chainOptions(await knownTypes(tenant));
     if (body.chainId !== RUN_CHAIN) return defer(body, options);
     const { definition } = instantiateChain(
@@ -101,7 +101,7 @@ export function chainSeams(
     const prepared = await forks.prepare(await drive.atRest(key), {
       mode: 'replay',
       fromSeq: 0,
-      changes: { owner: { tenant, principal } },
+      changes: { owner: runOwnerOf(caller) },
     });
     const forked = await deps.runtime.adopt(prepared);
     if (forked.kind !== 'created') throw new OpenwopError('conflict');

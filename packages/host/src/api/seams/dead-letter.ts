@@ -1,6 +1,6 @@
 /** A run that has used all its retries, and a fork of it. */
 import type { Api, Caller } from '@gantry/http';
-import { OpenwopError } from '@gantry/protocol';
+import { OpenwopError, runOwnerOf } from '@gantry/protocol';
 import Type from 'typebox';
 import { createForks } from '../../runtime/fork.ts';
 import type { ReadRun } from '../../runtime/runtime.ts';
@@ -19,9 +19,9 @@ export function deadLetterSeam(app: Api, deps: ApiDeps, drive: Drive): void {
   const { runtime, store, now, randomBytes, redactions } = deps;
   const prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions }).prepare;
 
-  async function isForkable(source: ReadRun, { tenant, principal }: Caller): Promise<boolean> {
+  async function isForkable(source: ReadRun, caller: Caller): Promise<boolean> {
     try {
-      const changes = { owner: { tenant, principal } };
+      const changes = { owner: runOwnerOf(caller) };
       const fork = await prepareFork(source, { mode: 'branch', fromSeq: 1, changes });
       return (await runtime.adopt(fork)).kind === 'created';
     } catch (error) {

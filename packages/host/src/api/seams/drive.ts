@@ -8,6 +8,7 @@ import {
   type JsonObject,
   OpenwopError,
   type RunEventDoc,
+  runOwnerOf,
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
@@ -56,19 +57,16 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
   }
 
   return {
-    async start({ tenant, principal }, definitions, inputs = {}, configurable = {}, more = {}) {
+    async start(caller, definitions, inputs = {}, configurable = {}, more = {}) {
+      const { tenant } = caller;
       await workflows.registerAll(tenant, definitions);
-      const run = await admit(
-        workflows,
-        { tenant, principal },
-        {
-          workflowId: definitions.at(-1)!.id,
-          inputs,
-          tags: [],
-          metadata: {},
-          configurable: { ...configurable, runTimeoutMs: RUN_MS },
-        },
-      );
+      const run = await admit(workflows, runOwnerOf(caller), {
+        workflowId: definitions.at(-1)!.id,
+        inputs,
+        tags: [],
+        metadata: {},
+        configurable: { ...configurable, runTimeoutMs: RUN_MS },
+      });
       const created = await runtime.create({ ...run, ...more });
       if (created.kind !== 'created') throw new Error('a create without conditions came to nothing');
       return { tenant, runId: created.runId };

@@ -184,7 +184,14 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
   ] as const) {
     const dates = { createdAt: now(), expiresAt: null, revokedAt: null };
     const named = { keyId: `key_${name}`, principal: `principal_${name}`, name };
-    const record = { ...named, tenant, hash: hashSecret(name), scopes: SCOPES, ...dates };
+    const record = {
+      ...named,
+      tenant,
+      workspace: 'default',
+      hash: hashSecret(name),
+      scopes: SCOPES,
+      ...dates,
+    };
     await store.commit([[{ kind: 'putKey', record }]]);
   }
   const { app, idempotency } = createServer({

@@ -165,6 +165,7 @@ async function addKey(store: Store, tenant: string, scopes: readonly string[]): 
   const record = {
     keyId,
     tenant,
+    workspace: 'default',
     principal: keyId,
     name: tenant,
     hash: hashSecret(secret),

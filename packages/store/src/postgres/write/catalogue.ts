@@ -57,7 +57,7 @@ async function putKeys(tx: Tx, won: readonly Write[]): Promise<void> {
     KEYS,
     rows,
     `order by "keyId" on conflict (key_id) do update
-    set tenant = excluded.tenant, principal = excluded.principal, name = excluded.name, hash = excluded.hash,
+    set tenant = excluded.tenant, workspace = excluded.workspace, principal = excluded.principal, name = excluded.name, hash = excluded.hash,
       scopes = excluded.scopes, created_at = excluded.created_at, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`,
   );
 }

@@ -36,8 +36,10 @@ export function catalogueWrites({ run }: Queries, blobs: BlobWrites): Writes<Kin
       deleteWorkflow(tenant, workflowId);
       return 'won';
     },
-    putKey({ record: { keyId, tenant, principal, name, hash, scopes, createdAt, expiresAt, revokedAt } }) {
-      putKey(keyId, tenant, principal, name, hash, JSON.stringify(scopes), createdAt, expiresAt, revokedAt);
+    putKey({ record }) {
+      const { keyId, tenant, workspace, principal, name, hash, scopes, createdAt } = record;
+      const ends = [record.expiresAt, record.revokedAt];
+      putKey(keyId, tenant, principal, name, hash, JSON.stringify(scopes), createdAt, ...ends, workspace);
       return 'won';
     },
   };

@@ -45,7 +45,7 @@ export const secretsSurface = defineSurface({
   },
 });
 
-/** There is only one workspace so far, the same as its tenant; clients of version 1.0 do not know such a scope. */
+/** Clients of version 1.0 do not know the scope of a workspace. */
 const ADVERTISED_SCOPES = CREDENTIAL_SCOPES.filter((scope) => scope !== 'workspace');
 
 function implementSecrets(secrets: SecretsPort): ImplementedSurface {
