@@ -3,9 +3,11 @@
  *
  * A1 The host is a name, an address or a range (`10.0.0.0/8`, `[fd00::/8]`).
  * A2 A name opens the public, private and loopback addresses that it resolves to.
- * A3 A range opens the addresses inside it. Link-local, metadata and reserved addresses must be given exactly.
+ * A3 A range opens the addresses inside it, also for names that resolve to them. Link-local, metadata and reserved
+ *    addresses must be given exactly.
  * A4 Without a port, it is the default port of the scheme; `*` is every port except those of other protocols.
- * A5 `smtps` and `smtp` are for mail servers of connectors.
+ * A5 An address opens URLs that contain it, not names that resolve to it: those may be anybody's.
+ * A6 `smtps` and `smtp` are for mail servers of connectors.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { type AddressKind, canonicalAddress, classifyAddress } from './address.ts';
@@ -130,11 +132,14 @@ export const opensPort = ({ port: open }: AllowEntry, port: number): boolean =>
 export const opensName = ({ host: open }: AllowEntry, host: string): boolean =>
   open.kind === 'name' && open.name === host;
 
-/** A2, A3. Whether the entry opens this address of the host. */
+/** A2, A3, A5. Whether the entry opens this address of the host. */
 export function opensAddress(entry: AllowEntry, host: string, address: string): boolean {
   const { host: open } = entry;
   if (open.kind === 'name') return opensName(entry, host) && isOrdinary(address);
-  if (open.exact === address) return true;
-  const isCandidate = isOrdinary(address) || open.exact !== undefined;
+  const isCandidate = open.exact === undefined ? isOrdinary(address) : isIP(host) !== 0;
   return isCandidate && open.list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
+
+/** Whether the entry may open addresses of names that it does not contain. */
+export const opensUnnamed = ({ host }: AllowEntry): boolean =>
+  host.kind === 'range' && host.exact === undefined;

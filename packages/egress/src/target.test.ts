@@ -96,17 +96,29 @@ describe('policies', () => {
       'http://127.0.0.1:9001/': 'port_not_allowed',
       'http://127.0.0.2:9000/': 'address_not_allowed',
       'http://hooks.corp.internal/': 'port_not_allowed',
-      'http://hooks.corp.internal:9000/': undefined,
+      'http://hooks.corp.internal:9000/': 'host_not_allowed',
       'https://hooks.corp.internal:8443/': 'host_not_allowed',
       'https://other.corp.internal/': 'host_not_allowed',
       'https://10.1.2.3/': 'address_not_allowed',
-      'https://example.com:22/': undefined,
+      'https://example.com:22/': 'host_not_allowed',
     };
     for (const [url, reason] of Object.entries(closed)) assert.equal(reasonOf(url, policy), reason, url);
     assert.equal(
       reasonOf('https://example.com:22/', open('webhook=https://a.example:22')),
       'host_not_allowed',
     );
+  });
+
+  test('an address opens no name that resolves to it; a range does', () => {
+    const name = 'https://evil.example/';
+    for (const address of ['169.254.169.254', '10.1.2.3', '10.1.2.3/32', '[fe80::1]']) {
+      const plain = address.replace(/[[\]]|\/32/g, '');
+      const judgement = judgeUrl(name, open(`webhook=https://${address}`));
+      assert.equal(judgement.allowed && judgement.target.problemOf(plain)?.reason, 'address_not_allowed');
+      assert.equal(reasonOf('http://evil.example/', open(`webhook=http://${address}`)), 'host_not_allowed');
+    }
+    const judgement = judgeUrl(name, open('webhook=https://10.1.0.0/16'));
+    assert.equal(judgement.allowed && judgement.target.problemOf('10.1.2.3'), undefined);
   });
 
   test('link-local and metadata addresses are opened by their exact address', () => {

@@ -8,6 +8,7 @@ import {
   opensAddress,
   opensName,
   opensPort,
+  opensUnnamed,
   type Scheme,
   USUAL_PORT,
 } from './allow-entry.ts';
@@ -69,7 +70,7 @@ function judgeHost({ host, isOpen, entries, missing }: Host): Judgement<TargetHo
     return refused('address_not_allowed', 'The address in the URL may not be called.', missing);
   const isNamed = entries.some((entry) => opensName(entry, host));
   const kind = isAddress ? undefined : classifyHostName(host);
-  const mayLieInRange = kind !== 'metadata' && entries.some((entry) => entry.host.kind === 'range');
+  const mayLieInRange = kind !== 'metadata' && entries.some(opensUnnamed);
   if (!isAddress && !isNamed && !mayLieInRange && !(isOpen && kind === 'public'))
     return refused('host_not_allowed', `The host ${host} may not be called.`, missing);
   const problemOf = (address: string): EgressProblem | undefined => {

@@ -17,7 +17,13 @@ export function fakeLookup(names: Readonly<Record<string, readonly string[]>>): 
   return Object.assign(lookup, { asked });
 }
 
-const LOOPBACK = ['http://127.0.0.0/8:*', 'http://[::1]:*', 'https://127.0.0.0/8:*', 'https://[::1]:*'];
+/** Ranges: they open names too. */
+const LOOPBACK = [
+  'http://127.0.0.0/8:*',
+  'http://[::1/127]:*',
+  'https://127.0.0.0/8:*',
+  'https://[::1/127]:*',
+];
 
 /** This machine is open to every tenant, over http too. */
 export const LOOPBACK_POLICY: EgressPolicy = {

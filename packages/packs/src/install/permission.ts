@@ -5,7 +5,7 @@ import { covers, type RuntimeRequirement } from '../manifest/node.ts';
 const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
   'net.dns': 'Look up host names. A lookup shows the name server what the pack is interested in.',
   'net.outbound':
-    'Send requests to public addresses on the internet, and so send out what it is given. Private networks stay closed.',
+    'Send requests to public addresses on the internet, and so send out what it is given. Other addresses stay closed unless the operator opens them.',
   crypto: 'Use keys, signatures and encryption beyond plain hashing.',
   subprocess: 'Start other programs inside its sandbox. This host grants it to no pack.',
   'fs.read': 'Read files in its own folder on this host. It sees no other files.',
