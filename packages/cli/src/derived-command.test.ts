@@ -27,6 +27,8 @@ const notesWire = wire(
     }),
     view: Type.Object({ noteId: Type.String(), title: Type.String() }),
     columns: { NOTE: 'noteId', TITLE: 'title' },
+    update: closedObject({ title: optional(Type.String()), stars: optional(Type.Integer()) }),
+    by: ['mood', 'folderId'],
     methods: {
       append: { about: 'Add a line', in: closedObject({ line: Type.String() }) },
       size: { about: 'Count its lines', in: closedObject({}), out: Type.Object({ lines: Type.Integer() }) },
@@ -41,8 +43,12 @@ const notesWire = wire(
 
 const command = derivedCommand(notesWire);
 
-/** What the command line prints, and how it called the client. */
-async function said(...argv: string[]): Promise<string> {
+const said = (...argv: string[]): Promise<string> => saidBy({ notes: [note] }, ...argv);
+
+const note = { noteId: 'note_1', title: 'a' };
+
+/** What the command line prints for this list, and how it called the client. */
+async function saidBy(listed: object, ...argv: string[]): Promise<string> {
   const { io, out } = memoryIo();
   const calls: unknown[][] = [];
   const answering =
@@ -51,11 +57,11 @@ async function said(...argv: string[]): Promise<string> {
       calls.push([method, ...args]);
       return answer;
     };
-  const note = { noteId: 'note_1', title: 'a' };
   const notes = {
-    list: answering('list', { notes: [note] }),
+    list: answering('list', listed),
     get: answering('get', note),
     create: answering('create', note),
+    update: answering('update', note),
     remove: answering('remove', note),
     append: answering('append', note),
     size: answering('size', { lines: 3 }),
@@ -108,13 +114,34 @@ test('fields become what their schema says; those without an option come from a 
   for (const [options, why] of refusals) await assert.rejects(said('add', ...options), why);
 });
 
+test('fields are changed by set, and lists take one filter', async () => {
+  assert.equal(
+    await said('set', 'note_1', '--title', 'b', '--stars', '3'),
+    '[["update","note_1",{"title":"b","stars":3}]] note_1 changed\n',
+  );
+  await assert.rejects(said('set', 'note_1'), /Say what to change: --title, --stars\./);
+  const more = { notes: [], nextBefore: 'note_1' };
+  assert.match(await said('ls', '--mood', 'good'), /^\[\["list",\{"limit":50,"mood":"good"\}\]\]/);
+  assert.match(
+    await saidBy(more, 'ls', '--folder-id', 'my folder'),
+    /More: gantry notes ls --folder-id 'my folder' --before note_1\n$/,
+  );
+  await assert.rejects(
+    said('ls', '--mood', 'good', '--folder-id', 'a'),
+    /one filter at a time: --mood, --folder-id/,
+  );
+});
+
 test('its help names the options with the actions that take them', () => {
   const help = commandHelp(command);
-  assert.match(help, /^Write notes\.\n\nUsage: gantry notes \[ls \| add \| show <noteId> \| rm <noteId> \|/);
+  assert.match(
+    help,
+    /^Write notes\.\n\nUsage: gantry notes \[ls \| add \| show <noteId> \| rm <noteId> \| set <noteId> \|/,
+  );
   assert.match(help, /append <noteId> \| size <noteId> \| tidy\]/);
-  assert.match(help, /--title TEXT +add: its title\n/);
+  assert.match(help, /--title TEXT +add, set: its title\n/);
   assert.match(help, /--line TEXT +append: its line\n/);
-  assert.match(help, /--mood CHOICE +add: good, bad\n/);
+  assert.match(help, /--mood CHOICE +ls, add: good, bad\n/);
   assert.match(help, /--from FILE +add: a JSON file/);
   assert.match(help, /--url URL +the host/, 'a field does not take the place of an option of all commands');
 });

@@ -5,7 +5,7 @@ import { COMMON_OPTIONS, type OptionSpec, type OptionSpecs, option } from './com
 import { UsageError } from './io.ts';
 import { readChoice, readJson } from './values.ts';
 
-type Schema = MethodWire['in'];
+export type Schema = MethodWire['in'];
 
 interface Field {
   readonly name: string;

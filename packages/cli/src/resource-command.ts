@@ -1,12 +1,13 @@
 /** The command of a resource: list, show, remove, and verbs that need only an id, each with --json. */
 import type { Client } from '@gantry/client';
-import { given, resourceName, type Wire } from '@gantry/protocol';
+import { filtersOf, given, resourceName, type Wire } from '@gantry/protocol';
 import { type Action, type ActionCommand, type Actions, actionCommand } from './actions.ts';
 import { type Call, type Command, flag, type OptionSpecs, option } from './command.ts';
-import { propertiesOf, readFields } from './fields.ts';
+import { optionName, propertiesOf, readFields } from './fields.ts';
+import { UsageError } from './io.ts';
 import { ago, type Columns, print, printJson } from './output.ts';
 import { printable } from './style.ts';
-import { readChoice } from './values.ts';
+import { readChoice, shellWord } from './values.ts';
 
 const LIST_MAX = 200;
 const DELIVERIES_LISTED = 20;
@@ -22,6 +23,7 @@ interface Of {
   list(page: { limit: number; before?: string }): Promise<object>;
   get(id: string): Promise<unknown>;
   create(input: object): Promise<Readonly<Record<string, unknown>>>;
+  update?(id: string, fields: object): Promise<unknown>;
   remove(id: string): Promise<unknown>;
   deliveries?(id: string, page: object): Promise<Deliveries>;
 }
@@ -58,12 +60,29 @@ export function resourceCommand<V, D = never>(wire: Wire, of: ResourceCommand<V,
   const states = deliveries?.states;
   const options: OptionSpecs = {
     ...of.options,
+    ...filterOptions(wire, of.options),
     ...(states && { state: option('S', states.join(', '), { of: ['deliveries'] }) }),
     ...paging(listed, deliveries !== undefined),
     json: flag('print JSON'),
   };
   const actions = actionsOf(name, wire, of);
   return actionCommand({ name, summary, ...given({ details }), options, examples, actions });
+}
+
+/** A filter may share its option with a field of another action. */
+const filterOptions = (wire: Wire, options: OptionSpecs = {}): OptionSpecs =>
+  Object.fromEntries(
+    filtersOf(wire).map((name) => {
+      const { of = [], ...known } = options[optionName(name)] ?? option('TEXT', `its ${optionName(name)}`);
+      return [optionName(name), { ...known, multiple: true, of: ['ls', ...of] }];
+    }),
+  );
+
+function readFilter(wire: Wire, { args }: Call): Readonly<Record<string, string>> {
+  const given = filtersOf(wire).flatMap((name) => args.list(optionName(name)).map((value) => [name, value]));
+  if (given.length <= 1) return Object.fromEntries(given);
+  const names = filtersOf(wire).map((name) => `--${optionName(name)}`);
+  throw new UsageError(`Give one filter at a time: ${names.join(', ')}.`);
 }
 
 function paging(listed: number | undefined, hasDeliveries: boolean): OptionSpecs {
@@ -134,14 +153,17 @@ function stateLine({ table: { id = 'id' } }: Wire, item: unknown): string {
 async function list<V, D>(call: Call, name: string, wire: Wire, of: ResourceCommand<V, D>): Promise<void> {
   const { args, client } = call;
   const { listed, columns, none } = of;
+  const filter = readFilter(wire, call);
   const page =
     listed === undefined
       ? { limit: LIST_MAX }
-      : { limit: args.whole('limit', 1, LIST_MAX) ?? listed, ...args.given('before') };
+      : { limit: args.whole('limit', 1, LIST_MAX) ?? listed, ...args.given('before'), ...filter };
   const answer = await (of.list ? of.list(client) : apiOf(client, wire).list(page));
   const { table } = wire;
   const { [table.list ?? table.path]: items = answer, nextBefore } = answer as Record<string, unknown>;
-  const more = nextBefore === undefined ? undefined : `gantry ${name} ls --before ${nextBefore}`;
+  const filtered = Object.entries(filter).map(([by, value]) => ` --${optionName(by)} ${shellWord(value)}`);
+  const more =
+    nextBefore === undefined ? undefined : `gantry ${name} ls${filtered.join('')} --before ${nextBefore}`;
   print(call, answer, { items: items as V[], columns, none, more });
 }
 

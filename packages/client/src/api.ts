@@ -1,6 +1,15 @@
 /** The methods of a resource, from its table. */
-import type { CreatedOf, InputOf, MethodInput, MethodOutput, ViewOf, Wire } from '@gantry/protocol';
-import { createCalls } from './calls.ts';
+import type {
+  CreatedOf,
+  FilterOf,
+  InputOf,
+  MethodInput,
+  MethodOutput,
+  UpdateOf,
+  ViewOf,
+  Wire,
+} from '@gantry/protocol';
+import { createCalls, type UpdateOptions } from './calls.ts';
 import type { Query, Transport } from './transport.ts';
 
 /** A page of a list, newest first. */
@@ -14,19 +23,27 @@ type ListOf<T extends Wire['table']> = T extends { readonly list: infer L extend
 type Names<W extends Wire, Part extends 'item' | 'all'> = keyof W['table'][Part] & keyof W['methods'];
 
 export type ResourceApi<W extends Wire> = {
-  list(page?: { before?: string; limit?: number }): Promise<Page<W>>;
+  /** By one of its filters, or all. */
+  list(page?: { before?: string; limit?: number } & { [N in FilterOf<W>]?: string }): Promise<Page<W>>;
   get(id: string): Promise<ViewOf<W>>;
   create(input: InputOf<W>): Promise<CreatedOf<W>>;
   remove(id: string): Promise<W extends { readonly gone: true } ? void : ViewOf<W>>;
-} & { [N in Names<W, 'item'>]: (id: string, input?: MethodInput<W, N>) => Promise<MethodOutput<W, N>> } & {
-  [N in Names<W, 'all'>]: (input: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
-};
+} & ([UpdateOf<W>] extends [never]
+  ? unknown
+  : {
+      /** The given fields replace those of the item. */
+      update(id: string, fields: UpdateOf<W>, options?: UpdateOptions): Promise<ViewOf<W>>;
+    }) & {
+    [N in Names<W, 'item'>]: (id: string, input?: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
+  } & {
+    [N in Names<W, 'all'>]: (input: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
+  };
 
 export function api<W extends Wire>(
   transport: Transport,
   { path, url: items, item, all }: W['table'],
 ): ResourceApi<W> {
-  const { read, send, remove } = createCalls(transport);
+  const { read, send, update, remove } = createCalls(transport);
   const url = `/v1/host/gantry/${path}`;
   const at = (collection: string, id: string) => `${collection}/${encodeURIComponent(id)}`;
   const one = (id: string) => at(url, id);
@@ -45,6 +62,8 @@ export function api<W extends Wire>(
     list: (page: Query = {}) => read(collection, page),
     get: (id: string) => read(at(collection, id)),
     create: (input: unknown) => send(collection, input),
+    update: (id: string, fields: unknown, options?: UpdateOptions) =>
+      update(at(collection, id), fields, options),
     remove: (id: string) => remove(at(collection, id)),
     ...Object.fromEntries([...ofItem, ...ofAll]),
   };

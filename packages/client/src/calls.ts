@@ -11,9 +11,15 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
+export interface UpdateOptions extends CreateOptions {
+  /** Only at this version of the item. Default: the current one. */
+  version?: number;
+}
+
 export interface Calls {
   read<T>(path: string, query?: Query, options?: CallOptions): Promise<T>;
   send<T>(path: string, body: unknown, options?: CreateOptions): Promise<T>;
+  update<T>(path: string, body: unknown, options?: UpdateOptions): Promise<T>;
   remove<T>(path: string, options?: CreateOptions): Promise<T>;
 }
 
@@ -24,6 +30,14 @@ export function createCalls(transport: Transport): Calls {
     read: (path, query = {}, { signal } = {}) => transport.request({ method: 'GET', path, query, signal }),
     send: (path, body, options = {}) =>
       transport.request({ method: 'POST', path, body, headers: once(options), signal: options.signal }),
+    update: (path, body, { version, ...options } = {}) =>
+      transport.request({
+        method: 'PATCH',
+        path,
+        body,
+        headers: { ...once(options), ...(version !== undefined && { 'if-match': `"${version}"` }) },
+        signal: options.signal,
+      }),
     remove: (path, options = {}) =>
       transport.request({ method: 'DELETE', path, headers: once(options), signal: options.signal }),
   };

@@ -6,7 +6,7 @@ export type Fetch = typeof globalThis.fetch;
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface RequestSpec {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   query?: Query;
   /** Bytes are sent unchanged, with the content type in `headers`; everything else as JSON. */

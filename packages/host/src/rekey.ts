@@ -189,7 +189,7 @@ async function sealAnew<R extends object>(
     const stored = await change.find(listed.kind, listed.id);
     if (!stored) return 'current';
     const { sealing, record } = sealedAnew(masterKey, sealedAgain, stored);
-    if (sealing === 'resealed') change.replace(stored, record);
+    if (sealing === 'resealed') change.reseal(stored, record);
     return sealing;
   });
 }

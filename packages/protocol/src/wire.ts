@@ -52,6 +52,17 @@ export interface Wire<T extends Table = Table> {
   readonly view: TSchema;
   /** A delete returns nothing instead of the view. */
   readonly gone?: true;
+  /** A closed object of optional fields, which `PATCH` changes. */
+  readonly update?: TSchema;
+  /** Lists can be filtered by one of these: `?folder=work`. */
+  readonly by?: readonly string[];
+  /**
+   * Items belong to an item of this resource, whose id they have under its name, in the input and as a filter. They
+   * are removed with it.
+   */
+  readonly parent?: Table & { readonly id: string };
+  /** Changes are listed, for 7 days, and can be followed. */
+  readonly feed?: true;
   /** Headings of lists and the members of the view below them: a command line is derived. */
   readonly columns?: Readonly<Record<string, string>>;
   /** Operations with their own routes: `create`, `get`, `remove` or a method. */
@@ -74,6 +85,16 @@ export type MethodOutput<W extends Wire, N extends keyof W['methods']> = W['meth
 }
   ? Static<O>
   : ViewOf<W>;
+
+export type UpdateOf<W extends Wire> = W extends { readonly update: infer U extends TSchema }
+  ? Static<U>
+  : never;
+export type FilterOf<W extends Wire> =
+  | (W extends { readonly by: readonly (infer N extends string)[] } ? N : never)
+  | (W extends { readonly parent: { readonly id: infer N extends string } } ? N : never);
+
+/** The names by which its lists can be filtered, one at a time. */
+export const filtersOf = ({ by = [], parent }: Wire): string[] => [...by, ...(parent ? [parent.id] : [])];
 
 /** The methods are checked against the table: a missing or unknown one does not compile. */
 export const wire = <const T extends Table, const R extends Omit<Wire<T>, 'table'>>(

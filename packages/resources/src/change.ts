@@ -23,6 +23,7 @@ import {
   type Stored,
   toEntry,
 } from './record-kind.ts';
+import { beingRemoved, tombstoneId, tombstones } from './removals.ts';
 import { type Sealer, sealSecrets } from './secret.ts';
 import type { State } from './state.ts';
 
@@ -85,6 +86,7 @@ export class Change {
   /** With an id chosen by the caller, or a generated one. */
   create<R extends object>(kind: RecordKind<R>, record: NoInfer<R>, chosenId?: string): Stored<R> {
     if (chosenId === undefined) return this.createFor(kind, () => record);
+    if (kind.isParent) this.#expectRemoved(kind, chosenId);
     // A chosen id may be used again after a deletion; its versions must not repeat
     return this.#insert(kind, chosenId, record, { firstVersion: this.#growingVersion() });
   }
@@ -106,6 +108,12 @@ export class Change {
   }
 
   replace<R extends object>(stored: Stored<R>, record: R): Stored<R> {
+    const updated = { at: this.now, by: this.caller.actor };
+    return this.reseal({ ...stored, ...(stored.kind.isTracked && { updated }) }, record);
+  }
+
+  /** The same without a trace beside the record: only the seal of its secrets is new. */
+  reseal<R extends object>(stored: Stored<R>, record: R): Stored<R> {
     const next = this.#sealed({ ...stored, record });
     return { ...next, version: versionAfter(this.#put(next, stored.version, {})) };
   }
@@ -128,11 +136,24 @@ export class Change {
     return true;
   }
 
-  delete<R extends object>({ kind, tenant, id, version, record }: Stored<R>): void {
+  delete<R extends object>(stored: Stored<R>): void {
+    const { kind, tenant, id, version } = stored;
     const key = keyOf(kind, tenant, id);
-    this.#count(kind, record, -1);
+    this.#count(stored, -1);
     this.#writes.push({ kind: 'deleteEntry', key, expectedVersion: version, ...this.#feed(kind) });
     this.#own.set(entryKey(key), null);
+    if (!kind.isParent) return;
+    const { actor } = this.caller;
+    const record = { kind: kind.kind, id, actor, at: this.now };
+    const at = { kind: tombstones, tenant, id: tombstoneId(kind, id), workspace: stored.workspace };
+    this.#put({ ...at, createdAt: this.now, record }, null, {});
+  }
+
+  #expectRemoved<R extends object>(kind: RecordKind<R>, id: string): void {
+    const key = keyOf(tombstones, this.caller.tenant, tombstoneId(kind, id));
+    const write: Write = { kind: 'expectEntry', key, version: null };
+    this.#writes.push(write);
+    this.#refusals.set(write, () => beingRemoved(kind));
   }
 
   /** Adds to a counter; the change is refused if the counter would exceed `max`. */
@@ -207,13 +228,16 @@ export class Change {
     const { tenant, workspace } = this.caller;
     const common = { kind, tenant, id, workspace, createdAt: this.now };
     const stored = this.#sealed({ ...common, record });
-    const isCounted = this.#count(kind, record, 1);
+    const isCounted = this.#count(stored, 1);
     const limit = kind.max === undefined || isCounted ? {} : { max: kind.max };
     return { ...stored, version: versionAfter(this.#put(stored, null, { ...over, ...limit })) };
   }
 
-  #count<R extends object>(kind: RecordKind<R>, record: R, delta: number): boolean {
-    const counter = counterOf(kind, record);
+  #count<R extends object>(
+    { kind, workspace, record }: Pick<Stored<R>, 'kind' | 'workspace' | 'record'>,
+    delta: number,
+  ): boolean {
+    const counter = counterOf(kind, workspace, record);
     if (counter) this.adjust(counter, delta, kind.max!, () => putRefusal(kind, 'full')!);
     return counter !== null;
   }

@@ -5,6 +5,7 @@ export {
   creation,
   everyRecord,
   fromEntry,
+  indexed,
   keyOf,
   listRecords,
   missing,
@@ -14,12 +15,8 @@ export {
   type Stored,
   toEntry,
 } from './record-kind.ts';
+export { type ChildKind, removeChildren, type Tombstone, tombstones } from './removals.ts';
 export { type Resource, resource } from './resource.ts';
-export {
-  type Matching,
-  mustMatch,
-  ResourceService,
-  type ServiceOptions,
-  type Shown,
-} from './resource-service.ts';
+export { ResourceService, type ServiceOptions } from './resource-service.ts';
 export { openSecret, type Sealer, type Secret } from './secret.ts';
+export { type Matching, mustMatch, type Shown, type Within } from './within.ts';

@@ -12,7 +12,8 @@ export interface RecordKind<R extends object> {
   /** The error for an id that does not exist; `not_found` if absent. */
   readonly missing?: ErrorCode | (() => OpenwopError);
   /**
-   * The maximum number per tenant. Up to 1,000, records are counted at each creation; above that there is a counter.
+   * The maximum number per tenant, or per workspace with that boundary. Up to 1,000 per tenant, records are counted at
+   * each creation; otherwise there is a counter.
    */
   readonly max?: number;
   /** For a kind with a counter: which records count. Not those that expire automatically. All if absent. */
@@ -21,7 +22,7 @@ export interface RecordKind<R extends object> {
   readonly feed?: boolean;
   /** The values by which records are found. */
   readonly index?: Readonly<Record<string, (record: R) => string | readonly string[] | null>>;
-  /** Names of `index` whose values no two records of a tenant share. */
+  /** Names of `index` whose values no two records share, in a tenant or in a workspace with that boundary. */
   readonly unique?: readonly string[];
   /** The owner of the record: entries can be listed by it without an index. */
   readonly ref?: (record: R) => string;
@@ -29,6 +30,10 @@ export interface RecordKind<R extends object> {
   readonly secret?: readonly (keyof R & string)[];
   readonly dueAt?: (record: R) => number | null;
   readonly expiresAt?: (record: R, now: number) => number | null;
+  /** Its last change is stored beside the record. */
+  readonly isTracked?: boolean;
+  /** Records of other kinds are removed with it (`parent` in their literal). */
+  readonly isParent?: true;
   /** The run with which the record is deleted. */
   readonly endsWithRun?: (record: R) => string | null;
 }
@@ -42,13 +47,28 @@ export interface Stored<R extends object> {
   readonly workspace: string | null;
   readonly createdAt: number;
   readonly record: R;
+  /** The last change, of a tracked kind; absent if it was never changed. */
+  readonly updated?: Update;
+}
+
+export interface Update {
+  readonly at: number;
+  /** The actor of its caller. */
+  readonly by: string;
 }
 
 /** The record of an entry. The only place that trusts a body to be of its kind. */
 export const fromEntry = <R extends object>(kind: RecordKind<R>, entry: Entry): Stored<R> => {
   const { tenant, id, version, workspace, createdAt, body } = entry;
-  return { kind, tenant, id, version, workspace, createdAt, record: JSON.parse(body) };
+  const stored = { kind, tenant, id, version, workspace, createdAt };
+  const parsed = JSON.parse(body);
+  if (!kind.isTracked) return { ...stored, record: parsed };
+  const { [UPDATED]: updated, ...record } = parsed;
+  return { ...stored, record, ...(updated && { updated }) };
 };
+
+/** Beside the fields of a record, in its body. */
+const UPDATED = '$updated';
 
 /** The current record; null if the tenant has no such record. */
 export async function readRecord<R extends object>(
@@ -112,7 +132,7 @@ export function putting<R extends object>(
 }
 
 export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, now: number): NewEntry {
-  const { kind, tenant, id, workspace, createdAt, record } = stored;
+  const { kind, tenant, id, workspace, createdAt, record, updated } = stored;
   const runId = kind.endsWithRun?.(record) ?? null;
   return {
     ...keyOf(kind, tenant, id),
@@ -121,20 +141,23 @@ export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, no
     dueAt: kind.dueAt?.(record) ?? null,
     expiresAt: kind.expiresAt?.(record, now) ?? null,
     createdAt,
-    body: JSON.stringify(record),
-    index: [...indexOf(kind, record), ...(kind.boundary === 'workspace' ? [workspaceIndex(workspace)] : [])],
+    body: JSON.stringify(kind.isTracked && updated ? { ...record, [UPDATED]: updated } : record),
+    index: indexOf(kind, workspace, record),
     ...(runId !== null && { runId }),
   };
 }
 
 const COUNTED_MAX = 1_000;
 
-/** The counter of a record, if its kind has one. */
+/** The counter of a record, if its kind has one: that of its workspace if it is not visible outside. */
 export function counterOf<R extends object>(
-  { kind, max = 0, counts = () => true }: RecordKind<R>,
+  { kind, boundary, max, counts = () => true }: RecordKind<R>,
+  workspace: string | null,
   record: R,
 ): Omit<EntryKey, 'tenant'> | null {
-  return max > COUNTED_MAX && counts(record) ? { kind: `${kind}-count`, id: 'all' } : null;
+  if (max === undefined || !counts(record)) return null;
+  if (boundary === 'workspace') return { kind: `${kind}-count`, id: workspace ?? DEFAULT_WORKSPACE };
+  return max > COUNTED_MAX ? { kind: `${kind}-count`, id: 'all' } : null;
 }
 
 export const keyOf = ({ kind }: { readonly kind: string }, tenant: string, id: string): EntryKey => ({
@@ -156,9 +179,25 @@ export const workspaceIndex = (workspace: string | null): IndexValue => ({
   value: workspace ?? DEFAULT_WORKSPACE,
 });
 
-function indexOf<R extends object>({ index = {}, unique = [] }: RecordKind<R>, record: R): IndexValue[] {
-  return Object.entries(index).flatMap(([name, valuesOf]) => {
-    const values = [valuesOf(record) ?? []].flat();
+/** Not in names of workspaces. NUL is refused by PostgreSQL. */
+const AFTER_WORKSPACE = '\u001f';
+
+/**
+ * The stored form of an index value. With a workspace boundary it begins with the workspace, so that values are
+ * unique, and listed, in each of them.
+ */
+export const indexed = (
+  { boundary }: Pick<RecordKind<never>, 'boundary'>,
+  workspace: string | null,
+  value: string,
+): string =>
+  boundary === 'workspace' ? `${workspace ?? DEFAULT_WORKSPACE}${AFTER_WORKSPACE}${value}` : value;
+
+function indexOf<R extends object>(kind: RecordKind<R>, workspace: string | null, record: R): IndexValue[] {
+  const { index = {}, unique = [], boundary } = kind;
+  const own = Object.entries(index).flatMap(([name, valuesOf]) => {
+    const values = [valuesOf(record) ?? []].flat().map((value) => indexed(kind, workspace, value));
     return values.map((value) => ({ name, value, ...(unique.includes(name) && { unique: true as const }) }));
   });
+  return boundary === 'workspace' ? [...own, workspaceIndex(workspace)] : own;
 }

@@ -1,5 +1,15 @@
 /** A resource is a literal: how its records are stored, and pure functions from record to record. */
-import type { ErrorCode, InputOf, MethodInput, MethodOutput, Owner, ViewOf, Wire } from '@gantry/protocol';
+import type {
+  ErrorCode,
+  FilterOf,
+  InputOf,
+  MethodInput,
+  MethodOutput,
+  Owner,
+  UpdateOf,
+  ViewOf,
+  Wire,
+} from '@gantry/protocol';
 import type { Caller } from './caller.ts';
 import type { Change } from './change.ts';
 import type { RecordKind, Stored } from './record-kind.ts';
@@ -56,6 +66,12 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
   extends RecordKind<R> {
   readonly prepare?: (input: InputOf<W>, services: D, caller: Caller) => Promise<F>;
   readonly create: (input: InputOf<W>, facts: F, at: Making<D>) => R;
+  /** From the record and the fields of a `PATCH`. */
+  readonly update?: [UpdateOf<W>] extends [never]
+    ? never
+    : (record: R, fields: UpdateOf<W>, at: Reading<R, D>) => R;
+  /** The kind that `parent` of the wire names. A record is created only while its parent exists. */
+  readonly parent?: ParentKind;
   /** The id chosen by the caller. */
   readonly idOf?: (input: InputOf<W>) => string | undefined;
   readonly access?: Access<R>;
@@ -98,16 +114,47 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
   readonly wire: W;
 }
 
-/** The record type is given explicitly: inferred from the literal it would widen. */
-export const resource = <W extends Wire, R extends object, F = undefined, D = undefined>(
-  wire: W,
-  literal: Omit<Resource<W, R, F, D>, 'wire'> & Complete<W, R, F, D>,
-): Resource<W, R, F, D> => ({ ...literal, wire });
+/** Of any record. */
+export type ParentKind = RecordKind<never> & { readonly access?: Access<never> };
 
-/** Every method that the wire declares has an implementation: one that is missing does not compile. */
+type Literal<W extends Wire, R extends object, F, D> = Omit<
+  Resource<W, R, F, D>,
+  'wire' | 'feed' | 'isTracked'
+>;
+
+/** The record type is given explicitly: inferred from the literal it would widen. */
+export function resource<W extends Wire, R extends object, F = undefined, D = undefined>(
+  wire: W,
+  literal: Literal<W, R, F, D> & Complete<W, R, F, D>,
+): Resource<W, R, F, D> {
+  const { kind, parent, boundary, access }: Literal<W, R, F, D> = literal;
+  if (parent && !parent.isParent)
+    throw new Error(
+      `Records of kind ${kind} belong to ${parent.kind}, whose literal must have isParent: true.`,
+    );
+  if (parent && (parent.boundary ?? 'tenant') !== (boundary ?? 'tenant'))
+    throw new Error(`Records of kind ${kind} need the boundary of their parent ${parent.kind}.`);
+  if (parent?.access && !access)
+    throw new Error(`Records of kind ${kind} need access, since their parent ${parent.kind} has it.`);
+  return { ...literal, wire, feed: wire.feed === true, isTracked: wire.update !== undefined };
+}
+
+/**
+ * Every method that the wire declares has an implementation: one that is missing does not compile. Nor does a feed of
+ * records with access rules: those of deleted records could not be checked.
+ */
 type Complete<W extends Wire, R extends object, F, D> = Needed<Resource<W, R, F, D>, 'acts', Act<W>> &
   Needed<Resource<W, R, F, D>, 'reads', Named<W, 'item', 'read'>> &
   Needed<Resource<W, R, F, D>, 'all', Named<W, 'all', 'read'>> &
-  Needed<Resource<W, R, F, D>, 'allActs', Named<W, 'all', 'write'>>;
+  Needed<Resource<W, R, F, D>, 'allActs', Named<W, 'all', 'write'>> &
+  Needed<Resource<W, R, F, D>, 'update', UpdateOf<W>> &
+  Needed<Resource<W, R, F, D>, 'parent', W extends { readonly parent: object } ? 'parent' : never> &
+  Filters<W, R> &
+  (W extends { readonly feed: true } ? { readonly access?: never } : unknown);
+
+/** Lists by these names read an index. */
+type Filters<W extends Wire, R extends object> = [FilterOf<W>] extends [never]
+  ? unknown
+  : { readonly index: { readonly [N in FilterOf<W>]: NonNullable<RecordKind<R>['index']>[string] } };
 
 type Needed<T, Member extends keyof T, Names> = [Names] extends [never] ? unknown : Required<Pick<T, Member>>;

@@ -7,7 +7,8 @@ import type { ProblemFound } from '../oauth/authorizing.ts';
 import { AUTHORIZE, type OAuth } from '../oauth/oauth.ts';
 import { connectedPage, consentPage, failedPage, goingPage, problemPage } from '../oauth/pages.ts';
 import { PAGE_HEADERS, refuseOtherSites } from '../page.ts';
-import { changed, IfMatch, matchingOf, resourceRoutes } from './resources.ts';
+import { IfMatch, matchingOf } from './resource-route.ts';
+import { changed, resourceRoutes } from './resources.ts';
 
 const CONNECTIONS = '/v1/host/gantry/connections';
 const CLIENTS = '/v1/host/gantry/oauth-clients';

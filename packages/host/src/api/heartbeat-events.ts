@@ -5,7 +5,7 @@ import { closedObject } from '@gantry/protocol';
 import Type from 'typebox';
 import { heartbeatEventJson } from '../heartbeats/event-log.ts';
 import type { ApiDeps } from './context.ts';
-import { personOf } from './resources.ts';
+import { personOf } from './resource-route.ts';
 import { checkRoom, lastSequence, openStream } from './sse.ts';
 import type { Projection } from './sse-frames.ts';
 import { EventStream } from './sse-stream.ts';

@@ -1,65 +1,22 @@
 /** The routes of a resource, generated from its wire. */
-import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload, warn } from '@gantry/http';
-import { closedObject, invalid, type Table, type Wire } from '@gantry/protocol';
-import { type Caller, type Matching, personCaller, type Shown } from '@gantry/resources';
-import type { EntryFilter } from '@gantry/store';
+import { type Api, callerOf, type Idempotency, JSON_TYPE, warn } from '@gantry/http';
+import { closedObject, invalid, type Wire } from '@gantry/protocol';
+import type { Caller, Matching, Shown } from '@gantry/resources';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Type from 'typebox';
-
-const LIST_DEFAULT = 50;
-const LIST_MAX = 200;
-
-const Id = Type.String({ minLength: 1, maxLength: 128 });
-const ListQuery = closedObject({
-  before: Type.Optional(Id),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
-});
-
-/** The `ETag` of an earlier answer, quoted, or `*`. */
-export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) });
-
-type View = Readonly<Record<string, unknown>>;
-
-/** A service whose wire is known only at run time. The schemas of the routes validate its input. */
-export interface AnyService {
-  create(caller: Caller, input: unknown): Promise<Shown<View>>;
-  get(caller: Caller, id: string): Promise<Shown<View>>;
-  page(caller: Caller, filter: EntryFilter): Promise<{ shown: Shown<View>[]; hasMore: boolean }>;
-  call(caller: Caller, verb: string, id: string, input: unknown, matching: Matching): Promise<Shown<View>>;
-  act(caller: Caller, name: string, id: string, input: unknown, matching: Matching): Promise<unknown>;
-  read(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
-  all(name: string, input: unknown): unknown;
-  actAll(caller: Caller, name: string, input: unknown): Promise<unknown>;
-  remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
-  readonly digest: ((text: string) => string) | undefined;
-}
-
-/** `claim` identifies the idempotency record of the answer. */
-export const personOf = (request: unknown, claim?: Extract<Caller, { kind: 'person' }>['request']): Caller =>
-  personCaller(callerOf(request), claim);
-
-const etagOf = ({ version }: Shown<View>): string => `"${version}"`;
-
-export function matchingOf({ headers: { 'if-match': wanted } }: FastifyRequest): Matching {
-  if (wanted === undefined || wanted === '*') return {};
-  const [, version] = /^"(\d{1,16})"$/.exec(wanted) ?? [];
-  if (version !== undefined) return { version: Number(version) };
-  throw invalid('If-Match must be the ETag of an earlier answer, or *.', { header: 'If-Match' });
-}
-
-/** `items` is the path to create, read and delete items; `methods` is the path of their methods. */
-function pathsOf({ path, url, id = 'id' }: Table) {
-  const methods = `/v1/host/gantry/${path}`;
-  const items = url ?? methods;
-  // Ids contain no colon: a verb follows it
-  const name = `:${id}(^[^:/]+)`;
-  return { items, item: `${items}/${name}`, methods, method: `${methods}/${name}`, params: paramsOf(id) };
-}
-
-const paramsOf = (id: string) => Type.Object({ [id]: Id });
-
-const idOf = (request: { readonly params: Readonly<Record<string, string>> }): string =>
-  Object.values(request.params)[0]!;
+import Type, { type TSchema } from 'typebox';
+import { readRoutes } from './resource-reads.ts';
+import {
+  type AnyService,
+  etagOf,
+  IfMatch,
+  idOf,
+  matchingOf,
+  pathsOf,
+  personOf,
+  propertiesOf,
+  refuseUnknown,
+  type View,
+} from './resource-route.ts';
 
 type Once = Pick<Idempotency, 'once'>;
 
@@ -79,6 +36,13 @@ export async function changed(
 /** Sentences about probable mistakes in the input that creates an item. */
 type Warnings = (tenant: string, input: unknown) => Promise<readonly string[]>;
 
+interface Of {
+  readonly app: Api;
+  readonly wire: Wire;
+  readonly service: AnyService;
+  readonly idempotency: Once;
+}
+
 export function resourceRoutes(
   app: Api,
   wire: Wire,
@@ -86,69 +50,99 @@ export function resourceRoutes(
   idempotency: Once,
   warnings?: Warnings,
 ): void {
+  const of = { app, wire, service, idempotency };
+  const { table, methods, own = [], update } = wire;
   readRoutes(app, wire, service);
-  const { items, item, method, params } = pathsOf(wire.table);
-  const { view, own = [], gone } = wire;
-  const config = { access: wire.scopes.write };
-  const header = { headers: IfMatch };
-
-  function change(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    work: (caller: Caller, matching: Matching) => Promise<Shown<View>>,
-  ): Promise<string> {
-    const matching = matchingOf(request);
-    const answer = async (caller: Caller): Promise<View> => {
-      const shown = await work(caller, matching);
-      void reply.header('etag', etagOf(shown));
-      return shown.view;
-    };
-    return changed(request, reply, idempotency, answer, service.digest);
-  }
-
-  const CREATE = { summary: wire.about, body: wire.input, response: { 201: wire.created ?? view } };
-  if (!own.includes('create'))
-    app.post(items, { schema: CREATE, config }, async (request, reply) => {
-      const created = await change(request, reply.code(201), (caller) =>
-        service.create(caller, request.body),
-      );
-      if (warnings) warn(reply, await warnings(callerOf(request).tenant, request.body));
-      return created;
-    });
-
-  for (const [name, access] of Object.entries(wire.table.item ?? {})) {
+  if (!own.includes('create')) createRoutes(of, warnings);
+  if (update) updateRoute(of, update);
+  for (const [name, access] of Object.entries(table.item ?? {})) {
     if (access === 'read' || own.includes(name)) continue;
-    const { about: summary, in: body, out } = wire.methods[name]!;
-    if (out) {
-      actRoute(app, wire, name, service, idempotency);
-      continue;
-    }
-    const schema = { summary, params, body, response: { 200: view }, ...header };
-    app.post(`${method}::${name}`, { schema, config }, (request, reply) =>
-      change(request, reply, (caller, matching) =>
-        service.call(caller, name, idOf(request), request.body, matching),
-      ),
-    );
+    if (methods[name]!.out) actRoute(of, name);
+    else verbRoute(of, name);
   }
+  for (const [name, access] of Object.entries(table.all ?? {}))
+    if (access === 'write' && !own.includes(name)) allActRoute(of, name);
+  if (!own.includes('remove')) removeRoute(of);
+}
 
-  for (const [name, access] of Object.entries(wire.table.all ?? {}))
-    if (access === 'write' && !own.includes(name)) allActRoute(app, wire, name, service, idempotency);
+/** The answer is the item, with its version. */
+function changedItem(
+  { service, idempotency }: Of,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (caller: Caller, matching: Matching) => Promise<Shown<View>>,
+): Promise<string> {
+  const matching = matchingOf(request);
+  const answer = async (caller: Caller): Promise<View> => {
+    const shown = await work(caller, matching);
+    void reply.header('etag', etagOf(shown));
+    return shown.view;
+  };
+  return changed(request, reply, idempotency, answer, service.digest);
+}
 
-  if (own.includes('remove')) return;
-  const summary = `Delete one of the ${wire.table.path}`;
-  const response = gone ? { 204: Type.Null() } : { 200: view };
-  app.delete(item, { schema: { summary, params, response, ...header }, config }, async (request, reply) => {
-    const body = await change(request, reply, (caller, matching) =>
-      service.remove(caller, idOf(request), matching),
-    );
-    if (!gone) return body;
-    void reply.code(204);
-    return '';
-  });
+/** With a parent, below its path too: the input there lacks its id. */
+function createRoutes(of: Of, warnings?: Warnings): void {
+  const { app, wire, service } = of;
+  const { table, parent, about: summary, input, created = wire.view, scopes } = wire;
+  const config = { access: scopes.write };
+  const response = { 201: created };
+  const create = async (request: FastifyRequest, reply: FastifyReply, input: unknown): Promise<string> => {
+    const made = await changedItem(of, request, reply.code(201), (caller) => service.create(caller, input));
+    if (warnings) warn(reply, await warnings(callerOf(request).tenant, input));
+    return made;
+  };
+  const { items } = pathsOf(table);
+  app.post(items, { schema: { summary, body: input, response }, config }, (request, reply) =>
+    create(request, reply, request.body),
+  );
+  if (!parent) return;
+  const { method: above, params } = pathsOf(parent);
+  const { [parent.id]: _, ...fields } = propertiesOf(input);
+  const schema = { summary, params, body: closedObject(fields), response };
+  app.post(`${above}/${table.path}`, { schema, config }, (request, reply) =>
+    create(request, reply, { ...request.body, [parent.id]: idOf(request) }),
+  );
+}
+
+function updateRoute(of: Of, update: TSchema): void {
+  const { app, wire, service } = of;
+  const { item, params } = pathsOf(wire.table);
+  const known = Object.keys(propertiesOf(update));
+  const schema = {
+    summary: `Change one of the ${wire.table.path}: the given fields replace its own`,
+    params,
+    body: update,
+    response: { 200: wire.view },
+    headers: IfMatch,
+  };
+  const preValidation = async ({ body }: FastifyRequest): Promise<void> => {
+    refuseUnknown(Object(body), known, { part: 'body', what: 'member' });
+    if (Object.keys(Object(body)).length === 0)
+      throw invalid(`body changes nothing. It takes ${known.join(', ')}.`);
+  };
+  const config = { access: wire.scopes.write };
+  app.patch(item, { schema, config, preValidation }, (request, reply) =>
+    changedItem(of, request, reply, (caller, matching) =>
+      service.update(caller, idOf(request), request.body, matching),
+    ),
+  );
+}
+
+function verbRoute(of: Of, name: string): void {
+  const { app, wire, service } = of;
+  const { method, params } = pathsOf(wire.table);
+  const { about: summary, in: body } = wire.methods[name]!;
+  const schema = { summary, params, body, response: { 200: wire.view }, headers: IfMatch };
+  app.post(`${method}::${name}`, { schema, config: { access: wire.scopes.write } }, (request, reply) =>
+    changedItem(of, request, reply, (caller, matching) =>
+      service.call(caller, name, idOf(request), request.body, matching),
+    ),
+  );
 }
 
 /** A method whose answer is not its item. */
-function actRoute(app: Api, wire: Wire, name: string, service: AnyService, idempotency: Once): void {
+function actRoute({ app, wire, service, idempotency }: Of, name: string): void {
   const { method, params } = pathsOf(wire.table);
   const { about: summary, in: body, out, accepted, scopes = wire.scopes.write } = wire.methods[name]!;
   const status = accepted ? 202 : 200;
@@ -161,72 +155,31 @@ function actRoute(app: Api, wire: Wire, name: string, service: AnyService, idemp
 }
 
 /** A method of the whole collection that writes. */
-function allActRoute(app: Api, wire: Wire, name: string, service: AnyService, idempotency: Once): void {
-  const {
-    about: summary,
-    in: body,
-    out = wire.view,
-    accepted,
-    scopes = wire.scopes.write,
-  } = wire.methods[name]!;
+function allActRoute({ app, wire, service, idempotency }: Of, name: string): void {
+  const method = wire.methods[name]!;
+  const { about: summary, in: body, out = wire.view, accepted, scopes = wire.scopes.write } = method;
   const status = accepted ? 202 : 200;
   const schema = { summary, body, response: { [status]: out } };
-  app.post(
-    `${pathsOf(wire.table).methods}::${name}`,
-    { schema, config: { access: scopes } },
-    (request, reply) => {
-      const act = (caller: Caller) => service.actAll(caller, name, request.body);
-      return changed(request, reply.code(status), idempotency, act, service.digest);
-    },
-  );
+  const url = `${pathsOf(wire.table).methods}::${name}`;
+  app.post(url, { schema, config: { access: scopes } }, (request, reply) => {
+    const act = (caller: Caller) => service.actAll(caller, name, request.body);
+    return changed(request, reply.code(status), idempotency, act, service.digest);
+  });
 }
 
-function readRoutes(app: Api, wire: Wire, service: AnyService): void {
-  const { table, view, scopes, methods, own = [], listed: listDefault = LIST_DEFAULT } = wire;
-  const { items, item, methods: url, method, params } = pathsOf(table);
-  const { id = 'id', list = table.path, alsoListed } = table;
-  const config = { access: scopes.read };
-  const lists = [list, ...(alsoListed === undefined ? [] : [alsoListed])];
-  const listed = <T>(items: T): Record<string, T> => Object.fromEntries(lists.map((name) => [name, items]));
-  const List = Type.Object({ ...listed(Type.Array(view)), nextBefore: Type.Optional(Type.String()) });
-
-  const LIST = {
-    summary: `List ${table.path}, newest first`,
-    querystring: ListQuery,
-    response: { 200: List },
-  };
-  app.get(items, { schema: LIST, config }, async (request, reply) => {
-    const { before: beforeId, limit = listDefault } = request.query;
-    const filter = { limit, ...(beforeId !== undefined && { beforeId }) };
-    const { shown, hasMore } = await service.page(personOf(request), filter);
-    const views = shown.map(({ view }) => view);
-    const next = hasMore && views.length > 0 ? { nextBefore: views.at(-1)![id] } : {};
-    return readPayload(request, reply, JSON.stringify({ ...listed(views), ...next }));
-  });
-
-  const READ = { summary: `Read one of the ${table.path}`, params, response: { 200: view } };
-  app.get(item, { schema: READ, config }, async (request, reply) => {
-    const shown = await service.get(personOf(request), idOf(request));
-    return readPayload(request, reply.header('etag', etagOf(shown)), JSON.stringify(shown.view));
-  });
-
-  for (const [name, access] of Object.entries(table.item ?? {})) {
-    if (access === 'write' || own.includes(name)) continue;
-    const { about: summary, in: querystring, out = view } = methods[name]!;
-    const schema = { summary, params, querystring, response: { 200: out } };
-    app.get(`${method}/${name}`, { schema, config }, async (request, reply) => {
-      const answer = await service.read(personOf(request), name, idOf(request), request.query);
-      return readPayload(request, reply, JSON.stringify(answer));
-    });
-  }
-
-  // They only compute, so a repeated request needs no record
-  for (const [name, access] of Object.entries(table.all ?? {})) {
-    if (access === 'write' || own.includes(name)) continue;
-    const { about: summary, in: body, out = view } = methods[name]!;
-    const schema = { summary, body, response: { 200: out } };
-    app.post(`${url}::${name}`, { schema, config: { access: scopes.write } }, async (request, reply) =>
-      readPayload(request, reply, JSON.stringify(service.all(name, request.body))),
+function removeRoute(of: Of): void {
+  const { app, wire, service } = of;
+  const { table, view, gone, scopes } = wire;
+  const { item, params } = pathsOf(table);
+  const summary = `Delete one of the ${table.path}`;
+  const response = gone ? { 204: Type.Null() } : { 200: view };
+  const schema = { summary, params, response, headers: IfMatch };
+  app.delete(item, { schema, config: { access: scopes.write } }, async (request, reply) => {
+    const body = await changedItem(of, request, reply, (caller, matching) =>
+      service.remove(caller, idOf(request), matching),
     );
-  }
+    if (!gone) return body;
+    void reply.code(204);
+    return '';
+  });
 }

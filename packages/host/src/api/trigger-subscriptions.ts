@@ -9,7 +9,8 @@ import {
 import Type from 'typebox';
 import type { TriggerService } from '../triggers/trigger-service.ts';
 import type { ApiDeps } from './context.ts';
-import { changed, IfMatch, matchingOf, personOf, resourceRoutes } from './resources.ts';
+import { IfMatch, matchingOf, personOf } from './resource-route.ts';
+import { changed, resourceRoutes } from './resources.ts';
 import { unknownPaths } from './unknown-names.ts';
 
 const URL = '/v1/trigger-subscriptions';

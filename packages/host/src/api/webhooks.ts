@@ -11,7 +11,8 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { LINK_SCOPE } from './interrupt-links.ts';
-import { changed, IfMatch, matchingOf, resourceRoutes } from './resources.ts';
+import { IfMatch, matchingOf } from './resource-route.ts';
+import { changed, resourceRoutes } from './resources.ts';
 
 const URL = '/v1/webhooks';
 /** Ids contain no colon: a verb follows it. */

@@ -21,6 +21,7 @@ export const accountsWire = wire(table, {
   scopes: { read: ['runs:read'], write: ['runs:create'] },
   input: Type.Object({ name: Type.String() }),
   view: Account,
+  feed: true,
   methods: {
     deposit: { about: 'Add to its amount', in: Amount },
     freeze: { about: 'Refuse deposits from now on', in: Type.Object({}) },
@@ -53,7 +54,6 @@ export const accounts = resource<typeof accountsWire, AccountRecord>(accountsWir
   kind: 'account',
   idPrefix: 'acc',
   max: 100,
-  feed: true,
   unique: ['name'],
   index: { name: ({ name }) => name },
   create: ({ name }) => ({ name, amount: 0, frozen: false }),
