@@ -277,7 +277,10 @@ export interface RunKey {
 }
 
 export interface RetentionSweep {
-  /** Deletes up to `limit` runs that ended before `endedBefore`, with all their records. Returns the number. */
+  /**
+   * Deletes up to `limit` runs that ended before `endedBefore`, with all their records; fewer if commits would wait for
+   * it. Returns the number; 0 when nothing is left.
+   */
   deleteEnded(endedBefore: number, limit: number): Promise<number>;
   /** Deletes an ended run with all its records. False if the tenant has no such run. */
   deleteRun(tenant: string, runId: string): Promise<boolean>;

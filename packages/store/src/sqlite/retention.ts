@@ -14,6 +14,9 @@ import { LIMIT, queriesOn } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 import { prepareDropEntry } from './write/entries.ts';
 
+/** Commits wait for the transaction of a sweep, so it ends with the run that exceeds this. */
+const SWEEP_MS = 5;
+
 /** `sweepParts` deletes the parts of large bodies that no commit used. */
 export function prepareRetention(
   database: DatabaseSync,
@@ -29,9 +32,14 @@ export function prepareRetention(
   return {
     deleteEnded: (endedBefore, limit) =>
       transaction(() => {
-        const runs = ended(endedBefore, limit);
-        for (const { runId } of runs) deleteWithAll(runId);
-        return runs.length;
+        const endsAt = performance.now() + SWEEP_MS;
+        let deleted = 0;
+        for (const { runId } of ended(endedBefore, limit)) {
+          deleteWithAll(runId);
+          deleted++;
+          if (performance.now() > endsAt) break;
+        }
+        return deleted;
       }),
     deleteRun: (tenant, runId) =>
       transaction(() => {
