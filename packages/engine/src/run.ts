@@ -40,6 +40,8 @@ export interface RunFacts {
   readonly triggerData?: JsonObject;
   /** Set if the run begins with content from outside, or descends from a run with such content. */
   readonly contentTrust?: 'untrusted';
+  /** Of a fork or a repeat: the root of the run that it comes from. */
+  readonly rootRunId?: string;
 }
 
 /** An event of a trigger subscription that started the run at this attempt. */
@@ -80,9 +82,12 @@ export interface ParentLink {
   readonly reportsOutputs?: true;
 }
 
-/** The root run of the family. */
-export const rootRunId = ({ runId, parent }: Pick<RunFacts, 'runId' | 'parent'>): string =>
-  parent?.rootRunId ?? runId;
+/**
+ * The root run of the family: of a run, its children, and the forks and repeats of any of them. What they spend is
+ * counted together, so that running again what has used up its budget is no way around it.
+ */
+export const rootRunId = (facts: Pick<RunFacts, 'runId' | 'parent' | 'rootRunId'>): string =>
+  facts.parent?.rootRunId ?? facts.rootRunId ?? facts.runId;
 
 /** The run that this one was forked from; events before `fromSeq` belong to the source. */
 export interface ForkLink {

@@ -182,11 +182,11 @@ const OWN = {
     read.choice(['deny', 'downgrade'], 'deny'),
   ),
   budgetMaxTokens: setting(
-    'GANTRY_BUDGET_MAX_TOKENS: tokens that one run and its children may use at most (no limit)',
+    'GANTRY_BUDGET_MAX_TOKENS: tokens that one run and its family may use at most (no limit)',
     read.amount({ isWhole: true }),
   ),
   budgetMaxCostUsd: setting(
-    'GANTRY_BUDGET_MAX_COST_USD: US dollars that one run and its children may spend at most (no limit)',
+    'GANTRY_BUDGET_MAX_COST_USD: US dollars that one run and its family may spend at most (no limit)',
     read.amount({ isWhole: false }),
   ),
   budgetTokensPerDay: setting(

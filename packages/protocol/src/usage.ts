@@ -17,13 +17,18 @@ export const ModelUsage = Type.Object({
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 
-/** The usage of a run and its children, and their calls with an unknown outcome. */
+/** The model calls in the log of a run, and those with an unknown outcome. */
 export const RunUsage = Type.Object({
   runId: Text,
-  /** Of the whole family, including current reservations. */
+  /** Of all calls in the log; a fork has those of its source up to the fork. */
   tokens: Count,
   costUsd: Type.Number({ minimum: 0 }),
   callCount: Count,
+  /**
+   * What the budget counts, including current reservations: of a run with its children, and of all forks and repeats
+   * of them. `runId` is the first of these runs.
+   */
+  family: Type.Object({ runId: Text, tokens: Count, costUsd: Type.Number({ minimum: 0 }) }),
   /** The last 1,000 at most. */
   calls: Type.Array(
     Type.Object({

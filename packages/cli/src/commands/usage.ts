@@ -37,9 +37,9 @@ function byWorkflow({ from, to, total, workflows }: ModelUsage): string {
   ].join('\n');
 }
 
-function ofRun({ runId, tokens: all, costUsd, calls, callCount, inDoubt }: RunUsage): string {
+function ofRun({ runId, tokens: all, costUsd, calls, callCount, family, inDoubt }: RunUsage): string {
   return [
-    `${runId} and its children: ${all.toLocaleString('en')} tokens, ${dollars(costUsd)}`,
+    `${runId}: ${all.toLocaleString('en')} tokens, ${dollars(costUsd)}`,
     ...(callCount > calls.length ? [`  (the last ${calls.length} of ${callCount} calls)`] : []),
     ...calls.map(
       ({ nodeId = '', provider, model, inputTokens, outputTokens, costUsd: cost }) =>
@@ -49,5 +49,6 @@ function ofRun({ runId, tokens: all, costUsd, calls, callCount, inDoubt }: RunUs
       ({ nodeId, since, tokens: reserved }) =>
         `  ${printable(nodeId)}  under way, or cut off, since ${since}: ${reserved.toLocaleString('en')} tokens stay reserved`,
     ),
+    `With children, forks and repeats: ${family.tokens.toLocaleString('en')} tokens, ${dollars(family.costUsd)}`,
   ].join('\n');
 }

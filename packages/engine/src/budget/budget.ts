@@ -186,7 +186,7 @@ function breach(step: Step, node: PlanNode, { dimension, limit, observed, messag
     code: 'budget_exhausted',
     message:
       message ??
-      `The budget of the run is used up: ${NAMES[dimension]} is ${limit}. Start it again with a larger budget.`,
+      `The budget of the run is used up: ${NAMES[dimension]} is ${limit}. Start a new run with a larger budget.`,
   };
   terminateNode(step, node, error);
 }

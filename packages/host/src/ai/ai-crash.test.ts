@@ -101,11 +101,11 @@ async function assertPaid(calls: Calls, { runId, asked }: Ended): Promise<number
   const used: RunUsage = await calls.read(`/v1/host/gantry/runs/${runId}/usage`);
   const inDoubt = used.inDoubt.reduce((sum, { tokens }) => sum + tokens, 0);
   const costInDoubt = used.inDoubt.reduce((sum, { costUsd }) => sum + costUsd, 0);
-  assert.equal(used.tokens, CALLS * TOKENS + inDoubt, runId);
-  assert.equal(used.costUsd.toFixed(9), (CALLS * COST_USD + costInDoubt).toFixed(9), runId);
+  assert.equal(used.family.tokens, CALLS * TOKENS + inDoubt, runId);
+  assert.equal(used.family.costUsd.toFixed(9), (CALLS * COST_USD + costInDoubt).toFixed(9), runId);
   assert.ok(
-    used.tokens >= asked * TOKENS,
-    `${runId}: ${used.tokens} are counted, ${asked} calls were served`,
+    used.family.tokens >= asked * TOKENS,
+    `${runId}: ${used.family.tokens} are counted, ${asked} calls were served`,
   );
   // More where it died between the claim and the request
   assert.ok(

@@ -1,21 +1,23 @@
 /** Budgets of runs, through the front door. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject, RunEventDoc } from '@gantry/protocol';
-import { assertPublic } from '../api/testing/api-test.ts';
+import type { JsonObject, RunEventDoc, RunUsage } from '@gantry/protocol';
+import { type ApiTest, apiTest, assertPublic } from '../api/testing/api-test.ts';
 import { type PackTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
+import { onEachDatabase } from '../testing/each-database.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
 import { payloadsOf, typesOf } from '../testing/run-events.ts';
 
-const shared = onePerFile(async (t) => {
-  const api = await sharedPackTest(t);
-  const ask = { provider: 'scripted', prompt: 'Hello', maxTokens: 300 };
-  const asks = [1, 2, 3].map((n) => node(`ai${n}`, 'core.ai.callPrompt', ask));
-  await api.registered(workflow('ask', asks));
-  await api.registered(workflow('parent', [node('child', 'core.subWorkflow', { workflowId: 'ask' })]));
-  return api;
-});
+const ask = { provider: 'scripted', prompt: 'Hello', maxTokens: 300 };
+const WORKFLOWS = [
+  workflow(
+    'ask',
+    [1, 2, 3].map((n) => node(`ai${n}`, 'core.ai.callPrompt', ask)),
+  ),
+  workflow('parent', [node('child', 'core.subWorkflow', { workflowId: 'ask' })]),
+];
+const shared = onePerFile((t) => sharedPackTest(t, { workflows: WORKFLOWS }));
 
 const turn = { text: 'Hi', usage: { inputTokens: 20, outputTokens: 180 } };
 const options = (budget: JsonObject): JsonObject => ({
@@ -249,3 +251,45 @@ test('retries are counted, denied models are not asked, and a budget that does n
     assert.match(refused.json().message, /configurable\.budget is not valid/);
   }
 });
+
+onEachDatabase(
+  'what comes from a run shares its budget and the limit of the operator',
+  async (t, settings) => {
+    const api = await apiTest(t, { workflows: WORKFLOWS, settings: { ...settings, budgetMaxTokens: 500 } });
+    const made = async (url: string, body: JsonObject = {}): Promise<string> =>
+      (await api.post(url, body)).json().runId;
+    const branch = {
+      mode: 'branch',
+      fromSeq: 0,
+      runOptionsOverlay: { configurable: { budget: { maxTokens: 9_999 } } },
+    };
+    const ways: Record<string, (runId: string) => Promise<string>> = {
+      repair: (runId) => made(`/v1/host/gantry/runs/${runId}:repair`),
+      branch: (runId) => made(`/v1/runs/${runId}:fork`, branch),
+      again: (runId) => made(`/v1/host/gantry/runs/${runId}:again`),
+      replay: (runId) => made(`/v1/runs/${runId}:fork`, { mode: 'replay' }),
+    };
+    for (const workflowId of ['ask', 'parent']) {
+      const first = await api.start(workflowId, { configurable: { ai: { script: [turn] } } });
+      assert.equal((await api.ended(first)).status, 'failed');
+      const family = { runId: first, tokens: 400, costUsd: 0 };
+      assert.deepEqual((await usageOf(api, first)).family, family);
+      let source = first;
+      for (const [name, way] of Object.entries(ways)) {
+        source = await way(source);
+        const { status, error } = await api.ended(source);
+        assert.equal(status, 'failed', name);
+        if (workflowId === 'ask') assert.equal(Object(error).code, 'budget_exhausted', name);
+        const used = await usageOf(api, source);
+        assert.deepEqual(used.family, family, name);
+        assert.deepEqual(
+          [used.tokens, used.callCount],
+          workflowId === 'ask' && name === 'repair' ? [400, 2] : [0, 0],
+        );
+      }
+    }
+  },
+);
+
+const usageOf = async (api: ApiTest, runId: string): Promise<RunUsage> =>
+  (await api.get(`/v1/host/gantry/runs/${runId}/usage`)).json();

@@ -4,7 +4,7 @@
  * I1  The maximum cost of a call is reserved in the commit of its claim, and corrected to the actual cost in the commit
  *     of its record.
  * I2  A claim without a record keeps its reservation: the cost is unknown. Such claims are listed by run.
- * I3  Counters of a run are deleted with the root of its family, those of a project expire.
+ * I3  Counters of a run are deleted with the root of its family, at the latest when those of a project expire.
  */
 import { given, type ModelUsage, type Owner, workspaceKey } from '@gantry/protocol';
 import type { EntryKey, Store, Write } from '@gantry/store';
@@ -60,8 +60,10 @@ export const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings)
   DIMENSIONS.flatMap((dimension): Write[] => {
     const { owner, rootRunId: runId, at } = account;
     const adjust = { kind: 'adjust', delta: delta[dimension] } as const;
-    const run = { key: runCounter(owner.tenant, runId, dimension), runId };
-    const project = { key: projectCounter(account, dimension), expiresAt: at + KEPT_MS };
+    // Forks may outlive the root: a counter that they begin anew has no run that it could be deleted with
+    const expiresAt = at + KEPT_MS;
+    const run = { key: runCounter(owner.tenant, runId, dimension), runId, expiresAt };
+    const project = { key: projectCounter(account, dimension), expiresAt };
     return [
       { ...adjust, ...run, ...given({ max: ceilings?.run[dimension] }) },
       { ...adjust, ...project, ...given({ max: ceilings?.project[dimension] }) },
@@ -69,11 +71,16 @@ export const adjusting = (account: Account, delta: Amounts, ceilings?: Ceilings)
   });
 
 /** Counts one more of an action that is limited per family of runs. */
-export const countingOne = (tenant: string, root: string, dimension: string, max?: number): Write => ({
+export const countingOne = (
+  { tenant, root, at }: { readonly tenant: string; readonly root: string; readonly at: number },
+  dimension: string,
+  max?: number,
+): Write => ({
   kind: 'adjust',
   key: runCounter(tenant, root, dimension),
   delta: 1,
   runId: root,
+  expiresAt: at + KEPT_MS,
   ...given({ max }),
 });
 

@@ -1,4 +1,4 @@
-import { inheritedTrust, type Run } from '@gantry/engine';
+import { inheritedTrust, type Run, rootRunId } from '@gantry/engine';
 import {
   type Answer,
   type Api,
@@ -209,7 +209,8 @@ function againRoute(app: Api, deps: ApiDeps, idempotency: Idempotency, commit: C
       };
       const run = await toNewRun(deps, caller, body, traceparentOf(request));
       warn(reply, unknownInputs(run.workflow.plan, request.body.inputs ?? {}));
-      return commit({ ...run, ...inheritedTrust(source.run) }, record);
+      const inherited = { ...inheritedTrust(source.run), rootRunId: rootRunId(source.run.facts) };
+      return commit({ ...run, ...inherited }, record);
     });
   });
 }

@@ -42,14 +42,16 @@ export function usageRoutes(app: Api, deps: ApiDeps, { ledger }: Pick<Ai, 'ledge
       const key = { tenant: callerOf(request).tenant, runId };
       const read = await runtime.read(key);
       if (read === null) throw new OpenwopError('not_found');
-      const { tokens, cost } = await ledger.ofRun(key.tenant, rootRunId(read.run.facts));
+      const root = rootRunId(read.run.facts);
+      const { tokens, cost } = await ledger.ofRun(key.tenant, root);
       const calls = await callsOf(store, key);
       const held = await ledger.held(key.tenant, runId);
       return {
         runId,
-        tokens,
-        costUsd: cost / NANO_USD,
+        tokens: sum(calls, ({ inputTokens, outputTokens }) => inputTokens + outputTokens),
+        costUsd: sum(calls, ({ costUsd = 0 }) => Math.round(costUsd * NANO_USD)) / NANO_USD,
         callCount: calls.length,
+        family: { runId: root, tokens: Math.max(0, tokens), costUsd: Math.max(0, cost) / NANO_USD },
         calls: calls.slice(-CALLS_MAX),
         inDoubt: held.map(({ invocationId, nodeId, claimedAt, tokens: reserved, cost: price }) => ({
           invocationId,
@@ -62,6 +64,9 @@ export function usageRoutes(app: Api, deps: ApiDeps, { ledger }: Pick<Ai, 'ledge
     },
   );
 }
+
+const sum = <T>(all: readonly T[], of: (one: T) => number): number =>
+  all.reduce((total, one) => total + of(one), 0);
 
 async function callsOf(
   store: ApiDeps['store'],

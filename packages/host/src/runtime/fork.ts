@@ -11,6 +11,7 @@ import {
   redactFacts,
   repairPoint,
   replaySlices,
+  rootRunId,
   withNewVariables,
 } from '@gantry/engine';
 import { limiter } from '@gantry/limiter';
@@ -192,6 +193,7 @@ function forkFacts(
     ...inheritedTrust(source),
     ...changes,
     runId,
+    rootRunId: rootRunId(source.facts),
     createdAt,
     fork: { sourceRunId: facts.runId, fromSeq, mode },
   };

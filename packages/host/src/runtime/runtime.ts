@@ -37,6 +37,7 @@ export interface NewRun {
   readonly delivery?: NonNullable<RunFacts['delivery']>;
   readonly triggerData?: JsonObject;
   readonly contentTrust?: 'untrusted';
+  readonly rootRunId?: string;
   /** Its budget stops nothing, even if the host enforces others. */
   readonly advisoryBudget?: true;
 }

@@ -75,12 +75,13 @@ const DIMENSION = 'toolCalls';
 const limitOf = ({ run }: GatedCall): number | undefined => run?.budget()?.limits[DIMENSION];
 
 /** `maxToolCalls`: tool calls of a run and all its descendants, counted with their claims. */
-export const budgetGate = ({ entries }: Pick<Store, 'entries'>): ToolHook => ({
+export const budgetGate = ({ entries }: Pick<Store, 'entries'>, now: () => number): ToolHook => ({
   reserve(call) {
     const { tenant, run } = call;
     const limit = limitOf(call);
     if (!run || limit === undefined) return [];
-    return [countingOne(tenant, run.rootRunId, DIMENSION, run.budget()?.advisory ? undefined : limit)];
+    const counted = { tenant, root: run.rootRunId, at: now() };
+    return [countingOne(counted, DIMENSION, run.budget()?.advisory ? undefined : limit)];
   },
   async told(call) {
     const { tenant, run } = call;

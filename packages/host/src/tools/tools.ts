@@ -17,7 +17,7 @@ export const createToolCalls = ({ store, settings, redactions, now }: ToolsOptio
     hooks: [
       scopeGate(keyScopes(store, now)),
       rateGate(settings.toolCallsPerMinute, store, now),
-      budgetGate(store),
+      budgetGate(store, now),
     ],
     ruleOf: ruleOf(settings.toolRules),
     redactions,

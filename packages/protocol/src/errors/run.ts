@@ -35,7 +35,7 @@ export const RUN_ERRORS = {
       'A loop exceeded its limit of iterations.',
       'Check how the loop ends, or raise its limit in the workflow or in `configurable`.',
     ],
-    budget_exhausted: ['The budget of the run is used up.', 'Start it again with a larger budget.'],
+    budget_exhausted: ['The budget of the run is used up.', 'Start a new run with a larger budget.'],
     token_budget_exceeded: [
       'The run exceeded its token limit.',
       'Raise the token budget, or shorten the prompts.',
