@@ -29,7 +29,7 @@ import type { ApiDeps } from './context.ts';
 import { OAUTH_FAMILY, packsFamily } from './families.ts';
 import { MOCK_PROVIDERS } from './runs.ts';
 
-function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
+function discoveryDocument({ info }: Pick<ApiDeps, 'info'>): DiscoveryDocument {
   const { limits } = info;
   const { maxTokens: maxBudgetTokens, maxCostUsd: maxBudgetCostUsd } = limits.budget ?? {};
   const { recursionLimit, runTimeoutMs, maxLoopIterations, escalationThreshold, reasoningVerbosity } =
@@ -64,7 +64,7 @@ function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>)
       supported: true,
       backpressure: {
         supported: true,
-        inflightCap: runtime.inflightCap,
+        // No `inflightCap`: it promises to count requests, and the limit of this host counts runs in work
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       },
       retention: { supported: true, minWindowSeconds: info.retentionSeconds },

@@ -65,6 +65,8 @@ interface UploadRequest extends GrantingRequest {
   readonly development?: boolean;
   /** It may replace a newer version. */
   readonly older?: boolean;
+  /** As trusted as a folder of the operator: needs no signature, whatever its name. Only for conformance seams. */
+  readonly isOwnFolder?: boolean;
 }
 
 interface RegistryRequest extends GrantingRequest {
@@ -92,9 +94,10 @@ export class PackService {
 
   /** Installs an archive with its dependencies. The grants are only for the archive. */
   async install(request: UploadRequest): Promise<Installed> {
-    const { tenant, archive: bytes, development = false, older = false, grant, by } = request;
+    const { tenant, archive: bytes, development = false, older = false, isOwnFolder, grant, by } = request;
     const manifest = manifestOf(await readArchive(bytes));
-    const upload = { manifest, candidate: { bytes, source: 'archive', development } } as const;
+    const source = isOwnFolder ? 'folder' : 'archive';
+    const upload = { manifest, candidate: { bytes, source, development } } as const;
     const grants = { [manifest.name]: grant };
     const { installed, changed } = await this.#planned({ tenant, by, roots: [], upload, older, grants });
     const record = installed.at(-1);

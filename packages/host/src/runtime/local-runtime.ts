@@ -143,10 +143,6 @@ export class LocalRuntime implements Runtime {
     return this.#actors.size + this.#creating;
   }
 
-  get inflightCap(): number {
-    return this.#options.inflightCap;
-  }
-
   /** Takes over runs of earlier processes and starts the clock. Resolves when recovery has begun. */
   async start(): Promise<void> {
     await this.#remote.start();

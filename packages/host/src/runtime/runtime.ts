@@ -118,7 +118,6 @@ export interface Runtime {
   subscribe(key: RunKey, listener: (events: readonly StoredEvent[]) => void): () => void;
   /** Runs being worked on right now. */
   readonly inflight: number;
-  readonly inflightCap: number;
 }
 
 export interface Workflows {

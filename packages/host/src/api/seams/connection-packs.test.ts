@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { archiveOf } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import { declaredArchive } from '../../packs/connections/testing/declared-archive.ts';
 import { PACKS_URL } from '../../packs/testing/pack-test.ts';
@@ -55,6 +56,19 @@ test('a provider resolves by its id once a pack brings it', async (t) => {
   assert.deepEqual(await api.resolve({ provider: 'acme' }), resolved, 'another version changes nothing');
   await api.request({ method: 'DELETE', url: `${PACKS_URL}/vendor.acme.connection` });
   assert.deepEqual(await api.resolve({ provider: 'acme' }), unresolved);
+});
+
+test('an unsigned pack of the scope core is installed here, and refused where people upload it', async (t) => {
+  const api = await connectionTest(t);
+  const manifest = pack({ id: 'acme-core' }, { name: 'core.openwop.connection-acme' });
+  assert.deepEqual(await api.install(manifest), { installed: true, errors: [] });
+  assert.equal((await api.resolve({ provider: 'acme-core' })).source, 'pack');
+  const { bytes } = await archiveOf(
+    new Map([['pack.json', Buffer.from(JSON.stringify({ ...manifest, version: '1.0.1' }))]]),
+  );
+  const headers = { 'content-type': 'application/gzip' };
+  const uploaded = await api.request({ method: 'POST', url: PACKS_URL, payload: bytes, headers });
+  assertError(uploaded, 403, 'pack_namespace_unauthorized');
 });
 
 test('a pack with a field for a secret is refused for it, whatever else is wrong, and spoils nothing', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '@gantry/protocol';
 import { onePerFile } from '../../testing/one-per-file.ts';
 import { type SeamTest, seamTest } from './testing/seam-test.ts';
 
@@ -158,6 +159,27 @@ test('without the capability nothing is judged', async () => {
   assert.equal(refused.reason, 'capability_required');
   await api.drive('test/reset', {});
   assert.equal((await api.drive('envelope/accept', { envelope: ask('c-on') })).status, 'accepted');
+});
+
+test('without a mapping its use is refused, whatever else is wrong with the definition', async () => {
+  const api = await shared();
+  const inputMapping = { childInput: 'parentVar' };
+  for (const [name, typeId, config] of [
+    ['agents.dispatchMapping', 'core.dispatch', { nextWorkerIds: ['child-a'] }],
+    ['subWorkflow.inputMapping', 'core.subWorkflow', { childWorkflowId: 'some-child' }],
+  ] as const) {
+    const register = (more: JsonObject) =>
+      api.post('/v1/host/sample/workflows', {
+        workflowId: 'maps',
+        nodes: [{ nodeId: 'a', typeId, config: { ...config, ...more } }],
+      });
+    await api.drive('test/capability-toggle', { name, value: false });
+    const refused = (await register({ inputMapping })).json();
+    assert.deepEqual([refused.error, refused.details.requiredCapability], ['validation_error', name]);
+    assert.notEqual((await register({ inputMapping: {} })).json().details?.requiredCapability, name);
+    assert.deepEqual(await api.drive('test/capability-toggle', { reset: true }), { overlay: {} });
+    assert.notEqual((await register({ inputMapping })).json().details?.requiredCapability, name);
+  }
 });
 
 test('events of envelopes name no credential, and nothing that a model sent', async () => {

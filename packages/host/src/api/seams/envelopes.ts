@@ -22,6 +22,7 @@ import { a2uiSeams } from './a2ui.ts';
 import { definition, node, seamId } from './definition.ts';
 import type { Drive } from './drive.ts';
 import { seam } from './seam.ts';
+import { MAPPINGS } from './small-workflows.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Names = Type.Array(Name);
@@ -66,8 +67,17 @@ const ALIASES_MAX = 1_000;
 
 const SUPPORTED = 'host.aiEnvelope.supported';
 
-export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, aliases: Aliases): void {
-  const overlay = new Map<string, boolean>();
+/** What the suite took away for a moment, by name. */
+export type Toggles = Map<string, boolean>;
+const TOGGLES = [SUPPORTED, ...MAPPINGS.keys()];
+
+export function envelopeSeams(
+  app: Api,
+  drive: Drive,
+  deps: EnvelopeSeamDeps,
+  aliases: Aliases,
+  overlay: Toggles,
+): void {
   const kinds = new Map<string, Prior>();
 
   async function inRun(caller: Caller, body: AcceptBody, to: Static<typeof Project>): Promise<Outcome> {
@@ -122,17 +132,13 @@ export function envelopeSeams(app: Api, drive: Drive, deps: EnvelopeSeamDeps, al
 }
 
 /** Resets the toggles and the state kept between requests. */
-function resetSeams(
-  app: Api,
-  overlay: Map<string, boolean>,
-  remembered: readonly Map<string, unknown>[],
-): void {
+function resetSeams(app: Api, overlay: Toggles, remembered: readonly Map<string, unknown>[]): void {
   seam(app, 'test/capability-toggle', Toggle, async (_caller, body) => {
     if ('reset' in body) overlay.clear();
     // The suite sends null to check whether this seam exists
     else if (body.value === null) overlay.delete(body.name);
-    else if (body.name === SUPPORTED) overlay.set(body.name, body.value);
-    else throw invalid(`Only ${SUPPORTED} can be toggled here.`);
+    else if (TOGGLES.includes(body.name)) overlay.set(body.name, body.value);
+    else throw invalid(`Only these can be toggled here: ${TOGGLES.join(', ')}.`);
     return { overlay: Object.fromEntries(overlay) };
   });
 

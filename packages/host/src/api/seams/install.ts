@@ -9,8 +9,9 @@ export async function install(
   { tenant, principal: by }: Caller,
   manifest: object,
   files: Readonly<Record<string, string>> = {},
+  isOwnFolder = false,
 ): Promise<Installed> {
   const texts = Object.entries({ ...files, 'pack.json': JSON.stringify(manifest) });
   const { bytes: archive } = await archiveOf(new Map(texts.map(([path, text]) => [path, Buffer.from(text)])));
-  return service.install({ tenant, archive, development: true, grant: [], by });
+  return service.install({ tenant, archive, development: true, isOwnFolder, grant: [], by });
 }

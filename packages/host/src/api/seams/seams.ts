@@ -29,7 +29,7 @@ import { credentialSeam } from './credentials.ts';
 import { deadLetterSeam } from './dead-letter.ts';
 import { createDrive } from './drive.ts';
 import { emitSeams } from './emit-events.ts';
-import { type Aliases, envelopeSeams } from './envelopes.ts';
+import { type Aliases, envelopeSeams, type Toggles } from './envelopes.ts';
 import { fanOutSeam } from './fan-out.ts';
 import { governanceSeam } from './governance.ts';
 import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
@@ -83,7 +83,8 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   agentLoopSeam(app, drive);
   llmCacheKeySeam(app);
   chainSeams(app, deps, services.packs, drive);
-  smallWorkflowSeams(app, deps);
+  const toggles: Toggles = new Map();
+  smallWorkflowSeams(app, deps, toggles);
   concurrentClaimSeam(app, deps, drive);
   installGateSeam(app, services.packs);
   connectionPackSeams(app, services.packs);
@@ -100,7 +101,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   const { envelopes, envelopesPort, ai, providers, conformance } = services;
   if (conformance) {
     const { tasks, programs } = conformance;
-    envelopeSeams(app, drive, { envelopes, tasks }, aliases);
+    envelopeSeams(app, drive, { envelopes, tasks }, aliases, toggles);
     emitSeams(app, drive, tasks, aliases);
     modelSeams(app, drive, { tasks, models: ai.models, envelopesPort, now: deps.now });
     mockSeams(app, programs);

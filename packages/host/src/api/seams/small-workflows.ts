@@ -27,10 +27,34 @@ const Registered = Type.Object({ workflowId: Type.String() });
 /** Permits playing agents. */
 const MARKED: object = { [CONFORMANCE_MARK]: true };
 
-export function smallWorkflowSeams(app: Api, { workflows, store }: ApiDeps): void {
+/** Mappings that other hosts may lack, by the names of their capabilities: the types whose setting they are. */
+export const MAPPINGS: ReadonlyMap<string, string> = new Map([
+  ['agents.dispatchMapping', 'core.dispatch'],
+  ['subWorkflow.inputMapping', 'core.subWorkflow'],
+]);
+
+/** As a host without the mapping refuses it, before it looks at anything else. */
+function checkMappings(nodes: unknown, toggles: ReadonlyMap<string, boolean>): void {
+  for (const [requiredCapability, typeId] of MAPPINGS) {
+    if (toggles.get(requiredCapability) ?? true) continue;
+    for (const each of Array.isArray(nodes) ? nodes : []) {
+      const { typeId: type, config } = Object(each);
+      if (type !== typeId || Object.keys(Object(Object(config).inputMapping)).length === 0) continue;
+      const message = `This host does not offer inputMapping of ${typeId}.`;
+      throw invalid(message, { requiredCapability });
+    }
+  }
+}
+
+export function smallWorkflowSeams(
+  app: Api,
+  { workflows, store }: ApiDeps,
+  toggles: ReadonlyMap<string, boolean>,
+): void {
   const schema = { body: Body, response: { 201: Registered } };
   app.post(...seamAt('workflows', schema), async (request, reply) => {
     const { body } = request;
+    checkMappings(('definition' in body ? body.definition : body).nodes, toggles);
     const wanted = 'definition' in body ? played(body.definition) : wholeOf(body);
     const { workflowId } = await workflows.register(callerOf(request).tenant, wanted, { replace: true });
     void reply.code(201);
