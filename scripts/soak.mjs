@@ -58,6 +58,13 @@ const SOAKS = {
     files: 'packages/host/src/packs/floods.test.ts',
     rounds: 9,
   },
+  streams: {
+    about:
+      'times the API of one tenant beside 1, 20 and 200 model streams of another at full speed; ' +
+      'GANTRY_FLOOD names providers of lab, anthropic, openai, gemini (all)',
+    files: 'packages/host/src/ai/stream-floods.test.ts',
+    rounds: 1,
+  },
   readers: {
     about: 'event streams that nobody reads from, as many as rounds',
     files: 'packages/host/src/api/slow-readers.test.ts',

@@ -89,6 +89,7 @@ export const HOUSE: House = {
   },
   ai: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'JSON, and problems of values in words',
       jsonrepair: 'JSON that a model broke',
       '@ai-sdk/anthropic': 'Messages API',

@@ -96,7 +96,8 @@ export interface ModelAnswer {
 
 /** Gets what an answer consists of as it arrives. */
 export interface Heard {
-  text(piece: string): void;
+  /** The next part is read when it resolves. */
+  text(piece: string): Promise<unknown> | undefined;
   /** Thoughts, and arguments of tool calls. */
   other(piece: string): void;
 }
@@ -112,7 +113,7 @@ export async function readAnswer(
   for await (const part of model.stream(request, reach)) {
     reach.signal.throwIfAborted();
     parts.add(part);
-    if (part.type === 'text') heard.text(part.text);
+    if (part.type === 'text') await heard.text(part.text);
     else if (part.type === 'reasoning' || part.type === 'toolInput') heard.other(part.text);
   }
   const { text, reasoning, toolCalls, end } = parts.answer();

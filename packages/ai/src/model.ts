@@ -118,8 +118,10 @@ export interface Reach {
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
-  /** An answer without a byte for this long counts as broken. Default: 60 s. */
+  /** A provider that says nothing for so long is broken. Default: 60 s. */
   readonly silenceMs?: number;
+  /** Tenants take turns on the event loop. */
+  readonly tenant?: string;
 }
 
 export interface ChatModel {

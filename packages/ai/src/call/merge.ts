@@ -7,7 +7,7 @@ const BUSY_STREAMS = 50;
 export const mergeMs = (streams: number): number => (streams > BUSY_STREAMS ? MERGE_MS_BUSY : MERGE_MS);
 
 /** A log event is at most 64 KiB; a character takes at most six bytes of JSON. */
-const CHUNK_LENGTH_MAX = 8_192;
+export const CHUNK_LENGTH_MAX = 8_192;
 
 /** Never splits a surrogate pair. */
 export function cutText(text: string): string[] {

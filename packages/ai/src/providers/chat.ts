@@ -37,16 +37,21 @@ export interface ChatFamily {
 export function chatModel(family: ChatFamily): ChatModel {
   return {
     async *stream(request, reach) {
-      const transport = transportOf(reach, family.end);
+      const transport = transportOf(reach, { end: family.end });
       const names = toolNames(namesIn(request));
       const model = family.model(request.model, reach, transport.fetch);
       const options = callOptions(request, names, family.options?.(request) ?? {});
       const search = request.search && family.search?.(request.search.sites);
       const tools = search && { tools: [{ type: 'provider', name: 'web_search', ...search } as const] };
-      const { stream } = await asked(reach, transport, () =>
-        model.doStream({ ...options, ...tools, abortSignal: reach.signal }),
-      );
-      yield* partsOf(stream, new Reading(request.model, names), reach, transport);
+      transport.silence.begin();
+      try {
+        const { stream } = await asked(reach, transport, () =>
+          model.doStream({ ...options, ...tools, abortSignal: reach.signal }),
+        );
+        yield* partsOf(stream, new Reading(request, names), reach, transport);
+      } finally {
+        transport.silence.end();
+      }
     },
   };
 }
@@ -63,10 +68,14 @@ async function* partsOf(
       const { done, value } = await asked(reach, transport, () => reader.read());
       if (done) throw early();
       reach.signal.throwIfAborted();
-      for (const part of read(reading, value, transport)) {
+      // Comments, empty pieces and metadata are silence; so is not the time that the reader of the parts takes
+      const parts = read(reading, value, transport);
+      if (parts.length > 0) transport.silence.end();
+      for (const part of parts) {
         yield part;
         if (part.type === 'end') return;
       }
+      if (parts.length > 0) transport.silence.begin();
     }
   } finally {
     // Closes the connection if the reader stops early; after the end it has no effect
@@ -89,6 +98,11 @@ function read(
 
 const early = () => new ModelFailure('broken', 'The answer of the provider ended early.');
 
+/** Longer answers than were asked for are taken up to this, since some servers ignore the limit. */
+const ANSWER_CHARS_MIN = 256 * 1024;
+const ANSWER_CHARS_MAX = 8 * 1024 * 1024;
+const CHARS_PER_TOKEN_MAX = 32;
+
 /** The state of one answer while it is read. */
 class Reading {
   readonly #names: ToolNames;
@@ -96,15 +110,21 @@ class Reading {
   #model: string;
   #hasContent = false;
   #calls = 0;
+  #charsLeft: number;
 
-  constructor(model: string, names: ToolNames) {
+  constructor({ model, maxOutputTokens }: ModelRequest, names: ToolNames) {
     this.#model = model;
     this.#names = names;
+    const asked = Math.max(ANSWER_CHARS_MIN, maxOutputTokens * CHARS_PER_TOKEN_MAX);
+    this.#charsLeft = Math.min(ANSWER_CHARS_MAX, asked);
   }
 
   take(part: LanguageModelV4StreamPart): readonly StreamPart[] {
     const sources = sourcesIn(part);
     const told = this.#told(part);
+    for (const each of told) if ('text' in each) this.#charsLeft -= each.text.length;
+    if (this.#charsLeft < 0)
+      throw new ModelFailure('broken', 'The provider sends more than it was asked for.');
     return sources ? [{ type: 'sources', sources }, ...told] : told;
   }
 

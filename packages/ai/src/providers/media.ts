@@ -18,7 +18,7 @@ import {
 } from '../model.ts';
 import { isCount, reportedCount } from '../reported.ts';
 import { imageOf } from './image-facts.ts';
-import { asked, transportOf } from './transport.ts';
+import { asked, type TransportTerms, transportOf } from './transport.ts';
 
 /** Creates a model that sends its requests with this fetch. */
 export type Make<M> = (id: string, reach: Reach, fetch: typeof globalThis.fetch) => M;
@@ -26,20 +26,22 @@ export type Make<M> = (id: string, reach: Reach, fetch: typeof globalThis.fetch)
 const bytesOf = (data: string | Uint8Array): Uint8Array =>
   typeof data === 'string' ? Buffer.from(data, 'base64') : data;
 
-function made<M, T>(make: Make<M>, id: string, reach: Reach, act: (model: M) => PromiseLike<T>): Promise<T> {
-  const transport = transportOf(reach);
+function made<M, T>(
+  make: Make<M>,
+  id: string,
+  reach: Reach,
+  act: (model: M) => PromiseLike<T>,
+  terms?: TransportTerms,
+): Promise<T> {
+  const transport = transportOf(reach, terms);
   return asked(reach, transport, async () => act(make(id, reach, transport.fetch)));
 }
 
 export function embedding(make: Make<EmbeddingModelV4>): NonNullable<ProviderFamily['embed']> {
   return async ({ model, values, dimensions }, reach) => {
-    const answer = await made(make, model, reach, (one) =>
-      one.doEmbed({
-        values: [...values],
-        abortSignal: reach.signal,
-        ...given({ dimensions }),
-      }),
-    );
+    const embed = (one: EmbeddingModelV4) =>
+      one.doEmbed({ values: [...values], abortSignal: reach.signal, ...given({ dimensions }) });
+    const answer = await made(make, model, reach, embed, { isQuick: true });
     if (answer.embeddings.length !== values.length)
       throw new ModelFailure('broken', 'The provider sent another number of embeddings than was asked for.');
     const { embeddings, usage } = answer;

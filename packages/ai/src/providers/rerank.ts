@@ -12,7 +12,7 @@ interface Wire {
 /** The installed libraries have no model for it. */
 export const rerank: NonNullable<ProviderFamily['rerank']> = async (request, reach) => {
   const { model, query, documents, topN } = request;
-  const transport = transportOf(reach);
+  const transport = transportOf(reach, { isQuick: true });
   const wire = await asked(reach, transport, async () => {
     const response = await transport.fetch(`${reach.baseUrl}/rerank`, {
       method: 'POST',

@@ -4,6 +4,7 @@
  */
 import { ModelFailure, type Reach } from '../model.ts';
 import { AnswerEvents, type WireEnd } from './answer-events.ts';
+import { answerStream } from './answer-stream.ts';
 import { failureOfResponse, failureOfTransport } from './failure.ts';
 
 /** For libraries that require a key; egress replaces it with the real one. */
@@ -15,99 +16,102 @@ export interface Transport {
   /** The failure on the wire, whatever the library made of it. */
   readonly failed: () => ModelFailure | undefined;
   readonly isSent: () => boolean;
+  readonly silence: Silence;
 }
 
-/** With `end`, the answer is a stream of events. */
+/** The time without an answer after which a request ends. */
+export class Silence {
+  readonly #ms: number;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  begin(): void {
+    clearTimeout(this.#timer);
+    const failure = new ModelFailure('broken', `The provider sent nothing for ${this.#ms / 1_000} s.`);
+    this.#timer = setTimeout(() => this.#controller.abort(failure), this.#ms);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+export interface TransportTerms {
+  /** The answer is a stream of events. The caller measures the silence, since not every event says something. */
+  readonly end?: WireEnd;
+  /** The answer takes less time than the silence that is allowed, also to its first byte. */
+  readonly isQuick?: boolean;
+}
+
 export function transportOf(
-  { fetch, signal, silenceMs = SILENCE_MS, idempotencyKey }: Reach,
-  end?: WireEnd,
+  { fetch, signal: caller, silenceMs = SILENCE_MS, idempotencyKey, tenant = '' }: Reach,
+  { end, isQuick = false }: TransportTerms = {},
 ): Transport {
+  const silence = new Silence(silenceMs);
+  const signal = AbortSignal.any([caller, silence.signal]);
   let failed: ModelFailure | undefined;
   let isSent = false;
-  const fail = (failure: ModelFailure): never => {
-    failed ??= failure;
-    throw failure;
+  const onBreak = (error: unknown): void => {
+    if (!caller.aborted) failed ??= failureOfTransport(silence.signal.reason ?? error);
+  };
+  const fail = (error: unknown): never => {
+    caller.throwIfAborted();
+    onBreak(error);
+    throw failed;
+  };
+  const sent = async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
+    const headers = new Headers(init?.headers);
+    headers.set('idempotency-key', idempotencyKey);
+    const response = await fetch(input, { ...init, headers, signal });
+    if (!response.ok) throw await failureOfResponse(response);
+    return response;
   };
   return {
     failed: () => failed,
     isSent: () => isSent,
-    async fetch(input, init) {
+    silence,
+    async fetch(...request) {
       isSent = true;
-      const headers = new Headers(init?.headers);
-      headers.set('idempotency-key', idempotencyKey);
-      let response: Response;
-      try {
-        response = await fetch(input, { ...init, headers, signal });
-      } catch (error) {
-        signal.throwIfAborted();
-        return fail(failureOfTransport(error));
-      }
-      if (!response.ok) return fail(await failureOfResponse(response));
+      if (isQuick) silence.begin();
+      const response = await sent(...request)
+        .catch(fail)
+        .finally(() => isQuick && silence.end());
       if (!response.body) return response;
-      const heard = bytesHeard(response.body, silenceMs, (error) => {
-        if (!signal.aborted) failed ??= failureOfTransport(error);
-      });
-      const body = end ? upToEnd(heard, new AnswerEvents(end)) : heard;
+      const body = end
+        ? answerStream(response.body, { events: new AnswerEvents(end), tenant, silenceMs, onBreak })
+        : heard(response.body, silence, onBreak);
       return new Response(body, { status: response.status, headers: response.headers });
     },
   };
 }
 
-/** Passes the bytes on; fails after this long without any. */
-function bytesHeard(
+/** Passes the bytes on, and measures the silence between them. */
+function heard(
   body: ReadableStream<Uint8Array>,
-  silenceMs: number,
+  silence: Silence,
   onBreak: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream({
     async pull(controller) {
-      const silence = Promise.withResolvers<never>();
-      const timer = setTimeout(() => {
-        silence.reject(new ModelFailure('broken', `The provider sent nothing for ${silenceMs / 1_000} s.`));
-      }, silenceMs);
+      silence.begin();
       try {
-        const { done, value } = await Promise.race([reader.read(), silence.promise]);
+        const { done, value } = await reader.read();
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (error) {
         onBreak(error);
-        void reader.cancel(error).catch(() => {});
         throw error;
       } finally {
-        clearTimeout(timer);
-      }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}
-
-/** What a server sends after its answer is read for so long, so that its connection can be kept. */
-const REST_MS = 1_000;
-
-/** Passes on the events of an answer, and ends with it, even if the server does not. */
-function upToEnd(body: ReadableStream<Uint8Array>, events: AnswerEvents): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  const readRest = async (): Promise<void> => {
-    const timer = setTimeout(() => void reader.cancel().catch(() => {}), REST_MS);
-    // Whatever happens to the connection now, the answer is complete
-    const { done } = await reader.read().catch(() => ({ done: true }));
-    clearTimeout(timer);
-    if (!done) await reader.cancel();
-  };
-  return new ReadableStream({
-    async pull(controller) {
-      for (;;) {
-        const { done, value } = await reader.read();
-        const passed = done ? [] : events.push(decoder.decode(value, { stream: true }));
-        if (passed.length > 0) controller.enqueue(Buffer.from(passed.join('')));
-        if (done || events.isOver) {
-          controller.close();
-          if (!done) void readRest();
-          return;
-        }
-        if (passed.length > 0) return;
+        silence.end();
       }
     },
     cancel: (reason) => reader.cancel(reason),

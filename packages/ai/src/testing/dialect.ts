@@ -39,4 +39,15 @@ export function argumentPieces(turn: ScriptTurn, text: string): readonly string[
   return turn.fault === 'args-in-pieces' ? (text.match(/.{1,3}/gsu) ?? []) : [text];
 }
 
+/** What an answer begins with, and one piece of its text. */
+export function openStream(
+  dialect: Dialect,
+  text: string,
+): { readonly begin: string; readonly piece: string } {
+  const mark = 'the piece';
+  const frames = dialect.frames({ text: [mark] }, 'm');
+  const at = frames.findIndex((frame) => frame.includes(mark));
+  return { begin: frames.slice(0, at).join(''), piece: frames[at]!.replace(mark, text) };
+}
+
 export type Scripts = ReadonlyMap<string, Script>;

@@ -2,8 +2,9 @@
  * Writes the text of a model to the log: the first piece immediately, then pieces gathered for a short time, one commit
  * after another. While the run accepts no events the text is kept, and logged with the record of the call.
  */
-import { cutText } from '@gantry/ai';
+import { CHUNK_LENGTH_MAX, cutText } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
+import { limiter } from '@gantry/limiter';
 import type { Redactor } from '@gantry/protocol/redaction';
 import type { NodeCaller } from '@gantry/resources';
 import { ChunkRedaction } from '../redaction/chunk-redaction.ts';
@@ -11,6 +12,7 @@ import type { Clock } from '../runtime/clock.ts';
 
 export interface ChunkFeedOptions {
   readonly channel: string;
+  readonly tenant: string;
   readonly tell: NodeCaller['tell'];
   readonly redactor: () => Redactor;
   readonly clock: Clock;
@@ -22,6 +24,13 @@ const isText = (piece: string): boolean => piece !== '';
 
 /** Per commit. */
 const PIECES_MAX = 100;
+const EVENTS_MAX = 4;
+/** With more than this, text is written at once, and no more is read meanwhile. */
+const GATHERED_MAX = EVENTS_MAX * CHUNK_LENGTH_MAX;
+/** Texts of less are not counted. */
+const LARGE_LENGTH = CHUNK_LENGTH_MAX / 2;
+/** Text that is being committed: what one tenant has there delays the commits of others. */
+const room = limiter({ max: 8 * GATHERED_MAX, perTenantMax: 2 * GATHERED_MAX });
 
 export class ChunkFeed {
   readonly #options: ChunkFeedOptions;
@@ -29,6 +38,8 @@ export class ChunkFeed {
   readonly #whole = new WholePieces();
   /** Not yet being written to the log. */
   #pieces: string[] = [];
+  /** Of all pieces. */
+  #length = 0;
   #telling: Promise<void> | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
@@ -40,15 +51,22 @@ export class ChunkFeed {
     this.#redaction = new ChunkRedaction(options.redactor);
   }
 
-  push(text: string): void {
+  /** Resolves when more text may follow. */
+  push(text: string): Promise<unknown> | undefined {
     this.#gather(text, this.#redaction.push(this.#options.channel, text, false));
     this.#proceed();
+    return this.#isFull ? this.#telling : undefined;
+  }
+
+  get #isFull(): boolean {
+    return this.#length >= GATHERED_MAX;
   }
 
   #gather(text: string, released: string): void {
     const isEach = this.#options.mergeMs() === null;
     const pieces = isEach ? this.#whole.take(text, released) : [released];
-    this.#pieces.push(...pieces.filter(isText));
+    for (const piece of pieces) if (piece !== '') this.#pieces.push(piece);
+    this.#length += released.length;
   }
 
   /** The events of the remaining text; the last one closes the channel. The caller commits them. */
@@ -80,9 +98,11 @@ export class ChunkFeed {
     const gatherMs = mergeMs();
     // The newest of separate pieces is held back: it may be the last, which closes the channel
     const ready = this.#pieces.length - (gatherMs === null ? 1 : 0);
-    if (this.#isOver || this.#telling || this.#cancelTimer || ready <= 0) return;
+    if (this.#isOver || this.#telling || (this.#cancelTimer && !this.#isFull) || ready <= 0) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     const waitMs = this.#toldAt + (gatherMs ?? 0) - clock.elapsedMs();
-    if (waitMs <= 0) {
+    if (waitMs <= 0 || this.#isFull) {
       this.#flush();
       return;
     }
@@ -93,16 +113,13 @@ export class ChunkFeed {
   }
 
   #flush(): void {
-    const { tell, channel, clock, mergeMs } = this.#options;
-    const heldBack = mergeMs() === null ? 1 : 0;
-    const pieces = this.#pieces.splice(0, Math.min(PIECES_MAX, this.#pieces.length - heldBack));
-    this.#toldAt = clock.elapsedMs();
-    const events = this.#texts(pieces).map((chunk) => chunkEvent(channel, chunk));
-    this.#telling = tell(events, [])
+    const texts = this.#nextTexts();
+    this.#toldAt = this.#options.clock.elapsedMs();
+    this.#telling = this.#tell(texts)
       .then(
         (told) => {
           // Not emitted: the run accepts no events now
-          if (told === null) this.#pieces.unshift(...pieces);
+          if (told === null) this.#putBack(texts);
           return told !== null;
         },
         (error: unknown) => {
@@ -116,12 +133,38 @@ export class ChunkFeed {
       });
   }
 
+  /** The texts of the next commit. */
+  #nextTexts(): string[] {
+    const isEach = this.#options.mergeMs() === null;
+    const pieces = this.#pieces.splice(0, Math.min(PIECES_MAX, this.#pieces.length - (isEach ? 1 : 0)));
+    this.#length -= lengthOf(pieces);
+    const texts = this.#texts(pieces);
+    this.#putBack(texts.splice(isEach ? PIECES_MAX : EVENTS_MAX));
+    return texts;
+  }
+
+  #putBack(texts: readonly string[]): void {
+    this.#pieces.unshift(...texts);
+    this.#length += lengthOf(texts);
+  }
+
+  #tell(texts: readonly string[]): ReturnType<ChunkFeedOptions['tell']> {
+    const { tell, channel, tenant } = this.#options;
+    const events = texts.map((chunk) => chunkEvent(channel, chunk));
+    const weight = Math.min(lengthOf(texts), GATHERED_MAX);
+    return weight < LARGE_LENGTH
+      ? tell(events, [])
+      : room.run(tenant, async () => tell(events, []), { weight });
+  }
+
   /** Many waiting pieces are merged, since the number of events in a commit is limited. */
   #texts(pieces: readonly string[]): string[] {
     const isEach = this.#options.mergeMs() === null && pieces.length <= PIECES_MAX;
     return (isEach ? pieces : [pieces.join('')]).flatMap(cutText);
   }
 }
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** Restores the original pieces where redaction held back the end of one. */
 class WholePieces {

@@ -79,7 +79,7 @@ class SentRequest {
       text: (piece) => {
         this.hasText = true;
         this.arrived += piece;
-        feed?.push(piece);
+        return feed?.push(piece);
       },
       other: (piece) => {
         this.arrived += piece;
@@ -256,6 +256,7 @@ export class ModelCalls {
     const { clock, redactions } = this.#options;
     return new ChunkFeed({
       channel: channelOf(node, place, tried),
+      tenant: node.owner.tenant,
       tell: node.tell,
       redactor: () => redactions.of(node.owner.tenant),
       clock,

@@ -63,7 +63,8 @@ export interface AttemptIo {
   /** The number of earlier requests to the provider for this call. */
   readonly asked: number;
   readonly outputTokens: number;
-  text(piece: string): void;
+  /** More is read when it resolves. */
+  text(piece: string): Promise<unknown> | undefined;
   /** What else arrives and is charged: thoughts, arguments of tool calls. */
   other(piece: string): void;
   /** Called when a request goes out. */

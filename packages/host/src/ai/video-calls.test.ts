@@ -10,7 +10,7 @@ test('a node that is to stop waits for no video', async () => {
   const query = { owner, configurable: { ai: { script: [{ delayMs: 5_000 }] } }, turn: 0 };
   const chosen = await scriptedSource.choose({ ...query, task: 'video', provider: 'scripted' });
   const io = { signal: new AbortController().signal, idempotencyKey: 'k', asked: 0, outputTokens: 0 };
-  const heard = { text: () => {}, other: () => {}, onSend: () => {}, onDecision: () => {} };
+  const heard = { text: () => undefined, other: () => {}, onSend: () => {}, onDecision: () => {} };
   const begun = await videoStartCall({ prompt: 'x' }, chosen).attempt({ ...io, ...heard });
   const stop = { clock: systemClock, waitMs: 60_000, cancelled: AbortSignal.abort() };
   const wait = videoEndCall({ operation: Object(begun.answer).operation }, chosen, stop);

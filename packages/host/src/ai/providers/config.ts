@@ -57,6 +57,8 @@ const AiConfig = closedObject({
   policies: optional(Type.Array(Policy, { maxItems: 10_000 })),
   /** How long a node waits for a video. */
   videoWaitSeconds: optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
+  /** How long a provider may say nothing before its answer counts as broken. */
+  silenceSeconds: optional(Type.Integer({ minimum: 1, maximum: 900 })),
   /** By `provider/model`, in US dollars per million tokens, and for each unit that is made. */
   prices: optional(Type.Record(Type.String({ pattern: '^[^/]+/.+$' }), Price)),
 });
@@ -72,9 +74,11 @@ export interface AiConfig {
   readonly policies: readonly ProviderPolicy[];
   readonly prices: Readonly<Record<string, ListPrice>>;
   readonly videoWaitMs: number;
+  readonly silenceMs: number;
 }
 
 const VIDEO_WAIT_SECONDS = 300;
+const SILENCE_SECONDS = 60;
 const COMPATIBLE = 'openai-compatible' satisfies FamilyName;
 
 /** Throws `SettingsError` that names the place. */
@@ -106,6 +110,7 @@ function checked(
     policies = [],
     prices = {},
     videoWaitSeconds = VIDEO_WAIT_SECONDS,
+    silenceSeconds = SILENCE_SECONDS,
     default: chosen,
   }: AiConfigFile,
   file: string,
@@ -132,6 +137,6 @@ function checked(
     throw new SettingsError(
       `GANTRY_AI: ${file} names the provider ${unknown}, which is neither known nor one of its endpoints.`,
     );
-  const videoWaitMs = videoWaitSeconds * 1_000;
-  return { endpoints, policies, prices, videoWaitMs, ...(chosen && { default: chosen }) };
+  const times = { videoWaitMs: videoWaitSeconds * 1_000, silenceMs: silenceSeconds * 1_000 };
+  return { endpoints, policies, prices, ...times, ...(chosen && { default: chosen }) };
 }

@@ -90,6 +90,7 @@ export class Providers {
       egress: this.#egress(provider),
       credentials: this.#options.credentials,
       baseUrl: provider.baseUrl,
+      silenceMs: this.#config.silenceMs,
       owner,
       ...(key && { key: { ref: key.ref, placement: KEY_PLACES[provider.family] } }),
       ...(provider.selfHosted && { destination: provider.id }),

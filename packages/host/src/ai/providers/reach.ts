@@ -12,6 +12,7 @@ export interface ReachOptions {
   readonly egress: Pick<Egress, 'stream'>;
   readonly credentials: Pick<Credentials, 'open'>;
   readonly baseUrl: string;
+  readonly silenceMs?: number;
   readonly owner: Owner;
   /** Missing for providers that need no key. */
   readonly key?: { readonly ref: string; readonly placement: NonNullable<CredentialUse['placement']> };
@@ -31,12 +32,14 @@ export function reachOf(
   options: ReachOptions,
   { signal, idempotencyKey, onDecision, onSend, timeoutMs }: Io,
 ): Reach {
-  const { egress, credentials, baseUrl, owner, key, destination } = options;
+  const { egress, credentials, baseUrl, silenceMs, owner, key, destination } = options;
   const told = destination === undefined ? {} : { destination };
   return {
     baseUrl,
     signal,
     idempotencyKey,
+    tenant: owner.tenant,
+    ...(silenceMs !== undefined && { silenceMs }),
     // Read again for each request, so that revocation and rotation apply immediately
     fetch: async (input, init) => {
       const credential =
