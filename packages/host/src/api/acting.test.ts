@@ -186,3 +186,33 @@ onEachDatabase(
     assert.equal((await bob.send('/v1/runs', starting)).statusCode, 201, 'a run of his own');
   },
 );
+
+onEachDatabase(
+  'a credential of a run serves its children and theirs, and no other run',
+  async (t, settings) => {
+    const nested = (id: string, workflowId: string) =>
+      workflow(id, [node('child', 'core.subWorkflow', { workflowId })]);
+    const leaf = workflow('conformance-leaf', [reads('read')]);
+    const gated = workflow('gated', [
+      node('gate', 'core.approvalGate', { title: 'Go on?' }),
+      node('child', 'core.subWorkflow', { workflowId: 'middle' }),
+    ]);
+    const workflows = [leaf, nested('middle', leaf.id), gated];
+    const api = await apiTest(t, { settings, workflows });
+    const ann = await person(api, 'ann', [...SCOPES, 'approvals:respond']);
+    const runIds: string[] = [];
+    for (const status of ['completed', 'failed']) {
+      const runId = String((await ann.post('/v1/runs', { workflowId: 'gated' })).runId);
+      const own = { ...credential, scope: 'run', runId };
+      if (status === 'completed') await ann.post('/v1/host/gantry/credentials', own);
+      const accept = { resumeValue: { action: 'accept' } };
+      assert.equal((await ann.send(`/v1/runs/${runId}/interrupts/gate`, accept)).statusCode, 200);
+      assert.equal((await api.ended(runId)).status, status);
+      runIds.push(runId);
+    }
+    const { runs } = (await api.get(`/v1/runs?workflowId=${leaf.id}`)).json();
+    assert.equal(runs.length, 2);
+    const errors = await Promise.all(runs.map((run: JsonObject) => endOf(api, run)));
+    assert.deepEqual(errors.map(([, code]) => code).sort(), ['secret_access_denied', undefined]);
+  },
+);

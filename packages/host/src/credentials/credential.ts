@@ -107,11 +107,18 @@ export const readersOf = ({ workspace, principal }: Owner): string[] => [
   ...(principal === null ? [] : [userReader(workspace, principal)]),
 ];
 
-/** `use` is the access by sharing. A credential of a run is managed by its principal and used by the run. */
-export function accessOf(owner: Owner, record: CredentialRecord, runId?: string): 'manage' | 'use' | null {
+/**
+ * `use` is the access by sharing. A credential of a run is managed by its principal, and used by the run and its
+ * descendants. `line` is the run that asks, and its ancestors.
+ */
+export function accessOf(
+  owner: Owner,
+  record: CredentialRecord,
+  line?: readonly string[],
+): 'manage' | 'use' | null {
   const readers = readersOf(owner);
   const isOwn = readers.includes(readerOf(record));
-  if (record.scope === 'run' && runId !== undefined) return record.runId === runId && isOwn ? 'use' : null;
+  if (record.scope === 'run' && line) return line.includes(record.runId ?? '') && isOwn ? 'use' : null;
   if (isOwn) return 'manage';
   return record.sharedWith.some((share) => readers.includes(shareReader(share))) ? 'use' : null;
 }

@@ -63,7 +63,12 @@ export function createCredentials(options: CredentialsOptions) {
 
   const find = (lookup: Lookup) =>
     found(
-      { read: (id) => readRecord(store.entries, credentials, lookup.owner.tenant, id), scopesOf, now: now() },
+      {
+        read: (id) => readRecord(store.entries, credentials, lookup.owner.tenant, id),
+        runs: store.runs,
+        scopesOf,
+        now: now(),
+      },
       lookup,
     );
 
@@ -90,7 +95,7 @@ export function createCredentials(options: CredentialsOptions) {
     service: new ResourceService(credentialResource, kept<CredentialServices>(options)),
     acts: new ResourceService(acts, kept(undefined)),
     /** The credential that a node requires by its own name for it. */
-    required: requiredCredential(store.entries, now),
+    required: requiredCredential(store, now),
     /** Deletes values that pack code received and that no run holds any longer. */
     sweep: () => options.given.sweep(),
     /** For requests that only the host sends. `ref` may name a version: `stripe@2`. */

@@ -1,6 +1,8 @@
 /** Resolves a ref to the current value for an owner. */
 import { type ErrorCode, OpenwopError, type Owner } from '@gantry/protocol';
+import type { RunReads } from '@gantry/store';
 import type { ScopesOf } from '../principals.ts';
+import { fromStoredFacts } from '../runtime/run-record.ts';
 import {
   accessOf,
   type CredentialRecord,
@@ -14,7 +16,7 @@ export interface Lookup {
   readonly owner: Owner;
   /** `stripe`, or `stripe@2` for its second value. */
   readonly ref: string;
-  /** For credentials of one run. */
+  /** For credentials of one run and its descendants. */
   readonly runId?: string | undefined;
 }
 
@@ -28,21 +30,37 @@ export interface Found {
 /** `abandoned`: it is for one person, whose keys have ended. `ended`: the version was replaced, or never existed. */
 export type Missed = { readonly not: 'missing' | 'forbidden' | 'abandoned' | 'revoked' | 'ended' };
 
+export type RunLines = Pick<RunReads, 'row'>;
+
+/** A run, then its parent, up to the root. */
+export async function lineOf(runs: RunLines, tenant: string, runId: string): Promise<string[]> {
+  const line: string[] = [];
+  for (let next: string | undefined = runId; next !== undefined; ) {
+    line.push(next);
+    const row = await runs.row(tenant, next);
+    next = row ? fromStoredFacts(row).parent?.runId : undefined;
+  }
+  return line;
+}
+
 export interface Reading {
   /** Returns the record with this id in the tenant of the owner. */
   readonly read: (id: string) => Promise<StoredCredential | null>;
+  readonly runs: RunLines;
   readonly scopesOf: ScopesOf;
   readonly now: number;
 }
 
 export async function found(
-  { read, scopesOf, now }: Reading,
+  { read, runs, scopesOf, now }: Reading,
   { owner, ref: text, runId }: Lookup,
 ): Promise<Found | Missed> {
   const { ref, version: wanted } = parseRef(text);
   const stored = await read(ref);
   if (!stored) return { not: 'missing' };
-  if (!accessOf(owner, stored.record, runId)) return { not: 'forbidden' };
+  const isOfRun = stored.record.scope === 'run' && runId !== undefined;
+  const line = isOfRun ? await lineOf(runs, owner.tenant, runId) : undefined;
+  if (!accessOf(owner, stored.record, line)) return { not: 'forbidden' };
   if (stored.record.revokedAt !== undefined) return { not: 'revoked' };
   if (await isAbandoned(scopesOf, owner, stored.record)) return { not: 'abandoned' };
   const version = versionOf(stored.record, wanted, now);

@@ -4,8 +4,9 @@
  */
 import { type CredentialKind, type CredentialScope, OpenwopError, type Owner } from '@gantry/protocol';
 import { listRecords, readRecord } from '@gantry/resources';
-import type { EntryReads } from '@gantry/store';
+import type { Store } from '@gantry/store';
 import { accessOf, credentials, type StoredCredential, scopeReader, versionOf } from './credential.ts';
+import { lineOf } from './lookup.ts';
 
 export interface Requirement {
   readonly name: string;
@@ -18,21 +19,23 @@ export interface Requirement {
 const CANDIDATES_MAX = 10;
 
 export const requiredCredential =
-  (entries: EntryReads, now: () => number) =>
+  ({ entries, runs }: Pick<Store, 'entries' | 'runs'>, now: () => number) =>
   async (owner: Owner, requirement: Requirement, runId: string): Promise<StoredCredential> => {
     const { tenant } = owner;
     const { name, provider = name, scope, kinds } = requirement;
+    const line = scope === 'run' ? await lineOf(runs, tenant, runId) : undefined;
     const fits = ({ record }: StoredCredential): boolean =>
       record.scope === scope &&
-      accessOf(owner, record, runId) !== null &&
+      accessOf(owner, record, line) !== null &&
       versionOf(record, undefined, now()) !== undefined &&
       (kinds?.includes(record.kind) ?? true);
     const named = await readRecord(entries, credentials, tenant, name);
     if (named && fits(named)) return named;
-    const value = scope === 'run' ? runId : scopeReader(scope, owner);
-    const index = { name: 'provider', value: JSON.stringify([value, provider]) };
-    const listed = await listRecords(entries, credentials, tenant, { index, limit: CANDIDATES_MAX });
-    const [one, ...more] = listed.filter(fits);
+    const listed = (line ?? [scopeReader(scope, owner)]).map((value) => {
+      const index = { name: 'provider', value: JSON.stringify([value, provider]) };
+      return listRecords(entries, credentials, tenant, { index, limit: CANDIDATES_MAX });
+    });
+    const [one, ...more] = (await Promise.all(listed)).flat().filter(fits);
     if (one && more.length === 0) return one;
     const problem = one ? `has several that match` : `has none`;
     throw new OpenwopError('credential_unavailable', {

@@ -14,7 +14,7 @@ import type { ScopesOf } from '../principals.ts';
 import type { GivenSecrets } from '../redaction/given-secrets.ts';
 import { acts } from './act.ts';
 import { credentials, newest, type StoredCredential, secretParts } from './credential.ts';
-import { type Found, found, type Lookup, missed } from './lookup.ts';
+import { type Found, found, type Lookup, missed, type RunLines } from './lookup.ts';
 
 /** The purpose, and the code that receives the value. */
 export interface Revealing {
@@ -37,6 +37,7 @@ export interface RevealOptions extends Pick<Parts, 'changes' | 'now'> {
   readonly given: Pick<GivenSecrets, 'give'>;
   readonly readValue: (found: Found) => Promise<string>;
   readonly scopesOf: ScopesOf;
+  readonly store: { readonly runs: RunLines };
 }
 
 /** The number of values that a run received since. */
@@ -50,13 +51,20 @@ const GIVEN: RecordKind<Given> = { kind: 'secrets-given', idPrefix: 'sg', endsWi
 const WINDOW_MS = 60_000;
 const { revealedPerMinuteMax: GIVEN_MAX } = CREDENTIAL_LIMITS;
 
-export function createReveal({ changes, given: givenSecrets, readValue, scopesOf, now }: RevealOptions) {
+export function createReveal({
+  changes,
+  given: givenSecrets,
+  readValue,
+  scopesOf,
+  store,
+  now,
+}: RevealOptions) {
   return (owner: Owner, ref: string, use: Revealing): Promise<Revealed> => {
     const caller = systemCaller(`${use.runId}/${use.nodeId}`, owner);
     return changes.run(caller, async (change) => {
       const read = (id: string) => change.find(credentials, id);
       const lookup: Lookup = { owner, ref, runId: use.runId };
-      const one = mustBe(await found({ read, scopesOf, now: now() }, lookup));
+      const one = mustBe(await found({ read, runs: store.runs, scopesOf, now: now() }, lookup));
       const value = await readValue(one);
       const { stored, version } = one;
       // R2
