@@ -12,6 +12,7 @@ import {
   OpenwopError,
   type StoredEvent,
 } from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
 import Type from 'typebox';
 import type { ReadRun } from '../runtime/runtime.ts';
 import { inTurn } from '../turns.ts';
@@ -94,6 +95,19 @@ function headText(
 const BUNDLES_MAX = 2;
 const WAITING_PER_TENANT_MAX = 16;
 
+/** The bundle of a run that the tenant has. `eventsMax`: its first events only. */
+export async function exportedRun(
+  { runtime, store, info, now }: Pick<ApiDeps, 'runtime' | 'store' | 'info' | 'now'>,
+  key: RunKey,
+  eventsMax?: number,
+): Promise<string> {
+  const read = await runtime.read(key);
+  const log = read && (await readLog(store, key, 0, DEBUG_BUNDLE_BYTES_MAX));
+  if (!read || !log) throw new OpenwopError('not_found');
+  const source = { read, events: log.events.slice(0, eventsMax), total: log.row.nextSeq };
+  return debugBundle(info, now(), source, DEBUG_BUNDLE_BYTES_MAX);
+}
+
 export function debugBundleRoute(app: Api, deps: ApiDeps): void {
   const bundles = limiter({
     max: BUNDLES_MAX,
@@ -112,14 +126,7 @@ export function debugBundleRoute(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
-      const text = await inTurn(bundles, key.tenant, async () => {
-        const read = await deps.runtime.read(key);
-        const log = read && (await readLog(deps.store, key, 0, DEBUG_BUNDLE_BYTES_MAX));
-        if (!read || !log) throw new OpenwopError('not_found');
-        const events = log.events.slice(0, request.query.maxEvents);
-        const source = { read, events, total: log.row.nextSeq };
-        return debugBundle(deps.info, deps.now(), source, DEBUG_BUNDLE_BYTES_MAX);
-      });
+      const text = await inTurn(bundles, key.tenant, () => exportedRun(deps, key, request.query.maxEvents));
       void reply.header('cache-control', 'no-store');
       return readPayload(request, reply, text);
     },

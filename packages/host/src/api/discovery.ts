@@ -141,7 +141,10 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
       ...envelopeFamily(aiProviders, deps.seams),
       envelopeStrictness: 'warn',
       oauth: oauthFamily,
-      ...(deps.seams && { testing: { mockProviders: MOCK_PROVIDERS } }),
+      ...(deps.seams && {
+        testing: { mockProviders: MOCK_PROVIDERS },
+        observability: { testSeams: { debugBundleExport: true } },
+      }),
     };
     const runtimes = withLoaded(families.nodePackRuntimes, await wasmPacks(packs.records));
     const types = await artifactTypeFacets(packs.records, DEFAULT_TENANT);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { archiveOf } from '@gantry/packs';
+import { PACKS_URL } from '../../packs/testing/pack-test.ts';
 import { assertError } from '../testing/api-test.ts';
 import { seamTest } from './testing/seam-test.ts';
 
@@ -46,6 +47,48 @@ test('what cannot be expanded is refused with its own code', async (t) => {
   assertError(await post(EXPAND, { packName, parameters }), 422, 'invalid_request');
   assertError(await post(EXPAND, { packName, chainId, chain }), 400, 'chain_parameter_invalid');
   assertError(await post(DEFER, { chainId: 'conformance.other' }), 404, 'chain_not_found');
+});
+
+test('an installed sample pack is expanded, and discovery then says so', async (t) => {
+  const api = await seamTest(t);
+  const name = 'vendor.openwop.workflow-chain-sample';
+  const seamOf = async () =>
+    (await api.get('/.well-known/openwop')).json().workflowChainPacks?.hostExpansionSeam;
+  assert.equal(await seamOf(), undefined);
+  const single = { ...chain, chainId: `${name}.one`, dag: { nodes: chain.dag.nodes.slice(0, 1) } };
+  const engines = { openwop: '>=1.0.0 <2.0.0' };
+  const chains = [single, { ...chain, chainId: `${name}.two`, capabilities: ['side-effectful'] }];
+  const manifest = { name, version: '2.1.0', kind: 'workflow-chain', engines, chains };
+  const { bytes } = await archiveOf(new Map([['pack.json', Buffer.from(JSON.stringify(manifest))]]));
+  const headers = { 'content-type': 'application/gzip' };
+  const installed = await api.request({ method: 'POST', url: PACKS_URL, payload: bytes, headers });
+  assert.equal(installed.statusCode, 201, installed.body);
+  assert.equal(await seamOf(), true);
+  const parameters = { name: 'Ada' };
+  const one = await api.drive('workflow-chain:expand', {
+    packName: name,
+    chainId: `${name}.one`,
+    parameters,
+  });
+  assert.deepEqual([one.packVersion, one.nodes.length, one.edges], ['2.1.0', 1, []]);
+  assert.equal(one.nodes[0].config.text, 'Hello Ada');
+  const two = await api.drive('workflow-chain:expand', {
+    packName: name,
+    chainId: `${name}.two`,
+    parameters,
+  });
+  const prefix = `${name.replaceAll('.', '_')}_two_${two.expansionId}_`;
+  assert.deepEqual(two.edges[0], {
+    ...two.edges[0],
+    from: `${prefix}first.output`,
+    to: `${prefix}second.input`,
+  });
+  for (const each of two.nodes) assert.deepEqual(each.capabilities, ['side-effectful']);
+  assertError(
+    await api.post(EXPAND, { packName: name, chainId: 'none', parameters }),
+    404,
+    'chain_not_found',
+  );
 });
 
 test('a run overrides a deferred parameter by its bare name, and its replay says the same', async (t) => {

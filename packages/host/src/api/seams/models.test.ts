@@ -46,6 +46,30 @@ test('speech has an address and the voice that was asked for; a host without it 
   assert.equal((await api.get(pathname)).statusCode, 200);
   const none = await api.post(`${SEAMS}/ai/call-speech-synthesizer`, { text: 'Hello', voiceId: 'v1' });
   assert.deepEqual([none.statusCode, none.json().error], [400, 'speech_synthesis_unsupported']);
+  const live = await api.post(`${SEAMS}/ai/call-transcriber`, { audio: { streamRef: 'stream:a/mic' } });
+  assert.deepEqual([live.statusCode, live.json().error], [400, 'transcription_unsupported']);
+});
+
+test('media are kept by a run, and read by their address in its tenant alone', async () => {
+  const api = await shared();
+  const data = Buffer.from('not really a picture');
+  const put = { contentBase64: data.toString('base64'), contentType: 'image/png' };
+  const stored = await api.post(`${SEAMS}/media/put`, put);
+  assert.equal(stored.statusCode, 201, stored.body);
+  const { url, bytes } = stored.json();
+  assert.deepEqual([url.startsWith(`${SEAMS}/assets/`), bytes], [true, data.byteLength]);
+  const served = await api.get(url);
+  assert.deepEqual(
+    [served.statusCode, served.headers['content-type'], served.body],
+    [200, 'image/png', String(data)],
+  );
+  const made = await api.post('/v1/host/gantry/keys', { name: 'r', tenant: 'other', scopes: ['runs:read'] });
+  const other = { authorization: `Bearer ${made.json().key}` };
+  for (const [asked, headers] of [
+    [url, other],
+    [`${SEAMS}/assets/never-made`, {}],
+  ])
+    assert.equal((await api.get(asked, headers)).statusCode, 404);
 });
 
 test('a prefix that the provider keeps is read by its tenant alone, and changes only the cost', async () => {

@@ -18,6 +18,11 @@ const Speech = Type.Object({
   voiceId: Name,
   stream: optional(Type.Boolean()),
 });
+const Transcription = Type.Object({
+  ...Which,
+  audio: Type.Object({ streamRef: optional(Name), url: optional(Type.String({ maxLength: 8_192 })) }),
+  languageCode: optional(Name),
+});
 const Generate = Type.Object({
   ...Which,
   tenantId: optional(Name),
@@ -65,6 +70,11 @@ export function modelSeams(
   seam(app, 'ai/call-speech-synthesizer', Speech, async (caller, speech) => {
     const make = (call: WriteCall) => models.callSpeechSynthesizer(speech, call);
     return (await called(caller, 'aiProviders.callSpeechSynthesizer', make)).answer;
+  });
+
+  seam(app, 'ai/call-transcriber', Transcription, async (caller, asked) => {
+    const make = (call: WriteCall) => models.callTranscriber(asked, call);
+    return (await called(caller, 'aiProviders.callTranscriber', make)).answer;
   });
 
   /** Tenants of the request are below the tenant of the caller, which the host puts before every id. */

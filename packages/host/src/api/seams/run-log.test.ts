@@ -52,3 +52,17 @@ test('variables are shown as readers may see them', async (t) => {
   assert.equal(variables.count, 3);
   assert.doesNotMatch(JSON.stringify(variables), /hush/);
 });
+
+test('the exported bundle is that of production, and discovery says that there is one', async (t) => {
+  const api = await seamTest(t);
+  const runId = await api.start('secretive', { inputs: { token: 'hush', count: 3 } });
+  await api.ended(runId);
+  const { generatedAt: _, ...exported } = await api.drive('test/debug-bundle/export', { runId });
+  const { generatedAt: __, ...bundle } = (await api.get(`/v1/runs/${runId}/debug-bundle`)).json();
+  assert.deepEqual(exported, bundle);
+  assert.doesNotMatch(JSON.stringify(exported), /hush/);
+  const missing = await api.post('/v1/host/sample/test/debug-bundle/export', { runId: 'run_none' });
+  assert.equal(missing.statusCode, 404);
+  const { observability } = (await api.get('/.well-known/openwop')).json();
+  assert.deepEqual(observability.testSeams, { debugBundleExport: true });
+});

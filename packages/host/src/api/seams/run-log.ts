@@ -1,8 +1,16 @@
 /** The log of a run, filtered as the suite requests, and its variables. */
-import { type Api, callerOf } from '@gantry/http';
-import { closedObject, type JsonObject, OpenwopError, RunEventDocSchema, Values } from '@gantry/protocol';
+import { type Api, callerOf, readPayload } from '@gantry/http';
+import {
+  closedObject,
+  DebugBundle,
+  type JsonObject,
+  OpenwopError,
+  RunEventDocSchema,
+  Values,
+} from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { ApiDeps } from '../context.ts';
+import { exportedRun } from '../debug-bundle.ts';
 import { RunParams } from '../runs.ts';
 import type { Drive } from './drive.ts';
 import { type Aliases, aliasOf } from './envelopes.ts';
@@ -12,6 +20,7 @@ import { type RunlessLog, WITHOUT_RUN } from './trigger-bridge.ts';
 const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 const Filter = closedObject({ type: Text, correlationId: Text, causationId: Text, nodeId: Text });
 const Events = Type.Object({ events: Type.Array(RunEventDocSchema) });
+const Exported = closedObject({ runId: Type.String({ minLength: 1, maxLength: 256 }) });
 const SetVariables = closedObject({ variables: Values });
 const Variables = Type.Object({ variables: Values });
 
@@ -21,12 +30,8 @@ export interface SeamLogs {
   readonly aliases: Aliases;
 }
 
-export function runLogSeams(
-  app: Api,
-  { runtime }: ApiDeps,
-  drive: Drive,
-  { runless, aliases }: SeamLogs,
-): void {
+export function runLogSeams(app: Api, deps: ApiDeps, drive: Drive, { runless, aliases }: SeamLogs): void {
+  const { runtime } = deps;
   /** For a run that the suite named before it existed: the events that its request caused. */
   async function eventsOf(tenant: string, runId: string): Promise<Static<typeof RunEventDocSchema>[]> {
     if (runId === WITHOUT_RUN) return [...runless.of(tenant)];
@@ -42,6 +47,12 @@ export function runLogSeams(
   app.get(...seamAt('GET test/runs/{runId}/events', logged), async (request) => {
     const events = await eventsOf(callerOf(request).tenant, request.params.runId);
     return { events: events.filter((event) => fits(event, request.query)) };
+  });
+
+  const exported = { body: Exported, response: { 200: DebugBundle } };
+  app.post(...seamAt('test/debug-bundle/export', exported), async (request, reply) => {
+    const key = { tenant: callerOf(request).tenant, runId: request.body.runId };
+    return readPayload(request, reply, await exportedRun(deps, key));
   });
 
   const variable = { params: RunParams, response: { 200: Variables } };

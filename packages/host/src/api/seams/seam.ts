@@ -10,6 +10,7 @@ export const SEAMS = {
   'agentloop/run': ['Let a supervisor take its turns', 'runs:create', 'approvals:respond'],
   'ai/call': ['Ask a model from a node of a run', 'runs:create'],
   'ai/call-speech-synthesizer': ['Let a node of a run make speech', 'runs:create'],
+  'ai/call-transcriber': ['Let a node of a run transcribe live audio', 'runs:create'],
   'ai/generate': ['Let a node of a run ask a model for an envelope', 'runs:create'],
   'artifacttypes/install': ['Install an artifact-type pack from its manifest and schemas', 'packs:install'],
   'artifacttypes/produce': ['Let a run produce an artifact', 'workflows:write', 'runs:create'],
@@ -19,6 +20,7 @@ export const SEAMS = {
     'workflows:write',
     'runs:create',
   ],
+  'GET assets/{mediaId}': ['Read media that a run keeps', 'runs:read'],
   'authorization/decide': ['Whether a principal may do something', 'keys:manage'],
   'budget/run': [
     'Let a run use up its budget, or ask for a model that it denies',
@@ -50,6 +52,7 @@ export const SEAMS = {
     'workflows:write',
     'runs:create',
   ],
+  'media/put': ['Let a run keep media as those of models', 'runs:create'],
   'oauth/authorize-code-roundtrip': [
     'Authorize a connection, and let a node use it',
     'packs:install',
@@ -68,6 +71,7 @@ export const SEAMS = {
   'scheduling/tick': ['Let a schedule fall due', 'runs:create'],
   'subrun/attest': ['Merge the outputs of a child', 'workflows:write', 'runs:create', 'approvals:respond'],
   'test/capability-toggle': ['Take a capability away for a moment', 'runs:create'],
+  'test/debug-bundle/export': ['Export a run for debugging', 'runs:read'],
   'test/emit-envelope-reliability': ['Let a run tell an event of envelopes', 'runs:create'],
   'test/emit-provider-usage': ['Let a run tell what a model used', 'runs:create'],
   'test/evaluate-model-capability-gate': ['Whether a model can do what a node needs', 'runs:read'],

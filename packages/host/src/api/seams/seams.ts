@@ -36,6 +36,7 @@ import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
 import { httpSeams } from './http.ts';
 import { installGateSeam } from './install-gate.ts';
 import { llmCacheKeySeam } from './llm-cache-key.ts';
+import { mediaSeams } from './media.ts';
 import { mockSeams, modelGateSeam } from './mock-models.ts';
 import { modelSeams } from './models.ts';
 import { oauthSeams } from './oauth.ts';
@@ -61,7 +62,7 @@ export interface SeamServices {
   readonly envelopesPort: EnvelopesPort;
   readonly conformance?: { readonly tasks: EnvelopeTasks; readonly programs: MockPrograms } | undefined;
   readonly providers: Providers;
-  readonly ai: Pick<Ai, 'models'>;
+  readonly ai: Pick<Ai, 'models' | 'media'>;
   readonly oauth: OAuth;
   readonly surfaces: Surfaces;
   readonly webhooks: Pick<Webhooks, 'service'>;
@@ -104,6 +105,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
     envelopeSeams(app, drive, { envelopes, tasks }, aliases, toggles);
     emitSeams(app, drive, tasks, aliases);
     modelSeams(app, drive, { tasks, models: ai.models, envelopesPort, now: deps.now });
+    mediaSeams(app, drive, { tasks, media: ai.media });
     mockSeams(app, programs);
   }
   modelGateSeam(app, providers);
