@@ -237,10 +237,15 @@ describe('wording', () => {
     assert.match(textProblems('README.md', 'from https://registry.npmjs.org/x').join(), /registry/);
   });
 
-  test('an empty workspace is caught, in shipped code', () => {
-    const bad = [`{ workspace: '' }`, `const { workspace = '' } = owner;`, `owner.workspace ?? ''`];
+  test('another spelling of the default workspace is caught, in shipped code', () => {
+    const bad = [
+      `{ workspace: '' }`,
+      `const { workspace = '' } = owner;`,
+      `owner.workspace ?? ''`,
+      'workspace = null,',
+    ];
     for (const line of bad) {
-      assert.match(textProblems('packages/host/src/a.ts', line).join(), /empty workspace/, line);
+      assert.match(textProblems('packages/host/src/a.ts', line).join(), /another spelling/, line);
       assert.deepEqual(textProblems('packages/host/src/a.test.ts', line), []);
     }
     assert.deepEqual(textProblems('packages/host/src/a.ts', `const key = { workspace: 'default' };`), []);

@@ -8,6 +8,12 @@ interface TextRule {
   readonly where?: (file: string) => boolean;
 }
 
+/** Rows and wires where the default workspace has another spelling. */
+const isRow = (file: string): boolean =>
+  /^packages\/(store\/src\/|protocol\/src\/owner\.ts|host\/src\/(runtime\/run-record|packs\/grants)\.ts)/.test(
+    file,
+  );
+
 const TEXT_RULES: readonly TextRule[] = [
   { pattern: /\b(TODO|FIXME|XXX)\b/, says: 'is unfinished; finish it or drop it' },
   { pattern: /@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/, says: 'silences a checker' },
@@ -30,9 +36,9 @@ const TEXT_RULES: readonly TextRule[] = [
     where: (file) => file.endsWith('.npmrc'),
   },
   {
-    pattern: /\bworkspace\b\s*(:|=|\?\?|\|\||[!=]==)\s*(''|"")/,
-    says: 'has an empty workspace; the default one is DEFAULT_WORKSPACE',
-    where: (file) => file.startsWith('packages/') && !isTestCode(file),
+    pattern: /\bworkspace\b\s*(:|=|\?\?|\|\||[!=]==)\s*(''|""|null)/,
+    says: 'is another spelling of the default workspace, DEFAULT_WORKSPACE',
+    where: (file) => file.startsWith('packages/') && !isTestCode(file) && !isRow(file),
   },
 ];
 

@@ -3,7 +3,6 @@
  * no effect. The record is written in the commit of the change.
  */
 import {
-  DEFAULT_WORKSPACE,
   type EmittedEvent,
   type ErrorCode,
   type ErrorEnvelope,
@@ -58,12 +57,6 @@ export const systemCaller = (actor: string, of: Owning): Extract<Caller, { kind:
   ...ownerOf(of),
   actor,
 });
-
-/** Rows without a workspace belong to the default one. */
-export const isIn = (
-  workspace: string,
-  { workspace: stored }: { readonly workspace: string | null },
-): boolean => (stored ?? DEFAULT_WORKSPACE) === workspace;
 
 /** The result of a change. */
 export type Outcome = { readonly answer: unknown } | { readonly refusal: OpenwopError };

@@ -13,7 +13,7 @@ import {
   versionAfter,
   type Write,
 } from '@gantry/store';
-import { type Caller, isIn, type Outcome } from './caller.ts';
+import type { Caller, Outcome } from './caller.ts';
 import {
   counterOf,
   fromEntry,
@@ -22,6 +22,7 @@ import {
   type RecordKind,
   type Stored,
   toEntry,
+  workspaceOf,
 } from './record-kind.ts';
 import { beingRemoved, tombstoneId, tombstones } from './removals.ts';
 import { type Sealer, sealSecrets } from './secret.ts';
@@ -216,7 +217,7 @@ export class Change {
 
   #isVisible<R extends object>({ boundary }: RecordKind<R>, entry: Entry): boolean {
     const { kind, workspace } = this.caller;
-    return boundary !== 'workspace' || kind === 'system' || isIn(workspace, entry);
+    return boundary !== 'workspace' || kind === 'system' || workspaceOf(entry) === workspace;
   }
 
   #insert<R extends object>(

@@ -1,4 +1,4 @@
-export { type Caller, isIn, type NodeCaller, personCaller, systemCaller } from './caller.ts';
+export { type Caller, type NodeCaller, personCaller, systemCaller } from './caller.ts';
 export type { Change, StartingRun } from './change.ts';
 export { Changes, type ChangesOptions, Contended, leaseLost, leaseOf } from './changes.ts';
 export {
@@ -14,6 +14,7 @@ export {
   readRecord,
   type Stored,
   toEntry,
+  workspaceOf,
 } from './record-kind.ts';
 export { type ChildKind, removeChildren, type Tombstone, tombstones } from './removals.ts';
 export { type Resource, resource } from './resource.ts';

@@ -44,7 +44,7 @@ export interface Stored<R extends object> {
   readonly tenant: string;
   readonly id: string;
   readonly version: number;
-  readonly workspace: string | null;
+  readonly workspace: string;
   readonly createdAt: number;
   readonly record: R;
   /** The last change, of a tracked kind; absent if it was never changed. */
@@ -57,10 +57,14 @@ export interface Update {
   readonly by: string;
 }
 
+/** A row without a workspace belongs to the default one. */
+export const workspaceOf = ({ workspace }: Pick<Entry, 'workspace'>): string =>
+  workspace ?? DEFAULT_WORKSPACE;
+
 /** The record of an entry. The only place that trusts a body to be of its kind. */
 export const fromEntry = <R extends object>(kind: RecordKind<R>, entry: Entry): Stored<R> => {
-  const { tenant, id, version, workspace, createdAt, body } = entry;
-  const stored = { kind, tenant, id, version, workspace, createdAt };
+  const { tenant, id, version, createdAt, body } = entry;
+  const stored = { kind, tenant, id, version, workspace: workspaceOf(entry), createdAt };
   const parsed = JSON.parse(body);
   if (!kind.isTracked) return { ...stored, record: parsed };
   const { [UPDATED]: updated, ...record } = parsed;
@@ -109,9 +113,9 @@ export async function* everyRecord<R extends object>(
 export function creation<R extends object>(
   kind: RecordKind<R>,
   {
-    workspace = null,
+    workspace = DEFAULT_WORKSPACE,
     ...of
-  }: { readonly tenant: string; readonly id: string; readonly workspace?: string | null },
+  }: { readonly tenant: string; readonly id: string; readonly workspace?: string },
   record: NoInfer<R>,
   now: number,
 ): Write {
@@ -152,11 +156,11 @@ const COUNTED_MAX = 1_000;
 /** The counter of a record, if its kind has one: that of its workspace if it is not visible outside. */
 export function counterOf<R extends object>(
   { kind, boundary, max, counts = () => true }: RecordKind<R>,
-  workspace: string | null,
+  workspace: string,
   record: R,
 ): Omit<EntryKey, 'tenant'> | null {
   if (max === undefined || !counts(record)) return null;
-  if (boundary === 'workspace') return { kind: `${kind}-count`, id: workspace ?? DEFAULT_WORKSPACE };
+  if (boundary === 'workspace') return { kind: `${kind}-count`, id: workspace };
   return max > COUNTED_MAX ? { kind: `${kind}-count`, id: 'all' } : null;
 }
 
@@ -174,9 +178,9 @@ export function missing({ kind, missing: code }: Pick<RecordKind<object>, 'kind'
 }
 
 /** The index by which the records of one workspace are listed. */
-export const workspaceIndex = (workspace: string | null): IndexValue => ({
+export const workspaceIndex = (workspace: string): IndexValue => ({
   name: '$workspace',
-  value: workspace ?? DEFAULT_WORKSPACE,
+  value: workspace,
 });
 
 /** Not in names of workspaces. NUL is refused by PostgreSQL. */
@@ -188,12 +192,11 @@ const AFTER_WORKSPACE = '\u001f';
  */
 export const indexed = (
   { boundary }: Pick<RecordKind<never>, 'boundary'>,
-  workspace: string | null,
+  workspace: string,
   value: string,
-): string =>
-  boundary === 'workspace' ? `${workspace ?? DEFAULT_WORKSPACE}${AFTER_WORKSPACE}${value}` : value;
+): string => (boundary === 'workspace' ? `${workspace}${AFTER_WORKSPACE}${value}` : value);
 
-function indexOf<R extends object>(kind: RecordKind<R>, workspace: string | null, record: R): IndexValue[] {
+function indexOf<R extends object>(kind: RecordKind<R>, workspace: string, record: R): IndexValue[] {
   const { index = {}, unique = [], boundary } = kind;
   const own = Object.entries(index).flatMap(([name, valuesOf]) => {
     const values = [valuesOf(record) ?? []].flat().map((value) => indexed(kind, workspace, value));

@@ -10,10 +10,18 @@ import type {
   Wire,
 } from '@gantry/protocol';
 import type { Entry, EntryFilter, EntryReads, IndexValue } from '@gantry/store';
-import { type Caller, isIn } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { Change } from './change.ts';
 import type { Changes } from './changes.ts';
-import { fromEntry, indexed, keyOf, missing, type Stored, workspaceIndex } from './record-kind.ts';
+import {
+  fromEntry,
+  indexed,
+  keyOf,
+  missing,
+  type Stored,
+  workspaceIndex,
+  workspaceOf,
+} from './record-kind.ts';
 import type { Act, Named, Resource, Verb } from './resource.ts';
 import {
   assertAccess,
@@ -182,4 +190,4 @@ const isSeen = (
   { boundary }: Pick<Resource<Wire, never>, 'boundary'>,
   { workspace }: Owner,
   entry: Entry,
-): boolean => boundary !== 'workspace' || isIn(workspace, entry);
+): boolean => boundary !== 'workspace' || workspaceOf(entry) === workspace;

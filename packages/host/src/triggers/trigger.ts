@@ -47,7 +47,7 @@ export type Origin =
 
 /** Runs of a definition's own trigger belong to the tenant. */
 export const runOwner = (
-  { tenant, workspace }: { readonly tenant: string; readonly workspace: string | null },
+  { tenant, workspace }: { readonly tenant: string; readonly workspace: string },
   origin: Origin,
 ): RunOwner => runOwnerOf({ tenant, workspace, principal: origin.kind === 'api' ? origin.principal : null });
 

@@ -21,7 +21,7 @@ const subscription = ({ id = 'wh_1', tenant = 'acme', ...more }: Given = {}): We
   kind: webhooks,
   tenant,
   id,
-  workspace: null,
+  workspace: 'default',
   createdAt: 0,
   version: 1,
   record: {

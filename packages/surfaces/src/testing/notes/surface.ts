@@ -1,6 +1,6 @@
 /** A whole surface on a resource: notes of a workspace, for nodes and for people. */
 import type { Changes, RecordKind, Stored } from '@gantry/resources';
-import { fromEntry, isIn, keyOf, missing } from '@gantry/resources';
+import { fromEntry, keyOf, missing, workspaceOf } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import Type from 'typebox';
 import { changed } from '../../calls/change-call.ts';
@@ -62,12 +62,12 @@ export function implementNotes({ changes, store }: NotesOptions): ImplementedSur
       ),
     async get({ noteId }, { owner: { tenant, workspace } }) {
       const entry = await store.entries.get(keyOf(notes, tenant, noteId));
-      if (!entry || !isIn(workspace, entry)) throw missing(notes);
+      if (!entry || workspaceOf(entry) !== workspace) throw missing(notes);
       return viewOf(fromEntry(notes, entry));
     },
     async list(_input, { owner: { tenant, workspace } }) {
       const found = await store.entries.list(notes.kind, tenant, { limit: 20 });
-      const own = found.filter((entry) => isIn(workspace, entry));
+      const own = found.filter((entry) => workspaceOf(entry) === workspace);
       return { notes: own.map((entry) => viewOf(fromEntry(notes, entry))) };
     },
     append: ({ noteId, line }, call) =>
