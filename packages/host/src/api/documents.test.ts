@@ -44,7 +44,16 @@ test('the OpenAPI document describes every route, its errors and what it needs',
   assert.equal(doc.paths['/v1/webhooks/{webhookId}'].delete.responses['204'].content, undefined);
   const create = doc.paths['/v1/runs'].post;
   assert.deepEqual(create.security, [{ bearer: ['runs:create'] }]);
-  assert.ok('workflowId' in create.requestBody.content['application/json'].schema.properties);
+  const { schemas } = doc.components;
+  const schemaOf = (content: { 'application/json': { schema: { $ref: string } } }) =>
+    schemas[content['application/json'].schema.$ref.replace('#/components/schemas/', '')];
+  assert.ok('workflowId' in schemaOf(create.requestBody.content).properties);
+  assert.deepEqual(doc.servers, [{ url: '/' }]);
+  for (const name of ['Run', 'Event', 'Interrupt', 'WorkflowDefinition', 'Schedule', 'ErrorEnvelope'])
+    assert.ok(schemas[name]?.properties, name);
+  for (const [, name = ''] of JSON.stringify(doc).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+    assert.ok(schemas[name], name);
+  assert.equal(schemaOf(doc.paths['/v1/runs/{runId}'].get.responses['200'].content), schemas.Run);
   assert.deepEqual(Object.keys(create.responses).toSorted(), ['201', '400', '401', '403', 'default']);
   assert.ok(doc.paths['/v1/runs/{runId}:pause'].post);
   assert.ok(doc.paths['/v1/runs:bulk-cancel'].post);

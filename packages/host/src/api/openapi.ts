@@ -6,6 +6,7 @@ import { ErrorEnvelope } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import type { HostInfo } from './context.ts';
+import { withModels } from './named-schemas.ts';
 
 const ERROR_REF = { $ref: '#/components/schemas/ErrorEnvelope' };
 const MUTATING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -99,12 +100,16 @@ function openapiDocument(info: HostInfo, routes: readonly Route[]): object {
     if (route.method === 'HEAD') continue;
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
   }
+  // Schemas have members that are not JSON
+  const { document, schemas } = withModels(JSON.parse(JSON.stringify({ paths })));
   return {
     openapi: '3.1.0',
     info: { title: 'Gantry, an OpenWOP host', version: info.version },
-    paths,
+    // Relative to the address of the document, which a proxy may change
+    servers: [{ url: '/' }],
+    ...document,
     components: {
-      schemas: { ErrorEnvelope },
+      schemas: { ...schemas, ErrorEnvelope },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this host.' },
       },

@@ -1,13 +1,25 @@
 /** What the OpenAPI document says of queues, held against what the host answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OpenwopError, type TriggerSubscriptionCreated } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, type TriggerSubscriptionCreated } from '@gantry/protocol';
 import { Compile } from 'typebox/schema';
 import { HOST_URL, type QueueTest, queueTest, seen, URL } from './testing/queue-test.ts';
 
 async function answerOf({ get }: QueueTest, path: string, method: 'get' | 'post', status: number) {
-  const { paths } = (await get('/v1/openapi.json')).json();
-  return paths[path][method].responses[status].content['application/json'].schema;
+  const { paths, components } = (await get('/v1/openapi.json')).json();
+  return inlined(
+    paths[path][method].responses[status].content['application/json'].schema,
+    components.schemas,
+  );
+}
+
+/** The schema without references. */
+function inlined(schema: JsonObject, named: JsonObject): JsonObject {
+  const text = JSON.stringify(schema, (_, value) => {
+    const [, name = ''] = /^#\/components\/schemas\/(\w+)$/.exec(Object(value).$ref) ?? [];
+    return name === '' ? value : named[name];
+  });
+  return text.includes('#/components/') ? inlined(JSON.parse(text), named) : JSON.parse(text);
 }
 
 test('a subscription to a queue is described beside those with a secret', async (t) => {
@@ -38,7 +50,7 @@ test('deliveries are described with their problem, which is there while the queu
   assert.ok(described.Check(page), JSON.stringify(described.Errors(page)[1]));
   assert.ok(!described.Check({ ...page, problem: 1 }));
   assert.deepEqual(
-    Object.keys(page).filter((name) => !(name in schema.properties)),
+    Object.keys(page).filter((name) => !(name in (schema.properties as JsonObject))),
     [],
   );
 });
