@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DebugBundle, DiscoveryDocument } from '@gantry/protocol';
+import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { node, workflow } from '../testing/definitions.ts';
 import { onePerFile } from '../testing/one-per-file.ts';
@@ -67,6 +68,26 @@ test('the OpenAPI document describes every route, its errors and what it needs',
     .flatMap((methods) => Object.values(methods))
     .map((operation) => operation.operationId);
   assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+});
+
+test('every schema of a request compiles, which the host does at the first one', async () => {
+  interface Operation {
+    readonly requestBody?: { readonly content: Record<string, { readonly schema?: TSchema }> };
+    readonly parameters?: readonly { readonly schema?: TSchema }[];
+  }
+  const api = await openApi();
+  const { paths, components } = (await api.get('/v1/openapi.json', anonymous)).json();
+  const operations = Object.values<Record<string, Operation>>(paths).flatMap((methods) =>
+    Object.values(methods),
+  );
+  const given = operations.flatMap(({ requestBody, parameters = [] }) => [
+    ...Object.values(requestBody?.content ?? {}),
+    ...parameters,
+  ]);
+  const schemas = [...given.map(({ schema }) => schema), ...Object.values<TSchema>(components.schemas)];
+  assert.ok(schemas.length > 200, `${schemas.length} schemas`);
+  for (const schema of schemas)
+    if (schema) assert.doesNotThrow(() => Compile(schema), JSON.stringify(schema).slice(0, 200));
 });
 
 test('workflows are registered, read, listed and kept by version', async () => {
