@@ -16,13 +16,12 @@ import { createModelGate } from './ai/model-gate.ts';
 import { modelSource } from './ai/model-source.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { Providers } from './ai/providers/providers.ts';
-import { Artifacts } from './artifacts/artifacts.ts';
-import { WorkingCopies } from './artifacts/working-copies.ts';
 import { secretEcho } from './credentials/conformance-secret.ts';
 import { type Credentials, createCredentials } from './credentials/credentials.ts';
 import { externalStores } from './credentials/external-stores.ts';
 import { DAY_MS } from './deliveries/delivery.ts';
-import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
+import { Features } from './feature.ts';
+import { FEATURES } from './features.ts';
 import { linksOver } from './interrupts/approval-links.ts';
 import { createInterruptTokens, type InterruptTokens } from './interrupts/interrupt-token.ts';
 import { linkRevocations } from './interrupts/link-revocations.ts';
@@ -41,7 +40,6 @@ import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
 import { PoisonGuard } from './runtime/poison.ts';
 import { INVOCATION_RETENTION_MS } from './runtime/retention.ts';
 import type { Outbox } from './runtime/runtime.ts';
-import { createSchedules, type Schedules } from './schedules/schedules.ts';
 import type { Settings } from './settings.ts';
 import type { PublicAddress } from './surfaces/public-address.ts';
 import type { Surfaces } from './surfaces/surfaces.ts';
@@ -70,9 +68,9 @@ const KEY_NOTICE_MS = 30_000;
 
 export async function createServices(options: ServicesOptions) {
   const { store, settings, workflows, packs, surfaces, egress, redactions } = options;
+  const features = new Features(FEATURES);
   const pipeline = new CommitPipeline(store, (group) => {
-    schedules.committed(group);
-    heartbeats.committed(group);
+    features.committed(group);
     triggers.committed(group);
     oauth.committed(group);
     messaging.committed(group);
@@ -108,21 +106,19 @@ export async function createServices(options: ServicesOptions) {
     outbox: both(webhooks.outbox, triggers.outbox),
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
   });
-  const schedules: Schedules = createSchedules({ ...options, changes, runtime });
-  const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime, outbox: webhooks.outbox });
   workflows.onChanged(triggers.syncTriggers);
   const prompts = promptLibrary(options, changes);
   const noticeMs = settings.databaseUrl === undefined ? 0 : KEY_NOTICE_MS;
   const rekey = createRekey({ ...options, changes, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
   const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
   const asked = { ...models, prompts, envelopes, envelopesPort, interruptTokens, conformance };
-  const background = { runtime, webhooks, triggers, schedules, heartbeats, messaging, oauth, rekey };
-  const timed = [schedules, heartbeats, triggers, messaging];
+  const background = { features, runtime, webhooks, triggers, messaging, oauth, rekey };
+  const timed = [features, triggers, messaging];
   // Subscriptions before runs: runs that continue immediately may have events to deliver
   const starting = [rekey, webhooks, oauth, models.providers, runtime, ...timed];
   const stopping = [...timed, runtime, packs, { stop: surfaces.close }, webhooks, oauth, rekey];
-  const stored = openArtifacts(options, { changes, runtime, media: models.ai.media });
-  const services = { redactions, credentials, packs, surfaces, ...asked, ...stored, ...background };
+  const opened = await features.open({ ...options, changes, runtime, webhooks, ai: models.ai });
+  const services = { redactions, credentials, packs, surfaces, ...asked, ...opened, ...background };
   return { ...services, ...lifetime(starting, stopping) };
 }
 
@@ -139,14 +135,6 @@ const openTriggers = (options: ServicesOptions, changes: Changes, runtime: () =>
   const attachments = { egress: egress.public, blobs: surfaces.blobs, bucket: settings.buckets[0] ?? '' };
   return createTriggers({ ...options, changes, queue: surfaces.queue, attachments, runtime });
 };
-
-function openArtifacts(
-  { store: { entries } }: ServicesOptions,
-  parts: { readonly changes: Changes; readonly runtime: LocalRuntime; readonly media: MediaStore },
-) {
-  const artifacts = new Artifacts({ entries, ...parts });
-  return { artifacts, workingCopies: new WorkingCopies({ entries, artifacts, ...parts }) };
-}
 
 /** Starts and stops services one after another, in these orders. */
 function lifetime(

@@ -34,7 +34,7 @@ export async function changed(
 }
 
 /** Sentences about probable mistakes in the input that creates an item. */
-type Warnings = (tenant: string, input: unknown) => Promise<readonly string[]>;
+export type Warnings = (tenant: string, input: unknown) => Promise<readonly string[]>;
 
 interface Of {
   readonly app: Api;

@@ -7,9 +7,7 @@ import {
   credentialsWire,
   deadLettersWire,
   ErrorEnvelope,
-  heartbeatsWire,
   OpenwopError,
-  schedulesWire,
 } from '@gantry/protocol';
 import { KEYS_CHANGED } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
@@ -43,7 +41,6 @@ import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
 import { eventsRoute } from './sse.ts';
 import { triggerSubscriptionRoutes } from './trigger-subscriptions.ts';
-import { type RunsToStart, unknownInputsLater } from './unknown-names.ts';
 import { usageRoutes } from './usage.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
@@ -59,14 +56,10 @@ function declinedListings(app: Api): void {
 }
 
 function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { webhooks, schedules, heartbeats, credentials, oauth, messaging, triggers, packs, surfaces } =
-    deps.services;
+  const { features, webhooks, credentials, oauth, messaging, triggers, packs, surfaces } = deps.services;
   const { now } = deps;
   webhookRoutes(app, webhooks.service, idempotency);
-  const unknownInputs = (tenant: string, input: unknown) =>
-    unknownInputsLater(deps.workflows, tenant, input as RunsToStart);
-  resourceRoutes(app, schedulesWire, schedules.service, idempotency, unknownInputs);
-  resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency, unknownInputs);
+  features.routes(app, idempotency);
   resourceRoutes(app, credentialsWire, credentials.service, idempotency);
   connectionRoutes(app, oauth, idempotency);
   resourceRoutes(app, actsWire, credentials.acts, idempotency);

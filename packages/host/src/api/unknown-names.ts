@@ -19,7 +19,7 @@ export const unknownInputs = ({ variables }: Plan, inputs: object): string[] =>
   unknown('input', Object.keys(inputs), [...variables.keys()]);
 
 /** The common part of the schemas of schedules and heartbeats. */
-export interface RunsToStart {
+interface RunsToStart {
   readonly workflowId: string;
   readonly inputs?: object;
   /** The run that a heartbeat starts at a change. */
@@ -27,7 +27,7 @@ export interface RunsToStart {
 }
 
 /** Unknown inputs of the runs that a schedule or heartbeat starts later. */
-export async function unknownInputsLater(
+async function unknownInputsLater(
   workflows: Pick<Workflows, 'resolve'>,
   tenant: string,
   { workflowId, inputs = {}, enqueue }: RunsToStart,
@@ -36,6 +36,11 @@ export async function unknownInputsLater(
   const own = workflow ? unknownInputs(workflow.plan, inputs) : [];
   return enqueue ? [...own, ...(await unknownInputsLater(workflows, tenant, enqueue))] : own;
 }
+
+export const unknownInputsOf =
+  (workflows: Pick<Workflows, 'resolve'>) =>
+  (tenant: string, input: unknown): Promise<string[]> =>
+    unknownInputsLater(workflows, tenant, input as RunsToStart);
 
 /** Names that the protocol reserves in every workflow. */
 const RESERVED = [...Object.keys(CONFIGURABLE_RULES), 'budget', 'ai', 'mockProvider'];

@@ -14,7 +14,7 @@ interface CopyRecord {
   readonly writtenBy: string;
 }
 
-const COPIES: RecordKind<CopyRecord> = {
+export const COPIES: RecordKind<CopyRecord> = {
   kind: 'artifact-copy',
   idPrefix: 'artc',
   endsWithRun: ({ runId }) => runId,
