@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Position, readSource } from '@gantry/packs';
 import type { Json, JsonObject } from '@gantry/protocol';
-import { didYouMean, readJsonText } from '@gantry/protocol';
+import { didYouMean, isObject, readJsonText } from '@gantry/protocol';
 import { UsageError } from './io.ts';
 
 /** Parses JSON if possible, else returns the text. */
@@ -62,6 +62,29 @@ export async function readFileSource(file: string): Promise<FileSource> {
 }
 
 export const readJson = async (file: string): Promise<Json> => (await readFileSource(file)).value;
+
+/**
+ * The same, where a dot leads into an object.
+ * @example readTree(['ai.model=small', 'ai.maxTokens=9'], '--set') // { ai: { model: 'small', maxTokens: 9 } }
+ */
+export function readTree(pairs: readonly string[], taker: string): JsonObject {
+  const tree: JsonObject = {};
+  for (const pair of pairs) {
+    const [path, value] = readPair(pair, taker);
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    if ([...names, last].some((name) => name === '' || name === '__proto__'))
+      throw new UsageError(`${taker} takes name=value, and a.b=value for a member: not "${pair}".`);
+    let at = tree;
+    for (const name of names) {
+      const inner = isObject(at[name]) ? at[name] : {};
+      at[name] = inner;
+      at = inner;
+    }
+    at[last] = value;
+  }
+  return tree;
+}
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -8,12 +8,12 @@ import type {
   DebugBundle,
   ForkRunRequest,
   ForkRunResponse,
-  JsonObject,
   PauseRunRequest,
   PauseRunResponse,
   PollEventsResponse,
   ResumeRunRequest,
   ResumeRunResponse,
+  RunAgainRequest,
   RunDiffResponse,
   RunEventDoc,
   RunExplanation,
@@ -67,8 +67,8 @@ export interface Runs {
   fork(runId: string, request: ForkRunRequest, options?: CreateOptions): Promise<ForkRunResponse>;
   /** Continues a failed run in a new one, from the node that failed, with the current definition. */
   repair(runId: string, options?: CreateOptions): Promise<ForkRunResponse>;
-  /** Runs the workflow of a run again, with its inputs and those given here. */
-  again(runId: string, inputs?: JsonObject, options?: CreateOptions): Promise<CreateRunResponse>;
+  /** Runs the workflow of a run again, with its inputs and options, and those given here. */
+  again(runId: string, changes?: RunAgainRequest, options?: CreateOptions): Promise<CreateRunResponse>;
   /** Where two runs diverge, and how their results differ. */
   diff(runId: string, against: string): Promise<RunDiffResponse>;
   ancestry(runId: string): Promise<Ancestry>;
@@ -106,7 +106,7 @@ export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
     usage: (runId) => read(`${hostPath(runId)}/usage`),
     fork: (runId, request, options) => send(`${runPath(runId)}:fork`, request, options),
     repair: (runId, options) => send(`${hostPath(runId)}:repair`, {}, options),
-    again: (runId, inputs, options) => send(`${hostPath(runId)}:again`, inputs ? { inputs } : {}, options),
+    again: (runId, changes = {}, options) => send(`${hostPath(runId)}:again`, changes, options),
     diff: (runId, against) => read(`${runPath(runId)}:diff`, { against }),
     ancestry: (runId) => read(`${runPath(runId)}/ancestry`),
     debugBundle: (runId) => read(`${runPath(runId)}/debug-bundle`),

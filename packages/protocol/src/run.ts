@@ -53,6 +53,13 @@ export const CreateRunRequest = closedObject({
 });
 export type CreateRunRequest = Static<typeof CreateRunRequest>;
 
+/** Objects in `configurable` are merged into those of the run. */
+export const RunAgainRequest = closedObject({
+  inputs: optional(Values),
+  configurable: optional(Values),
+});
+export type RunAgainRequest = Static<typeof RunAgainRequest>;
+
 export const CreateRunResponse = Type.Object({
   runId: Type.String(),
   status: RunStatus,

@@ -1,7 +1,7 @@
 /** Runs an ended run again: from the node that failed, or from the start. */
 import { type Call, type Command, flag, option } from '../command.ts';
 import { readInputs } from '../inputs.ts';
-import { watch } from './run.ts';
+import { configurableOf, SET, watch } from './run.ts';
 
 const OPTIONS = {
   watch: flag('show the steps until the new run ends', { short: 'w' }),
@@ -27,19 +27,25 @@ export const repair: Command = {
 export const rerun: Command = {
   name: 'rerun',
   summary: 'run a workflow again with the inputs of a run',
-  usage: 'rerun <runId> [--input k=v]... [--watch] [--json]',
+  usage: 'rerun <runId> [--input k=v]... [--set k=v]... [--watch] [--json]',
+  details: 'Other inputs and values of `configurable` are those of the run.',
   options: {
     input: option('K=V', 'another value for one input; may be repeated', { multiple: true, short: 'i' }),
+    set: SET,
     ...OPTIONS,
   },
-  examples: ['gantry rerun RUN --watch', 'gantry rerun RUN --input city=Bern --watch'],
+  examples: [
+    'gantry rerun RUN --watch',
+    'gantry rerun RUN --input city=Bern --watch',
+    'gantry rerun RUN --set budget.maxTokens=20000 --watch',
+  ],
   async run(call) {
     const [of = ''] = call.args.words;
     const pairs = call.args.list('input');
     const { client } = call;
     const inputs =
       pairs.length === 0 ? {} : await readInputs(client, (await client.runs.get(of)).workflowId, pairs);
-    const { runId } = await client.runs.again(of, inputs);
+    const { runId } = await client.runs.again(of, { inputs, ...configurableOf(call) });
     return begun(call, runId);
   },
 };

@@ -5,13 +5,28 @@ import { type Call, type Command, flag, option } from '../command.ts';
 import { readInputs } from '../inputs.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { printable } from '../style.ts';
-import { readJson, readPairs } from '../values.ts';
+import { readJson, readPairs, readTree } from '../values.ts';
 import { nodeNames, printEvents, renderEnd, watchRun } from '../watch.ts';
+
+/** Options of one run. */
+export const SET = option(
+  'K=V',
+  'a value of `configurable`, such as ai.model=small or budget.maxTokens=5000',
+  {
+    multiple: true,
+  },
+);
+
+export const configurableOf = ({ args }: Call): { configurable?: JsonObject } => {
+  const pairs = args.list('set');
+  return pairs.length === 0 ? {} : { configurable: readTree(pairs, '--set') };
+};
 
 export const run: Command = {
   name: 'run',
   summary: 'start a run of a workflow',
-  usage: 'run <workflow> [--input k=v]... [--input-file FILE] [--replace] [--watch] [--json] [--timeout S]',
+  usage:
+    'run <workflow> [--input k=v]... [--input-file FILE] [--set k=v]... [--replace] [--watch] [--json] [--timeout S]',
   details:
     '<workflow> is an id, or the path of a definition in JSON or YAML, which is registered first.\n' +
     'A value is read as JSON when it is JSON, else as text: --input count=3 --input name=Ada\n' +
@@ -19,6 +34,7 @@ export const run: Command = {
   options: {
     input: option('K=V', 'one input; may be repeated', { multiple: true, short: 'i' }),
     'input-file': option('FILE', 'an object of inputs in JSON or YAML; --input wins over it'),
+    set: SET,
     watch: flag('show the steps until the run ends', { short: 'w' }),
     json: flag('print JSON; with --watch one event per line'),
     replace: flag('replace the registered definition of the same version'),
@@ -27,6 +43,7 @@ export const run: Command = {
   examples: [
     'gantry run hello --watch',
     'gantry run report --input city="Zürich" --input days=7 --watch',
+    'gantry run report --set ai.provider=scripted --set budget.maxTokens=5000 --watch',
     'gantry run ./flows/report.json --input-file inputs.json --watch --json',
   ],
   async run(call) {
@@ -37,9 +54,10 @@ export const run: Command = {
     const timeoutSeconds = args.whole('timeout', 1, 1_000_000);
     const fromFile = await inputsOf(args.text('input-file'), io.cwd);
     readPairs(args.list('input'), '--input'); // before anything is registered
+    const options = configurableOf(call);
     const workflowId = await workflowIdOf(call, args.words[0] ?? '');
     const inputs = { ...fromFile, ...(await readInputs(client, workflowId, args.list('input'))) };
-    const created = await client.runs.create({ workflowId, inputs }).catch(async (error) => {
+    const created = await client.runs.create({ workflowId, inputs, ...options }).catch(async (error) => {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
       const known = await client.workflows.list().catch(() => []); // the key may lack the permission
       const ids = known.map((each) => each.workflowId);

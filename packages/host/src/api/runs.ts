@@ -16,11 +16,12 @@ import {
   CreateRunRequest,
   CreateRunResponse,
   checkRunOptions,
-  closedObject,
+  isObject,
   isoTime,
   isTerminal,
   type JsonObject,
   OpenwopError,
+  RunAgainRequest,
   RunSnapshot,
   RunStatus,
   RunSummary,
@@ -180,11 +181,6 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
   );
 }
 
-const RunAgainRequest = closedObject({
-  /** Replace the inputs of the run by name. */
-  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-});
-
 const AGAIN = {
   summary: 'Run the workflow of a run again, with its inputs and those given here',
   params: RunParams,
@@ -200,19 +196,34 @@ function againRoute(app: Api, deps: ApiDeps, idempotency: Idempotency, commit: C
       const source = await deps.runtime.read({ tenant: caller.tenant, runId });
       if (source === null) throw missingRun(deps, runId);
       const { workflowId, inputs, configurable, tags, metadata } = source.run.facts;
+      const changes = (request.body.configurable ?? {}) as JsonObject;
       const body = {
         workflowId,
         inputs: { ...inputs, ...request.body.inputs },
-        configurable,
+        configurable: overlaid(configurable, changes),
         tags: [...tags],
         metadata,
       };
       const run = await toNewRun(deps, caller, body, traceparentOf(request));
-      warn(reply, unknownInputs(run.workflow.plan, request.body.inputs ?? {}));
+      const { plan } = run.workflow;
+      warn(reply, [
+        ...unknownInputs(plan, request.body.inputs ?? {}),
+        ...unknownConfigurable(plan, changes, configurable),
+      ]);
       const inherited = { ...inheritedTrust(source.run), rootRunId: rootRunId(source.run.facts) };
       return commit({ ...run, ...inherited }, record);
     });
   });
+}
+
+/** Objects are merged by member, so that one value of `ai` or `budget` can be changed. */
+function overlaid(options: JsonObject, changes: JsonObject): JsonObject {
+  const merged = { ...options };
+  for (const [name, value] of Object.entries(changes)) {
+    const before = Object.hasOwn(options, name) ? options[name] : undefined;
+    merged[name] = isObject(before) && isObject(value) ? overlaid(before, value) : value;
+  }
+  return merged;
 }
 
 type CommitRun = (run: NewRun, record: RecordAnswer | undefined) => Promise<Answer | 'duplicate'>;
