@@ -13,7 +13,11 @@ const CASES: [Json, string[]][] = [
   ],
   [
     { bank: { iban: 'DE02' }, items: ['a', { b: 1 }] },
-    ['bank:', '  iban: DE02', 'items:', '  - a', '  -', '    b: 1'],
+    ['bank:', '  iban: DE02', 'items:', '  - a', '  - b: 1'],
+  ],
+  [
+    [{ a: 1, b: [2] }, 'one\ntwo', [[3]]],
+    ['- a: 1', '  b:', '    - 2', '- one', '  two', '- - - 3'],
   ],
   [{ text: 'one\ntwo' }, ['text:', '  one', '  two']],
 ];

@@ -25,7 +25,11 @@ function write(lines: string[], value: Json, indent: string, depth: number): voi
   for (const [label, member] of entries) {
     const isBlock = isNested(member) || (typeof member === 'string' && member.includes('\n'));
     if (!isBlock) lines.push(`${indent}${label} ${plain(member)}`);
-    else {
+    else if (label === '-') {
+      const first = lines.length;
+      write(lines, member, `${indent}  `, depth + 1);
+      lines[first] = `${indent}- ${lines[first]!.trimStart()}`;
+    } else {
       lines.push(`${indent}${label}`);
       write(lines, member, `${indent}  `, depth + 1);
     }

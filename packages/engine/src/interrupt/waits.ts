@@ -43,9 +43,11 @@ const quoted = ({ data }: Interrupt, key: string): string => {
 
 /** What is approved: the description and the content, in words. */
 function subjectOf({ data }: Interrupt): string {
-  const content = data.artifactData === undefined ? '' : wordsOf(data.artifactData).map(trimmed).join(', ');
+  const lines = data.artifactData === undefined ? [] : wordsOf(data.artifactData).map(trimmed);
+  const content = lines.join(', ').replaceAll(':, ', ': ');
   const texts = [textAt(data, 'description'), content].filter((text) => text !== '');
-  return texts.map((text) => ` It is about: ${text.slice(0, TEXT_MAX)}.`).join('');
+  if (texts.length === 0) return '';
+  return ` It is about: ${texts.map((text) => text.slice(0, TEXT_MAX)).join('; ')}.`;
 }
 
 const trimmed = (line: string): string => line.trim();
