@@ -41,6 +41,13 @@ test('doctor names a schedule whose ticks start no run, and how to fire it when 
     out,
     new RegExp(`fail {2}schedule {3}${scheduleId} of report: the last 2 ticks started no run\\..*days is`),
   );
+  const explained = await host.gantry('explain', scheduleId);
+  assert.match(
+    explained.out,
+    new RegExp(`^${scheduleId} of report: the last 2 ticks started no run\\..*days is`),
+  );
+  assert.match(explained.out, /gantry dead-letters retry/);
+  assert.equal((await host.gantry('explain', 'sch_unknown')).code, 2);
   const retry = /gantry dead-letters retry (\S+)/.exec(out);
   assert.ok(retry, out);
   assert.match(
@@ -53,6 +60,10 @@ test('doctor names a schedule whose ticks start no run, and how to fire it when 
   await host.services.schedules.tick();
   assert.equal((await host.client.runs.list({})).runs.length, 1);
   assert.ok(!(await host.gantry('doctor')).out.includes('started no run'));
+  assert.match(
+    (await host.gantry('explain', scheduleId)).out,
+    /of report is active: the last tick started run_/,
+  );
 });
 
 test('doctor names a trigger whose workflow was replaced by a key with fewer rights', async (t) => {
@@ -66,6 +77,10 @@ test('doctor names a trigger whose workflow was replaced by a key with fewer rig
   assert.match(
     out,
     new RegExp(`fail {2}trigger +${subscriptionId} of report starts no runs\\. Version 2\\.0\\.0`),
+  );
+  assert.match(
+    (await host.gantry('explain', subscriptionId)).out,
+    /of report starts no runs\. Version 2\.0\.0/,
   );
   const { out: shown } = await host.gantry('triggers', 'show', subscriptionId);
   assert.match(shown, /Problem: Version 2\.0\.0 of report was registered by a key without .*host:admin/);

@@ -1,6 +1,9 @@
+import { ApiError } from '@gantry/client';
 import type { RunExplanation } from '@gantry/protocol';
 import { locationsOf } from '../code-location.ts';
 import { type Command, flag } from '../command.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { starterFinding } from '../doctor/starters.ts';
 import { print } from '../output.ts';
 import { duration, printable, type Style } from '../style.ts';
 
@@ -8,13 +11,25 @@ export const explain: Command = {
   name: 'explain',
   summary: 'explain the state of a run and what to do next',
   usage: 'explain <runId> [--json]',
+  details: 'For the id of a schedule or trigger: why it starts no runs.',
   options: { json: flag('print JSON') },
   examples: ['gantry explain RUN'],
   async run(call) {
-    const explanation = await call.client.runs.explain(call.args.words[0] ?? '');
+    const [id = ''] = call.args.words;
+    const found = await call.client.runs.explain(id).catch(async (error) => {
+      const starter =
+        error instanceof ApiError && error.status === 404 && (await starterFinding(call.client, id));
+      if (!starter) throw error;
+      return { starter };
+    });
+    if ('starter' in found) return print(call, found.starter, `${inLines(found.starter)}\n`);
+    const explanation = found;
     print(call, explanation, `${renderExplanation(explanation, call.io.now(), call.style)}\n`);
   },
 };
+
+const inLines = ({ detail, next }: Finding): string =>
+  [detail, ...(next === undefined ? [] : [next])].map(printable).join('\n');
 
 /** The command for each action; an action that the CLI does not know is shown as its request. */
 const TYPED: Readonly<Record<string, (runId: string) => string>> = {

@@ -1,7 +1,7 @@
 /** Schedules and triggers that start no runs. */
 import type { Client } from '@gantry/client';
 import type { DeadLetter, Schedule } from '@gantry/protocol';
-import { type Finding, fail, warn } from './finding.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
 
 const PAGE = 200;
 
@@ -22,6 +22,15 @@ function problemOf({ scheduleId, workflowId, status, lastError }: Schedule): Fin
   const ticks = failures === 1 ? 'the last tick' : `the last ${failures} ticks`;
   const next = `Correct the workflow or the inputs of the schedule, then: gantry dead-letters retry dl_${scheduleId}`;
   return [fail('schedule', `${scheduleId} of ${workflowId}: ${ticks} started no run. ${message}`, next)];
+}
+
+/** What there is to say about one schedule or trigger; undefined if there is none with this id. */
+export async function starterFinding(client: Client, id: string): Promise<Finding | undefined> {
+  const schedule = await client.schedules.get(id).catch(() => undefined);
+  if (!schedule) return (await triggerFindings(client)).find(({ detail }) => detail.startsWith(`${id} `));
+  const { workflowId, status, lastFire } = schedule;
+  const last = lastFire ? `the last tick started ${lastFire.runId}` : 'it has started no run yet';
+  return problemOf(schedule)[0] ?? ok('schedule', `${id} of ${workflowId} is ${status}: ${last}`);
 }
 
 /** A line for each trigger that stopped, or with more than one event that started no run. */
