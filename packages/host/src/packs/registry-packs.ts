@@ -106,7 +106,7 @@ function namedRegistries(all: readonly string[], only: readonly string[] | undef
   const unknown = only?.find((name) => !all.some((one) => isSame(one, name)));
   if (unknown !== undefined)
     throw new OpenwopError('capability_not_provided', {
-      message: `This host does not install from ${unknown}. Its registries: ${all.join(', ') || 'none'}. Add it to GANTRY_REGISTRY_URL of the host, or install the archive itself.`,
+      message: `This host does not install from ${unknown}. Its registries: ${all.join(', ') || 'none'}. Start the host with GANTRY_REGISTRY_URL set to it too, or install the archive itself.`,
       details: { capability: 'packRegistry', registry: unknown },
     });
   if (all.length === 0)
