@@ -152,7 +152,7 @@ test('events prints what is recorded; --follow streams to the end', async (t) =>
     [`GET /v1/runs/${RUN}/events`]: { stream: log },
   });
   const expected = [
-    '    0  00:00:00.000  run.started         {"workflowId":"w"}',
+    '    0  00:00:00.000  run.started         workflowId: w',
     '    1  00:00:00.100  node.completed      a',
     '    2  00:00:00.200  run.completed',
     '',

@@ -89,6 +89,10 @@ const LINES: Readonly<
   }),
 };
 
+/** The line for an event, if it has words for it. */
+export const lineOf = (type: string, payload: JsonObject, name = ''): Line | undefined =>
+  Object.hasOwn(LINES, type) ? LINES[type]?.(payload, name, undefined) : undefined;
+
 function retryNote(payload: JsonObject): string {
   const delayMs = number(payload.delayMs);
   const attempt = `attempt ${(number(payload.attempt) ?? 0) + 1}${delayMs ? ` in ${duration(delayMs)}` : ''}`;
@@ -147,7 +151,7 @@ function waitingAfter(view: RunView, event: StreamEvent): string | undefined {
 const columnWidth = (view: RunView): number =>
   Math.min(NAME_WIDTH_MAX, Math.max(12, ...Object.values(view.names).map((name) => name.length)));
 
-function cut(line: string, columns: number): string {
+export function cut(line: string, columns: number): string {
   const characters = [...line];
   return characters.length <= columns ? line : `${characters.slice(0, columns - 1).join('')}…`;
 }
