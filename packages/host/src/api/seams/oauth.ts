@@ -67,8 +67,11 @@ async function authorized(oauth: OAuth, caller: Caller, asked: Static<typeof Rou
   const connections = oauth.connectionsOver(syntheticProvider(asked, challenged));
   const { authorizeUrl = '' } = await connections.connect(person, { provider });
   const link = authorizeUrl.slice(authorizeUrl.lastIndexOf('/') + 1);
-  const cookie = crypto.randomUUID();
-  const gone = await oauth.authorizing.consented(link, () => cookie);
+  let cookie = '';
+  const gone = await oauth.authorizing.consented(link, (id) => {
+    cookie = oauth.authorizing.cookieFor(id, undefined);
+    return cookie;
+  });
   if ('problem' in gone) throw new Error(`the link was refused: ${gone.problem}`);
   const { searchParams } = new URL(gone.url);
   challenged.challenge = searchParams.get('code_challenge') ?? '';
