@@ -174,3 +174,16 @@ test('a pack that is not right is not built', async (t) => {
   assert.equal(code, 1);
   assert.match(out, /index\.mjs: The file is not in the pack\./);
 });
+
+test('a new pack in Python is right from the start', async (t) => {
+  const root = await temporaryFolder(t);
+  for (const [name, ...more] of [['vendor.acme.greeter'], ['vendor.acme.visits', '--storage']] as const) {
+    await packIn(root, 'new', name, '--language', 'python', ...more);
+    const folder = name.slice(name.lastIndexOf('.') + 1);
+    const { code, out } = await packIn(root, 'check', folder);
+    assert.deepEqual({ code, out }, { code: 0, out: `${name}@0.1.0: 0 errors, 0 warnings\n` });
+    assert.ok(!existsSync(path.join(root, folder, 'index.mjs')));
+  }
+  const other = await packIn(root, 'new', 'vendor.acme.other', '--language', 'pyhton');
+  assert.match(other.err, /There is no language "pyhton"\. Did you mean python\?/);
+});

@@ -6,10 +6,10 @@ import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
-import { shellWord } from '../../values.ts';
+import { readChoice, shellWord } from '../../values.ts';
 import { checkPack } from './check.ts';
 import { countOf, FaultyPack, isError, printFaults } from './fault.ts';
-import { scaffoldFiles, writeFiles } from './scaffold.ts';
+import { LANGUAGES, scaffoldFiles, writeFiles } from './scaffold.ts';
 import { archiveName, type BuiltPack, buildOf, packLabel } from './source.ts';
 import { COUNTING, GREETING } from './templates.ts';
 
@@ -22,10 +22,11 @@ async function isEmpty(folder: string): Promise<boolean> {
 }
 
 export const create: Action = {
-  takes: '<name> [--storage]',
+  takes: '<name> [--storage] [--language L]',
   async act({ args, io }, name = '') {
     const template = args.flag('storage') ? COUNTING : GREETING;
-    const files = await scaffoldFiles(name, template);
+    const language = readChoice(args.text('language'), { known: LANGUAGES, noun: 'language' });
+    const files = await scaffoldFiles(name, template, language ?? 'javascript');
     if (readManifest(files['pack.json']).kind === 'refused') {
       throw new UsageError(
         `"${name}" is not a pack name. It has a scope, an owner and a name, such as vendor.acme.greeter; ` +

@@ -65,6 +65,7 @@ const command = actionCommand({
     }),
     older: flag('also in place of a newer version', { of: ['install'] }),
     yes: flag('do not ask', { of: ['update'] }),
+    language: option('L', 'javascript (default) or python', { of: ['new'] }),
     storage: flag('a node that stores through the host, not one that only computes', { of: ['new'] }),
     out: option('PATH', 'the folder that is made, or the archive', { of: ['new', 'build', 'sign'] }),
     'signing-key': option('FILE', 'the private key, as keygen made it', { of: ['sign', 'publish'] }),
@@ -76,6 +77,7 @@ const command = actionCommand({
   examples: [
     'gantry pack new vendor.acme.greeter',
     'gantry pack new vendor.acme.visits --storage',
+    'gantry pack new vendor.acme.greeter --language python',
     'gantry pack dev greeter',
     'gantry pack publish greeter --signing-key acme-2026.pem --registry https://packs.acme.example',
     'gantry pack install vendor.acme.greeter@^0.1 --grant net.outbound',

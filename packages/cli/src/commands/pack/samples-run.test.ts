@@ -9,7 +9,7 @@ import { writeArchive } from '@gantry/packs';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import { onePerFile } from '../../../../host/src/testing/one-per-file.ts';
 import { isWaiting, reaches, realHost } from '../../testing/real-host.ts';
-import { buildSamples } from './testing/pack-folder.ts';
+import { buildSamples, packIn } from './testing/pack-folder.ts';
 
 let samples: string;
 before(async () => {
@@ -180,4 +180,24 @@ test('what misbehaves is stopped with its code, and the host goes on', async (t)
   const config = { template: 'still here' };
   const fine = await run(client, { typeId: 'vendor.gantry.text.template', config });
   assert.deepEqual(fine.outputs, { text: 'still here' });
+});
+
+test('a new pack in Python greets and counts', async (t) => {
+  const { client } = await openHost();
+  if (!(await client.sandbox()).python) {
+    t.skip('this machine runs no Python packs');
+    return;
+  }
+  const root = await mkdtemp(path.join(tmpdir(), 'gantry-python-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  for (const [name, ...more] of [['vendor.acme.pygreeter'], ['vendor.acme.pyvisits', '--storage']] as const) {
+    await packIn(root, 'new', name, '--language', 'python', '--out', name, ...more);
+    const { bytes } = await writeArchive(path.join(root, name));
+    await client.packs.install(bytes, { grant: [] });
+  }
+  const hello = { typeId: 'vendor.acme.pygreeter.hello', inputs: { name: 'Ada' } };
+  assert.deepEqual((await run(client, hello)).outputs, { text: 'Hello, Ada!' });
+  const count = { typeId: 'vendor.acme.pyvisits.count', inputs: { page: '/home' } };
+  await run(client, count);
+  assert.deepEqual((await run(client, count)).outputs, { visits: 2 });
 });

@@ -33,7 +33,15 @@ const schema = (members: Members): string =>
     additionalProperties: false,
   });
 
-const manifest = (name: string, { node, ...template }: Template): string =>
+export const LANGUAGES = ['javascript', 'python'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+const RUNTIMES = {
+  javascript: { language: 'javascript', format: 'esm', entry: './index.mjs', minRuntimeVersion: 'node>=20' },
+  python: { language: 'python', entry: './nodes.py' },
+} as const;
+
+const manifest = (name: string, { node, ...template }: Template, language: Language): string =>
   json({
     name,
     version: '0.1.0',
@@ -42,13 +50,7 @@ const manifest = (name: string, { node, ...template }: Template): string =>
     license: 'Apache-2.0',
     engines: { openwop: '>=1.0.0 <2.0.0' },
     ...(template.peerDependencies && { peerDependencies: template.peerDependencies }),
-    runtime: {
-      language: 'javascript',
-      format: 'esm',
-      entry: './index.mjs',
-      minRuntimeVersion: 'node>=20',
-      requires: [],
-    },
+    runtime: { ...RUNTIMES[language], requires: [] },
     nodes: [
       {
         typeId: `${name}.${node}`,
@@ -111,18 +113,30 @@ ${does}
 const LEFT_OUT = 'example.json\nctx.d.mts\n';
 
 /** Paths inside the pack, with their content. */
-export async function scaffoldFiles(name: string, template: Template) {
-  const { node, config, inputs, outputs, code } = template;
+export async function scaffoldFiles(name: string, template: Template, language: Language) {
+  const { node, config, inputs, outputs } = template;
   return {
-    'pack.json': manifest(name, template),
-    'index.mjs': `${code(name)}\nexport const nodes = { '${name}.${node}': ${node} };\n`,
-    'ctx.d.mts': await ctxTypes(),
+    'pack.json': manifest(name, template, language),
+    ...(await codeFiles(name, template, language)),
     'README.md': readme(name, template),
     [`schemas/${node}-config.json`]: schema(config),
     [`schemas/${node}-inputs.json`]: schema(inputs),
     [`schemas/${node}-outputs.json`]: schema(outputs),
     'example.json': example(name, template),
     '.openwopignore': LEFT_OUT,
+  };
+}
+
+async function codeFiles(
+  name: string,
+  { node, code, python }: Template,
+  language: Language,
+): Promise<Record<string, string>> {
+  const table = `'${name}.${node}': ${node}`;
+  if (language === 'python') return { 'nodes.py': `${python(name)}\n\nnodes = {${table}}\n` };
+  return {
+    'index.mjs': `${code(name)}\nexport const nodes = { ${table} };\n`,
+    'ctx.d.mts': await ctxTypes(),
   };
 }
 

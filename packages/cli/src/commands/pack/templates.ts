@@ -17,6 +17,7 @@ export interface Template {
   readonly example: Readonly<Record<string, string>>;
   /** The source of the function. */
   code(packName: string): string;
+  python(packName: string): string;
 }
 
 export interface Member {
@@ -43,6 +44,11 @@ function hello({ inputs, config, log }) {
   return { status: 'success', outputs: { text: \`\${greeting}, \${inputs.name}!\` } };
 }
 `,
+  python: () => `def hello(ctx):
+    greeting = ctx.config.get('greeting', 'Hello')
+    ctx.log('info', 'greeting')
+    return {'text': f"{greeting}, {ctx.inputs['name']}!"}
+`,
 };
 
 /** A node that stores data through the host. */
@@ -64,5 +70,12 @@ async function count({ inputs, storage }) {
   await storage.table.insert({ table: store, row: { page: inputs.page, visit: value } });
   return { status: 'success', outputs: { visits: value } };
 }
+`,
+  python: (packName) => `def count(ctx):
+    store = '${packName}'
+    page = ctx.inputs['page']
+    counted = ctx.storage.kv.atomicIncrement({'namespace': store, 'key': page})
+    ctx.storage.table.insert({'table': store, 'row': {'page': page, 'visit': counted['value']}})
+    return {'visits': counted['value']}
 `,
 };
