@@ -61,7 +61,7 @@ const SOAKS = {
   streams: {
     about:
       'times the API of one tenant beside 1, 20 and 200 model streams of another at full speed; ' +
-      'GANTRY_FLOOD names providers of lab, anthropic, openai, gemini (all)',
+      'GANTRY_FLOOD names some of lab, messages, responses, gemini (all)',
     files: 'packages/host/src/ai/stream-floods.test.ts',
     rounds: 1,
   },

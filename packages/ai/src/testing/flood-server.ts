@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { openStream } from './dialect.ts';
 import { DIALECTS } from './dialects.ts';
 
@@ -13,14 +13,20 @@ const AT_ONCE = 16;
 
 export interface FloodServer {
   readonly origin: string;
+  /** Requests that are being answered. */
+  readonly open: number;
   close(): Promise<void>;
 }
 
 export async function startFloodServer(): Promise<FloodServer> {
-  const worker = new Worker(new URL(import.meta.url));
+  const open = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(new URL(import.meta.url), { workerData: open });
   const [port] = await once(worker, 'message');
   return {
     origin: `http://127.0.0.1:${port}`,
+    get open() {
+      return Atomics.load(open, 0);
+    },
     close: async () => void (await worker.terminate()),
   };
 }
@@ -48,7 +54,9 @@ async function pour(response: ServerResponse, path: string): Promise<void> {
 if (!isMainThread) {
   const server = createServer(async (request, response) => {
     request.resume();
+    Atomics.add(workerData, 0, 1);
     await pour(response, new URL(request.url ?? '/', 'http://unused').pathname).catch(() => {});
+    Atomics.sub(workerData, 0, 1);
   });
   server.listen(0, '127.0.0.1', () => parentPort?.postMessage((server.address() as AddressInfo).port));
 }
