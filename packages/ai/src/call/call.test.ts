@@ -44,6 +44,7 @@ test('what follows from a failure', () => {
     retriable: true,
     retryAfterMs: 7_000,
   });
+  assert.deepEqual(after('limited', { waits: 2 }, { retryAfterMs: 0 }), { kind: 'same', waitMs: 2_000 });
   assert.equal(after('not-sent').kind, 'same');
   assert.equal(after('broken').kind, 'another');
   assert.deepEqual(after('broken', { broken: TRIES_MAX }), {

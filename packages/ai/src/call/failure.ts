@@ -30,7 +30,9 @@ export interface Tried {
 }
 
 export function nextAfter({ kind, retryAfterMs }: ModelFailure, tried: Tried): AfterFailure {
-  const waitMs = retryAfterMs ?? BACKOFF_MS * 2 ** Math.min(tried.waits, 6);
+  const backoffMs = BACKOFF_MS * 2 ** Math.min(tried.waits, 6);
+  // Some servers say 0, or a time that is over
+  const waitMs = retryAfterMs !== undefined && retryAfterMs >= BACKOFF_MS ? retryAfterMs : backoffMs;
   const isPatient = tried.waitedMs + waitMs <= WAIT_MS_MAX && tried.waits < WAITS_MAX;
   switch (kind) {
     case 'limited':

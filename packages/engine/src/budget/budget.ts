@@ -45,6 +45,8 @@ export interface Exhaustion {
   readonly limit: number;
   /** The amount that would be reached. */
   readonly observed: number;
+  /** What the node needs at least, and what is left. */
+  readonly short?: { readonly needed: number; readonly available: number };
   /** The reason, if the limit is not the run's own: an approval could not raise it. */
   readonly message?: string;
 }
@@ -160,7 +162,7 @@ export function tellThreshold(step: Step, node: PlanNode, payload: JsonObject): 
 
 /** Ends the run, or requests approval to spend more. `memo` is returned to the node with the answer. */
 export function exhaust(step: Step, node: PlanNode, about: Exhaustion, memo: JsonObject = {}): void {
-  const { dimension, limit, observed, message } = about;
+  const { dimension, limit, observed, short, message } = about;
   emitNode(step, node.id, 'budget.exhausted', { dimension, consumed: observed, limit });
   if (step.run.budget?.asks && message === undefined) {
     suspend(step, node, {
@@ -170,7 +172,7 @@ export function exhaust(step: Step, node: PlanNode, about: Exhaustion, memo: Jso
       data: {
         artifactId: `${step.run.facts.runId}:budget:${dimension}`,
         artifactType: 'budget',
-        title: `The run has used up its budget of ${dimension} (${limit}). Accept to give it as much again, or edit ${NAMES[dimension]}.`,
+        title: `${short ? inWords(dimension, limit, short) : `The run has used up its budget of ${dimension} (${limit}).`} Accept to give it as much again, or edit ${NAMES[dimension]}.`,
         actions: ['accept', 'edit-accept', 'reject'],
         artifactData: { [NAMES[dimension]]: limit },
       },
@@ -180,13 +182,23 @@ export function exhaust(step: Step, node: PlanNode, about: Exhaustion, memo: Jso
   breach(step, node, about);
 }
 
-function breach(step: Step, node: PlanNode, { dimension, limit, observed, message }: Exhaustion): void {
+function inWords(
+  dimension: BudgetDimension,
+  limit: number,
+  { needed, available }: NonNullable<Exhaustion['short']>,
+): string {
+  const unit = dimension === 'cost' ? 'US dollars' : 'tokens';
+  return `The next call of the node needs at least ${needed} ${unit}, and the run has ${available} left of ${limit} (${NAMES[dimension]}).`;
+}
+
+function breach(step: Step, node: PlanNode, about: Exhaustion): void {
+  const { dimension, limit, observed, short, message } = about;
   emitNode(step, node.id, 'cap.breached', { kind: CAPS[dimension], limit, observed, nodeId: node.id });
   const error: RunError = {
     code: 'budget_exhausted',
     message:
       message ??
-      `The budget of the run is used up: ${NAMES[dimension]} is ${limit}. Start a new run with a larger budget.`,
+      `${short ? inWords(dimension, limit, short) : `The budget of the run is used up: ${NAMES[dimension]} is ${limit}.`} Start a new run with a larger budget.`,
   };
   terminateNode(step, node, error);
 }

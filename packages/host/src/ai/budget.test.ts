@@ -293,3 +293,25 @@ onEachDatabase(
 
 const usageOf = async (api: ApiTest, runId: string): Promise<RunUsage> =>
   (await api.get(`/v1/host/gantry/runs/${runId}/usage`)).json();
+
+test('a budget that does not suffice says what is needed and what is left; a price has a limit', async () => {
+  const api = await shared();
+  const failed = async (configurable: JsonObject) =>
+    (await api.ended(await api.start('ask', { configurable }))).error as JsonObject;
+  const script = [turn];
+  const none = await failed({ budget: { maxTokens: 100 }, ai: { script } });
+  assert.match(
+    String(none.message),
+    /needs at least 2\d\d tokens, and the run has 100 left of 100 \(maxTokens\)/,
+  );
+  const some = await failed({ budget: { maxTokens: 400 }, ai: { script: [turn, turn] } });
+  assert.match(String(some.message), /and the run has 200 left of 400/);
+  const price = { input: 1_000, output: 1_000 };
+  const cost = await failed({ budget: { maxCostUsd: 0.1 }, ai: { script, price } });
+  assert.match(String(cost.message), /needs at least 0\.2\d+ US dollars, and the run has 0\.1 left/);
+  const dear = await failed({ ai: { script, price: { input: 1e15, output: 0 } } });
+  assert.deepEqual(
+    [dear.code, /0 to 10000 US dollars/.test(String(dear.message))],
+    ['validation_error', true],
+  );
+});

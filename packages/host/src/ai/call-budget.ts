@@ -15,14 +15,22 @@ const DAY_SETTINGS = {
 const shown = (dimension: Dimension, amount: number): number =>
   dimension === 'cost' ? amount / NANO_USD : amount;
 
-export const stopOf = ({ about: { dimension, scope, limit, observed } }: BudgetExhausted): BudgetStop => ({
-  dimension,
-  limit: shown(dimension, limit),
-  observed: shown(dimension, observed),
-  ...(scope === 'project' && {
-    message: `The workspace has used up its ${dimension} of today. Try again tomorrow (UTC), or let the operator raise ${DAY_SETTINGS[dimension]}.`,
-  }),
-});
+export function stopOf({ about }: BudgetExhausted): BudgetStop {
+  const { dimension, scope } = about;
+  const amount = (value: number): number => shown(dimension, value);
+  const [limit, needed] = [amount(about.limit), amount(about.needed)];
+  const available = amount(Math.max(0, about.limit - about.spent));
+  const unit = dimension === 'cost' ? 'US dollars' : 'tokens';
+  return {
+    dimension,
+    limit,
+    observed: amount(about.spent + about.reserved),
+    short: { needed, available },
+    ...(scope === 'project' && {
+      message: `The call needs at least ${needed} ${unit}, and the workspace has ${available} left of today's ${limit}. Try again tomorrow (UTC), or let the operator raise ${DAY_SETTINGS[dimension]}.`,
+    }),
+  };
+}
 
 function limitsOf(run: CallingRun): Limits {
   const budget = run.budget();

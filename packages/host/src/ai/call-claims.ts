@@ -1,5 +1,5 @@
 /** Claims of calls: the maximum cost is reserved in the same commit, or the call is not made. */
-import { costAtMost, outputThatFits } from '@gantry/ai';
+import { costAtMost, OUTPUT_TOKENS_MIN, outputThatFits } from '@gantry/ai';
 import type { EmittedEvent } from '@gantry/engine';
 import { leaseLost, leaseOf } from '@gantry/resources';
 import type { CommitPipeline, Store, Write } from '@gantry/store';
@@ -83,7 +83,7 @@ export class CallClaims {
       if (claim.kind !== 'lost' || claim.write === 0) throw leaseLost();
       const fits = await this.#lowered({ ...call, outputTokens }, account, ceilings);
       if (fits === null || lowered === LOWERED_MAX)
-        throw await this.#exhausted(account, ceilings, reserved, claim.write - 1);
+        throw await this.#exhausted({ ...call, outputTokens }, account, ceilings, claim.write - 1);
       outputTokens = fits;
     }
   }
@@ -101,9 +101,9 @@ export class CallClaims {
   }
 
   async #exhausted(
+    call: PlannedCall,
     account: Account,
     ceilings: Ceilings,
-    reserved: Amounts,
     write: number,
   ): Promise<BudgetExhausted> {
     const { dimension, scope } = fullCounter(write);
@@ -112,8 +112,15 @@ export class CallClaims {
       scope === 'run'
         ? await this.#ledger.ofRun(tenant, account.rootRunId)
         : await this.#ledger.ofProject(account);
-    const observed = spent[dimension] + reserved[dimension];
-    return new BudgetExhausted({ dimension, scope, limit: ceilings[scope][dimension] ?? 0, observed });
+    const { outputTokens, outputTokensMin = OUTPUT_TOKENS_MIN } = call;
+    return new BudgetExhausted({
+      dimension,
+      scope,
+      limit: ceilings[scope][dimension] ?? 0,
+      spent: spent[dimension],
+      reserved: atMost(call, outputTokens)[dimension],
+      needed: atMost(call, Math.min(outputTokens, outputTokensMin))[dimension],
+    });
   }
 }
 

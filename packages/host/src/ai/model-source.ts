@@ -57,6 +57,8 @@ export interface ModelSource {
 const OUTPUT_TOKENS_MAX = 8_192;
 /** Converts a price per million tokens to one per token. */
 const NANO_USD_PER_MILLIONTH = 1_000;
+/** Costs at this price are counted exactly. */
+export const USD_MAX = 10_000;
 const FREE: Price = { input: 0, output: 0 };
 
 /** From a script if it is named, else from a provider of the tenant. */
@@ -101,9 +103,9 @@ function priceIn({ ai }: JsonObject): Price {
   const price = isObject(ai) ? ai.price : undefined;
   if (!isObject(price)) return FREE;
   const { input = 0, output = 0 } = price;
-  if (![input, output].every((usd) => typeof usd === 'number' && usd >= 0))
+  if (![input, output].every((usd) => typeof usd === 'number' && usd >= 0 && usd <= USD_MAX))
     throw invalid(
-      'configurable.ai.price must have `input` and `output`, in US dollars for a million tokens.',
+      `configurable.ai.price must have \`input\` and \`output\`, from 0 to ${USD_MAX} US dollars for a million tokens.`,
     );
   return { input: Number(input) * NANO_USD_PER_MILLIONTH, output: Number(output) * NANO_USD_PER_MILLIONTH };
 }

@@ -107,7 +107,11 @@ export class BudgetExhausted extends Error {
     readonly dimension: keyof Amounts;
     readonly scope: keyof Ceilings;
     readonly limit: number;
-    readonly observed: number;
+    /** Includes the reservations of other calls. */
+    readonly spent: number;
+    readonly reserved: number;
+    /** With the shortest useful answer. */
+    readonly needed: number;
   };
 
   constructor(about: BudgetExhausted['about']) {

@@ -91,6 +91,7 @@ export interface BudgetStop {
   readonly dimension: 'tokens' | 'cost' | 'toolCalls';
   readonly limit: number;
   readonly observed: number;
+  readonly short?: { readonly needed: number; readonly available: number };
   /** The reason, if the limit is not the run's own. */
   readonly message?: string;
 }

@@ -5,10 +5,11 @@ import { SettingsError } from '@gantry/http';
 import { closedObject, optional, problemsIn } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/schema';
+import { USD_MAX } from '../model-source.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 128 });
 const Names = Type.Array(Name, { maxItems: 1_000 });
-const Dollars = Type.Number({ minimum: 0, maximum: 1_000_000 });
+const Dollars = Type.Number({ minimum: 0, maximum: USD_MAX });
 const Price = closedObject({
   input: Dollars,
   output: Dollars,
