@@ -25,6 +25,7 @@ export const BUILDERS: Readonly<Record<string, string>> = {
   'packages/resources/': 'changes',
   'packages/host/src/runtime/': 'runs, and mail between them',
   'packages/host/src/ai/': 'the ledger, written with the claim and the record of a model call',
+  'packages/host/src/credentials/act.ts': 'what happens to keys, written with them',
   'packages/host/src/master-key.ts': 'the check of the master key',
   'packages/host/src/store-health.ts': 'the probe of the store',
   'packages/host/src/workflows/': 'workflows and their definitions',

@@ -16,6 +16,7 @@ import { readAiConfig } from './ai/providers/config.ts';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import { type Console, createConsole } from './console/console.ts';
+import { keyAudit } from './credentials/act.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import { httpCredentials, secretsPort } from './credentials/secrets-port.ts';
 import { createDataDir } from './data-dir.ts';
@@ -154,7 +155,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   await packs.prepare();
   const workflows = createWorkflows({ store, packs, now, cacheMs: cacheMsOf(settings) });
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
-  const adminKey = await ensureAdminKey(store, { ...settings, now, randomBytes });
+  const adminKey = await openAdminKey(base);
   const retentionMs = settings.retentionDays * SECONDS_PER_DAY * 1_000;
   const failed = Promise.withResolvers<Error>();
   const services: Services = await createServices({
@@ -177,6 +178,11 @@ const cacheMsOf = (settings: Settings): number =>
   isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;
 
 const AI_PROVIDERS = KNOWN_PROVIDERS.map(({ id }) => id);
+
+const openAdminKey = ({ settings, store, now }: Base): Promise<AdminKey> => {
+  const audit = keyAudit({ now, randomBytes });
+  return ensureAdminKey(store, { ...settings, now, randomBytes, audit });
+};
 
 /** Packs of the settings are installed before the services exist. */
 function modelPeers({ aiKeys, ai, testSeams }: Settings) {

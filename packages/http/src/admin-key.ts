@@ -1,8 +1,9 @@
 /** The first key of the operator. */
 import { DEFAULT_WORKSPACE, SCOPES } from '@gantry/protocol';
-import type { KeyRecord, Store } from '@gantry/store';
+import type { KeyRecord, Store, Write } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret, isLiveKey } from './auth.ts';
+import type { AuditKey, KeyEvent } from './key-audit.ts';
 import { newKeyId, newPrincipal, newSecret } from './key-secret.ts';
 import { type Environment, type Read, SettingsError } from './setting-readers.ts';
 
@@ -41,6 +42,7 @@ export interface AdminKeyOptions {
   readonly adminKey?: string | undefined;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
+  readonly audit?: AuditKey;
 }
 
 export interface AdminKey {
@@ -77,11 +79,11 @@ const isOutdated = (key: KeyRecord): boolean => ADMIN_SCOPES.some((scope) => !ke
 /** Ensures that there is a working admin key that the operator knows. */
 export async function ensureAdminKey(
   store: Pick<Store, 'records' | 'commit'>,
-  { adminKey, now, randomBytes }: AdminKeyOptions,
+  { adminKey, now, randomBytes, audit }: AdminKeyOptions,
 ): Promise<AdminKey> {
   const at = now();
-  const put = (records: readonly KeyRecord[]): Promise<unknown> =>
-    store.commit([records.map((record) => ({ kind: 'putKey', record }))]);
+  const put = (records: readonly KeyRecord[], acts: readonly Write[] = []): Promise<unknown> =>
+    store.commit([[...records.map((record) => ({ kind: 'putKey', record }) as const), ...acts]]);
   const keys = await store.records.keys(DEFAULT_TENANT);
   const stored = keys.filter((key) => key.keyId !== ENVIRONMENT_KEY_ID && isAdmin(key, at));
   const changed = stored.filter(isOutdated).map((key) => ({ ...key, scopes: ADMIN_SCOPES }));
@@ -93,13 +95,28 @@ export async function ensureAdminKey(
       : undefined;
   const named = { keyId: newKeyId(randomBytes), principal: newPrincipal(randomBytes), name: UNSHOWN_NAME };
   const made = secret === undefined ? [] : [newAdminKey(named, secret, at)];
-  if (changed.length + made.length > 0) await put([...changed, ...made]);
+  const puts = [...changed, ...made];
+  const events = puts.flatMap((key) =>
+    eventOf(
+      key,
+      keys.find(({ keyId }) => keyId === key.keyId),
+    ),
+  );
+  if (puts.length > 0) await put(puts, audit ? events.map(audit) : []);
   return {
     ...(secret !== undefined && { created: secret }),
     shown: async () => {
       if (made.length > 0) await put(made.map((key) => ({ ...key, name: SHOWN_NAME })));
     },
   };
+}
+
+/** What a start does to a key. A new value of the key from the environment is another key with the same id. */
+function eventOf(key: KeyRecord, before: KeyRecord | undefined): KeyEvent[] {
+  if (key.revokedAt !== null) return [{ type: 'key.revoked', key, by: 'host' }];
+  return before?.hash === key.hash && before.revokedAt === null
+    ? []
+    : [{ type: 'key.created', key, by: 'host' }];
 }
 
 /** The key from the environment; undefined if it is an admin key already. A stored key never gets more rights. */

@@ -21,6 +21,7 @@ export { FORM_MEDIA, type FormFields, parseForm } from './form.ts';
 export type { HeldKeys } from './held-keys.ts';
 export { Html, html } from './html.ts';
 export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from './idempotency.ts';
+export type { AuditKey } from './key-audit.ts';
 export { liveTenant } from './key-secret.ts';
 export { ROTATION_GRACE_SECONDS } from './key-service.ts';
 export { keyRoutes } from './keys.ts';

@@ -2,6 +2,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { KeyRecord, RecordReads } from '@gantry/store';
+import { isLiveKey } from './auth.ts';
 import type { Caller } from './context.ts';
 
 /** How long a change of a key by another process may go unnoticed here. */
@@ -38,8 +39,12 @@ function remember<T>(map: Map<string, Remembered<T>>, max: number, hash: string,
 const sameHash = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** Known and unknown keys have separate caches: guesses never evict a real key. */
-export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () => number): KeyCache {
+/** Known and unknown keys have separate caches: guesses never evict a real key. `used` hears of valid keys. */
+export function createKeyCache(
+  records: Pick<RecordReads, 'keyByHash'>,
+  now: () => number,
+  used: (key: KeyRecord) => void = () => {},
+): KeyCache {
   const known = new Map<string, Remembered<CachedKey>>();
   const unknown = new Map<string, Remembered<null>>();
   const listeners: (() => void)[] = [];
@@ -59,6 +64,7 @@ export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () 
         remember(unknown, UNKNOWN_MAX, hash, { value: null, until });
         return null;
       }
+      if (isLiveKey(record, now())) used(record);
       const { keyId, tenant, workspace, principal, scopes } = record;
       const caller = { keyId, tenant, workspace, principal, scopes: new Set(scopes) };
       const value = { record, caller };

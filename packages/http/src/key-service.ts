@@ -1,10 +1,11 @@
 /** Operations on API keys, with their access checks. */
 import { type CreateKeyRequest, isoTime, isRoleScope, type KeySummary, OpenwopError } from '@gantry/protocol';
-import type { KeyRecord, Store } from '@gantry/store';
+import type { KeyRecord, Store, Write } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret, isLiveKey } from './auth.ts';
 import type { Caller } from './context.ts';
 import type { Answer, RecordAnswer } from './idempotency.ts';
+import type { AuditKey, KeyEvent } from './key-audit.ts';
 import type { KeyCache } from './key-cache.ts';
 import { isTestTenant, liveTenant, newKeyId, newPrincipal, newSecret, testTenant } from './key-secret.ts';
 
@@ -81,6 +82,7 @@ interface Wanted extends Pick<KeyRecord, 'tenant' | 'workspace' | 'principal' | 
 export interface KeyServiceOptions {
   readonly store: Pick<Store, 'records' | 'commit'>;
   readonly cache: KeyCache;
+  readonly audit?: AuditKey;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
 }
@@ -108,7 +110,8 @@ export class KeyService {
     const lifetimeMs = expiresInSeconds === undefined ? null : expiresInSeconds * 1000;
     const principal = newPrincipal(this.#options.randomBytes);
     const { key, body } = this.#mint({ tenant, workspace, principal, name, scopes, lifetimeMs });
-    return this.#put([key], record, { status: 201, body }, SHOWN_ONCE);
+    const created = { type: 'key.created', key, by: caller.principal } as const;
+    return this.#put([key], [created], record, { status: 201, body }, SHOWN_ONCE);
   }
 
   /** The new key gets the principal and the lifetime of the old one; the old key ends with its grace period. */
@@ -127,14 +130,16 @@ export class KeyService {
     const { key, body } = this.#mint({ tenant, workspace, principal, name, scopes, lifetimeMs });
     const graceEnd = at + graceSeconds * 1000;
     const retired = { ...old, expiresAt: Math.min(old.expiresAt ?? graceEnd, graceEnd) };
-    return this.#put([key, retired], record, { status: 201, body }, SHOWN_ONCE);
+    const created = { type: 'key.created', key, by: address.caller.principal } as const;
+    return this.#put([key, retired], [created], record, { status: 201, body }, SHOWN_ONCE);
   }
 
   async revoke(address: KeyAddress, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
     const key = await this.#find(address);
     const revoked = { ...key, revokedAt: key.revokedAt ?? this.#options.now() };
     const answer = { status: 200, body: JSON.stringify(summary(revoked)) };
-    return this.#put([revoked], record, answer, answer);
+    const event = { type: 'key.revoked', key: revoked, by: address.caller.principal } as const;
+    return this.#put([revoked], key.revokedAt === null ? [event] : [], record, answer, answer);
   }
 
   async #keysOf(caller: Caller, tenant: string | undefined): Promise<KeyRecord[]> {
@@ -171,12 +176,14 @@ export class KeyService {
   /** Writes the keys and the response for a repeated request, in one commit. */
   async #put(
     keys: readonly KeyRecord[],
+    events: readonly KeyEvent[],
     record: RecordAnswer | undefined,
     answer: Omit<Answer, 'recorded'>,
     replay: Omit<Answer, 'recorded'>,
   ): Promise<Answer | 'duplicate'> {
-    const { store, cache, now } = this.#options;
-    const writes = keys.map((key) => ({ kind: 'putKey', record: key }) as const);
+    const { store, cache, now, audit } = this.#options;
+    const writes: Write[] = keys.map((key) => ({ kind: 'putKey', record: key }));
+    if (audit) writes.push(...events.map(audit));
     const group = record
       ? [...writes, { kind: 'idempotency', record: record(replay.status, replay.body), now: now() } as const]
       : writes;

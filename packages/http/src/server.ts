@@ -23,6 +23,7 @@ import { answerBrokenRequest, createErrorHandler, type Redact } from './errors.t
 import { createHeldKeys, type HeldKeys } from './held-keys.ts';
 import { Idempotency } from './idempotency.ts';
 import { refuseUncheckedIfMatch } from './if-match.ts';
+import { type AuditKey, keyUses } from './key-audit.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { createTracer, parseTraceparent } from './trace.ts';
@@ -50,6 +51,8 @@ export interface ServerOptions {
   readonly redact?: Redact;
   /** A page for people at an address without a route; undefined if the request should get an error. */
   readonly page?: (request: FastifyRequest, reply: FastifyReply) => Promise<string> | undefined;
+  /** Writes what happens to keys. */
+  readonly audit?: AuditKey;
   /** Shared with other work on this thread. Default: the server's own. */
   readonly turns?: Turns;
 }
@@ -67,7 +70,7 @@ export function createServer(options: ServerOptions): Server {
   const { store, now, log, turns = createTurns() } = options;
   const app = createApp(options, turns);
   const routes = createRoutes(options.access);
-  const keys = createKeyCache(store.records, now);
+  const keys = createKeyCache(store.records, now, keyUses(options));
   const auth = { keys, turns, now };
   decorateRequests(app);
   traceRequests(app, options);

@@ -101,12 +101,53 @@ async function ownsRuns(api: ApiTest): Promise<void> {
   }
 }
 
+/** Acts of this key, oldest first, without their ids and times. */
+async function actsOf(api: ApiTest, keyId: string): Promise<JsonObject[]> {
+  const { acts } = (await api.get('/v1/host/gantry/acts?limit=200')).json();
+  return acts
+    .filter((act: JsonObject) => act.keyId === keyId)
+    .toReversed()
+    .map(({ actId: _, ts: __, ...act }: JsonObject) => act);
+}
+
+async function isAudited(api: ApiTest): Promise<void> {
+  const old = await newKey(api);
+  const admin = (await api.get(KEYS)).json().keys.find((key: NewKey) => key.keyId === 'key_environment');
+  const by = admin.principal;
+  for (let uses = 0; uses < 3; uses++) await api.get('/v1/runs', bearer(old));
+  const next = await rotated(api, old);
+  for (let times = 0; times < 2; times++)
+    await api.request({ method: 'DELETE', url: `${KEYS}/${old.keyId}` });
+  assertError(await api.get('/v1/runs', bearer(old)), 401, 'key_revoked');
+  const { keyId, principal } = old;
+  while ((await actsOf(api, keyId)).length < 3) await api.get('/v1/runs');
+  const acts = await actsOf(api, keyId);
+  assert.deepEqual(acts.toSorted(byType), [
+    { type: 'key.created', keyId, principal, by },
+    { type: 'key.revoked', keyId, principal, by },
+    { type: 'key.used', keyId, principal, by: principal },
+  ]);
+  assert.deepEqual(await actsOf(api, next.keyId), [
+    { type: 'key.created', keyId: next.keyId, principal, by },
+  ]);
+  const ofAdmin = await actsOf(api, 'key_environment');
+  assert.deepEqual(ofAdmin.map(({ type, by }) => `${type} ${by}`).sort(), [
+    'key.created host',
+    `key.used ${by}`,
+  ]);
+  const body = (await api.get('/v1/host/gantry/acts?limit=200')).body;
+  for (const { key } of [old, next]) assert.ok(!body.includes(key));
+}
+
+const byType = (a: JsonObject, b: JsonObject): number => String(a.type).localeCompare(String(b.type));
+
 const TESTS = {
   'a rotation keeps the principal, a new key has its own': keepsPrincipal,
   'the old and the new key have one vote in a quorum': hasOneVote,
   'one key is one voter, unless the gate lets it name others': namesNobodyElse,
   'credentials of scope user stay visible': keepsCredentials,
   'runs of both keys have one owner': ownsRuns,
+  'an audit log has who made, used and revoked a key, without its secret': isAudited,
 };
 
 async function opened(t: TestContext, url: string | undefined): Promise<ApiTest> {

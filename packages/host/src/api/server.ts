@@ -11,6 +11,7 @@ import {
 } from '@gantry/protocol';
 import { KEYS_CHANGED } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
+import { keyAudit } from '../credentials/act.ts';
 import { hostMetrics } from '../metrics.ts';
 import { ACCESS } from './access.ts';
 import { aiRoutes } from './ai.ts';
@@ -90,12 +91,14 @@ const UNSERVED = [
 
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { maxRequestBodyBytes } = deps.info.limits;
+  const audit = keyAudit(deps);
   const { app, routes, keys, held, idempotency } = createServer({
     ...deps,
     access: { ...ACCESS, ...deps.registry?.access },
     maxRequestBodyBytes,
     unserved: UNSERVED,
     page: deps.console.page,
+    audit,
     redact: (tenant, value) => deps.redactions.of(tenant).redactJson(value),
   });
   const waiting = createWaiting(deps.runtime);
@@ -120,7 +123,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   debugBundleRoute(app, deps);
   explainRoute(app, deps);
   usageRoutes(app, deps, deps.services.ai);
-  keyRoutes(app, { ...deps, cache: keys }, idempotency);
+  keyRoutes(app, { ...deps, cache: keys, audit }, idempotency);
   serviceRoutes(app, deps, idempotency);
   if (deps.seams) (await import('./seams/seams.ts')).seamRoutes(app, deps, deps.services);
 

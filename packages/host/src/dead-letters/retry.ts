@@ -2,7 +2,7 @@
  * The retry of a dead letter: a fork of the run before the node that failed, another delivery of the event, or a tick
  * of the schedule now.
  */
-import { type DeadLetterRetry, fromStored, OpenwopError } from '@gantry/protocol';
+import { type DeadLetterRetry, fromStored, OpenwopError, runOwnerOf } from '@gantry/protocol';
 import type { Change, Stored } from '@gantry/resources';
 import type { RunKey, Store } from '@gantry/store';
 import type { PrepareFork } from '../runtime/fork.ts';
@@ -56,8 +56,7 @@ async function forkRun(
   { runId: sourceRunId, nodeId }: Letter<'run'>,
   { runs, runtime, prepareFork }: RetryServices,
 ): Promise<DeadLetterRetry> {
-  const { tenant, principal } = change.caller;
-  const key = { tenant, runId: sourceRunId };
+  const key = { tenant: change.caller.tenant, runId: sourceRunId };
   const source = await runtime().read(key);
   const fromSeq = await lastEntryOf(runs, key, nodeId);
   if (!source || fromSeq === null)
@@ -65,7 +64,7 @@ async function forkRun(
   const prepared = await prepareFork(source, {
     mode: 'branch',
     fromSeq,
-    changes: { owner: { tenant, ...(principal !== null && { principal }) } },
+    changes: { owner: runOwnerOf(change.caller) },
   });
   const fork = await runtime().prepare(prepared);
   change.start(fork);
