@@ -1,6 +1,7 @@
 /** The methods of a resource, from its table. */
 import type {
   CreatedOf,
+  FeedChanges,
   FilterOf,
   InputOf,
   MethodInput,
@@ -33,7 +34,13 @@ export type ResourceApi<W extends Wire> = {
   : {
       /** The given fields replace those of the item. */
       update(id: string, fields: UpdateOf<W>, options?: UpdateOptions): Promise<ViewOf<W>>;
-    }) & {
+    }) &
+  (W extends { readonly feed: true }
+    ? {
+        /** What was changed after a number; without one, the number to begin with. Kept for 7 days. */
+        changes(page?: { after?: number; limit?: number }): Promise<FeedChanges>;
+      }
+    : unknown) & {
     [N in Names<W, 'item'>]: (id: string, input?: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
   } & {
     [N in Names<W, 'all'>]: (input: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
@@ -64,6 +71,7 @@ export function api<W extends Wire>(
     create: (input: unknown) => send(collection, input),
     update: (id: string, fields: unknown, options?: UpdateOptions) =>
       update(at(collection, id), fields, options),
+    changes: (page: Query = {}) => read(`${url}/changes`, page),
     remove: (id: string) => remove(at(collection, id)),
     ...Object.fromEntries([...ofItem, ...ofAll]),
   };

@@ -12,6 +12,7 @@ export * from './event-catalogue.ts';
 export * from './event-payload.ts';
 export { DISPATCH_EVENT_PAYLOADS } from './event-payload-children.ts';
 export * from './explanation.ts';
+export * from './feed.ts';
 export * from './fork.ts';
 export * from './id.ts';
 export * from './interrupt.ts';

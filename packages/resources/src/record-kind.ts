@@ -120,8 +120,12 @@ export function creation<R extends object>(
   now: number,
 ): Write {
   const entry = toEntry({ ...of, kind, workspace, createdAt: now, record }, now);
-  return { kind: 'putEntry', entry, expectedVersion: null };
+  return { kind: 'putEntry', entry, expectedVersion: null, ...ownFeed(kind, now) };
 }
+
+/** The host itself is no actor. */
+const ownFeed = ({ feed }: { readonly feed?: boolean }, at: number) =>
+  feed ? { feed: { actor: null, at } } : {};
 
 /** Replaces a record that was read outside of a change, or creates it. */
 export function putting<R extends object>(
@@ -132,7 +136,7 @@ export function putting<R extends object>(
 ): Write {
   if (!before) return creation(kind, of, record, now);
   const entry = toEntry({ ...before, record }, now);
-  return { kind: 'putEntry', entry, expectedVersion: before.version };
+  return { kind: 'putEntry', entry, expectedVersion: before.version, ...ownFeed(kind, now) };
 }
 
 export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, now: number): NewEntry {

@@ -18,6 +18,7 @@ import {
   indexed,
   keyOf,
   missing,
+  type RecordKind,
   type Stored,
   workspaceIndex,
   workspaceOf,
@@ -47,6 +48,11 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   constructor(of: Resource<W, R, F, D>, options: ServiceOptions<D>) {
     this.#resource = of;
     this.#options = options;
+  }
+
+  /** Of its entries and its feed. */
+  get kind(): Pick<RecordKind<R>, 'kind' | 'boundary'> {
+    return this.#resource;
   }
 
   /** The digest for requests whose body may contain a secret; undefined if none does. */

@@ -1,6 +1,7 @@
 /** The methods of a resource as parts of a change. */
 import {
   type InputOf,
+  invalid,
   type MethodInput,
   type MethodOutput,
   OpenwopError,
@@ -77,6 +78,9 @@ export function within<W extends Wire, R extends object, F, D>(
       const facts = (await prepare?.(input, services, caller)) as F;
       const of = (id: string): R => create(input, facts, { now, caller, id, services });
       const id = idOf?.(input);
+      // It is the path of the feed
+      if (id === 'changes' && resource.feed)
+        throw invalid('The id "changes" is reserved. Choose another.', { id });
       return shown(id === undefined ? change.createFor(resource, of) : change.create(resource, of(id), id));
     },
     async get(id) {

@@ -7,7 +7,10 @@ import {
   credentialsWire,
   deadLettersWire,
   ErrorEnvelope,
+  heartbeatsWire,
   OpenwopError,
+  schedulesWire,
+  webhooksWire,
 } from '@gantry/protocol';
 import { KEYS_CHANGED } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
@@ -37,6 +40,7 @@ import { openapiRoute } from './openapi.ts';
 import { rekeyRoutes, sandboxRoutes, surfaceRoutes } from './operator.ts';
 import { packRoutes } from './packs.ts';
 import { promptRoutes } from './prompts.ts';
+import { changesRoute } from './resource-changes.ts';
 import { resourceRoutes } from './resources.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
@@ -68,6 +72,11 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   triggerSubscriptionRoutes(app, triggers.service, deps.originOf, idempotency);
   ingestRoute(app, triggers.ingest);
   resourceRoutes(app, deadLettersWire, triggers.deadLetters.service, idempotency);
+  changesRoute(app, deps, schedulesWire, deps.services.schedules.service.kind);
+  changesRoute(app, deps, heartbeatsWire, deps.services.heartbeats.service.kind);
+  changesRoute(app, deps, webhooksWire, webhooks.service.kind);
+  changesRoute(app, deps, connectorsWire, messaging.connectors.kind);
+  changesRoute(app, deps, deadLettersWire, triggers.deadLetters.service.kind);
   aiRoutes(app, deps.services.providers, deps.services.ai);
   packRoutes(app, packs.service, idempotency);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);

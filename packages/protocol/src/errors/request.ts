@@ -75,6 +75,10 @@ export const REQUEST_ERRORS = {
       'A run of that age is past its retention period and was deleted.',
       'Start a new run; to keep runs longer, raise the retention of the host.',
     ],
+    cursor_expired: [
+      'Changes after this number are no longer kept.',
+      'Read the list anew, then its changes after `details.last`.',
+    ],
   }),
   ...refused(413, {
     payload_too_large: [

@@ -97,6 +97,7 @@ export const connectorsWire = wire(
     scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
     input: CreateConnectorRequest,
     view: Connector,
+    feed: true,
     methods: {
       check: {
         about: 'Check whether it can send; no message is sent',

@@ -76,6 +76,7 @@ export const deadLettersWire = wire(
     view: DeadLetter,
     gone: true,
     own: ['create'],
+    feed: true,
     methods: {
       retry: {
         about:

@@ -87,6 +87,7 @@ export const heartbeatsWire = wire(
     listed: HEARTBEAT_LIMITS.perTenantMax,
     input: CreateHeartbeatRequest,
     view: Heartbeat,
+    feed: true,
     methods: {
       ticks: {
         about: 'The latest ticks of a heartbeat: each evaluation, and the changes among them',

@@ -132,6 +132,7 @@ export const schedulesWire = wire(
     scopes: { read: ['runs:read'], write: ['runs:create'] },
     input: CreateScheduleRequest,
     view: Schedule,
+    feed: true,
     methods: {
       pause: { about: 'Skip the ticks of a schedule until it is resumed', in: closedObject({}) },
       resume: { about: 'Let a paused schedule fire again', in: closedObject({}) },

@@ -130,6 +130,7 @@ export const webhooksWire = wire(
     view: WebhookSubscription,
     gone: true,
     own: ['create', 'remove'],
+    feed: true,
     methods: {
       resume: {
         about: 'Send events again after a failure, with the circuit closed',
