@@ -1,7 +1,8 @@
 // Makes a fresh clone ready: installs what the lockfile names, once per lockfile.
 // Runs on any Node from 16 on and imports nothing that is not built in.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,18 +56,48 @@ function takeLock() {
   }
 }
 
-function install() {
+/** How many packages of the lockfile are on disk, and how many there will be about. */
+function counted() {
+  const names = Object.entries(packagesIn(path.join(root, 'package-lock.json')))
+    .filter(([name, { optional }]) => name.startsWith('node_modules/') && !optional)
+    .map(([name]) => name);
+  const there = names.filter((name) => existsSync(path.join(root, name, 'package.json')));
+  return `${there.length} of ${names.length} packages`;
+}
+
+/** One line that is rewritten on a terminal; elsewhere a line from time to time. Returns what ends it. */
+function showProgress() {
+  const { stdout } = process;
+  const from = Date.now();
+  const say = () => {
+    const line = `gantry: installing dependencies: ${counted()}, ${Math.round((Date.now() - from) / 1000)} s`;
+    stdout.write(stdout.isTTY ? `\r${line}\x1b[K` : `${line}\n`);
+  };
+  say();
+  const timer = setInterval(say, stdout.isTTY ? 1_000 : 15_000);
+  return () => {
+    clearInterval(timer);
+    say();
+    if (stdout.isTTY) stdout.write('\n');
+  };
+}
+
+async function install() {
   console.log('gantry: installing dependencies (once; later starts skip this) ...');
   const npm = process.env.npm_execpath;
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--no-progress'];
+  const options = { cwd: root, stdio: 'inherit' };
   const run = npm
-    ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: 'inherit' })
-    : spawnSync('npm', args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
-  if (run.status !== 0) {
+    ? spawn(process.execPath, [npm, ...args], options)
+    : spawn('npm', args, { ...options, shell: process.platform === 'win32' });
+  const done = showProgress();
+  const [code] = await once(run, 'close').catch(() => [1]);
+  done();
+  if (code !== 0) {
     console.error(
       'gantry: npm ci failed. Check the network and free disk space, then run the command again.',
     );
-    process.exitCode = run.status ?? 1;
+    process.exitCode = code ?? 1;
     return;
   }
   mkdirSync(modules, { recursive: true });
@@ -76,7 +107,7 @@ function install() {
 if (!isReady()) {
   takeLock();
   try {
-    if (!isReady()) install();
+    if (!isReady()) await install();
   } finally {
     rmSync(lockFile, { force: true });
   }
