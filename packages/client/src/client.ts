@@ -14,6 +14,7 @@ import { createPacks, type Packs } from './packs.ts';
 import { createResources, type Resources } from './resources.ts';
 import { RECONNECT, REQUEST_RETRY, type RetryPolicy } from './retry.ts';
 import { createRuns, type Runs } from './runs.ts';
+import { createSession, type Session } from './session.ts';
 import { createTransport, type Fetch } from './transport.ts';
 import { createWorkflows, type Workflows } from './workflows.ts';
 
@@ -36,6 +37,7 @@ export interface Client extends Resources {
   readonly workflows: Workflows;
   readonly packs: Packs;
   readonly keys: Keys;
+  readonly session: Session;
   /** Models that the key may use; endpoints of the operator are checked for availability. */
   readonly ai: { providers(): Promise<AiProvider[]> };
   readonly artifacts: Artifacts;
@@ -73,6 +75,7 @@ export function createClient(options: ClientOptions): Client {
     workflows: createWorkflows(transport),
     packs: createPacks(transport),
     keys: createKeys(transport),
+    session: createSession(transport),
     ...createResources(transport),
     ai: {
       providers: async () => (await read<AiProviders>('/v1/host/gantry/ai/providers')).providers,

@@ -14,6 +14,7 @@ export type {
   RunFilter,
   Runs,
 } from './runs.ts';
+export type { Session } from './session.ts';
 export { createSseParser, type SseFrame, type SseParser } from './sse.ts';
 export { endsRun, type StreamEvent } from './stream-event.ts';
 export type { Fetch } from './transport.ts';

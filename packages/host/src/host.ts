@@ -15,6 +15,7 @@ import { namedBySettings, peersOf } from './ai/providers/advertisement.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
+import { signInUrl } from './api/session.ts';
 import { type Console, createConsole } from './console/console.ts';
 import { keyAudit } from './credentials/act.ts';
 import type { Credentials } from './credentials/credentials.ts';
@@ -81,6 +82,8 @@ export interface Host {
   start(): Promise<string>;
   /** Stops accepting requests, waits for pending commits, and closes the store. */
   stop(): Promise<void>;
+  /** A link that signs in a browser as the operator, once. */
+  signInUrl(): Promise<string>;
   /** Why the console cannot be served; null if it can. */
   consoleProblem(): Promise<string | null>;
   /** Called when a new admin key was shown. */
@@ -171,8 +174,14 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   models.use(services);
   const console = createConsole(options.consoleFolder);
   const face = await serve(base, { services, workflows, console, masterKey, served, retentionMs });
-  return { ...face, services, adminKey, greeted: adminKey.shown, served, failed: failed.promise };
+  const greeting = { adminKey, greeted: adminKey.shown, served, signInUrl: linkOf(base, services, adminKey) };
+  return { ...face, ...greeting, services, failed: failed.promise };
 }
+
+const linkOf =
+  ({ publicUrl }: Base, { sessions }: Services, { record }: AdminKey) =>
+  async (): Promise<string> =>
+    signInUrl(publicUrl(), (await sessions.link(record)).value);
 
 const cacheMsOf = (settings: Settings): number =>
   isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;

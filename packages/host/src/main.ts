@@ -3,11 +3,11 @@ import { createHost, type Host } from './host.ts';
 import { readSettings, settingWarnings, usage } from './settings.ts';
 import { HOST_VERSION } from './version.ts';
 
-function greeting(host: Host, url: string): string[] {
+async function greeting(host: Host, url: string): Promise<string[]> {
   tellSandbox(host);
-  tellConsole(host);
   const { created: key } = host.adminKey;
   const lines = [`Gantry ${HOST_VERSION} is serving on ${url}`, ...adminKeyLine(host.adminKey, process.env)];
+  lines.push(...(await consoleLines(host)));
   const sample = host.served.includes('hello') ? 'hello' : host.served[0];
   if (sample) {
     lines.push(
@@ -31,12 +31,17 @@ function tellSandbox({ services }: Host): void {
   setTimeout(() => void look().catch(() => {}), SANDBOX_LOOK_MS).unref();
 }
 
-function tellConsole(host: Host): void {
-  const tell = (problem: string | null): void => {
-    if (problem !== null)
-      process.stderr.write(`gantry: ${problem} Browsers cannot use this host; run \`npm run setup\`.\n`);
-  };
-  void host.consoleProblem().then(tell, () => {});
+/** On a terminal, an address that signs in as the operator. Elsewhere it would stay in a log. */
+async function consoleLines(host: Host): Promise<string[]> {
+  const problem = await host.consoleProblem();
+  if (problem === null)
+    return process.stdout.isTTY
+      ? ['Open the console (works once, within 10 minutes):', `  ${await host.signInUrl()}`]
+      : [];
+  process.stderr.write(
+    `gantry: ${problem} Browsers cannot use this host; run \`node scripts/bundle.mjs\`.\n`,
+  );
+  return [];
 }
 
 async function create(): Promise<Host> {

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { openSqlite, type Store } from '@gantry/store';
 import { freshFolder } from '../../store/src/testing/data-dir.ts';
 import { ensureAdminKey } from './admin-key.ts';
-import { hashSecret } from './auth.ts';
+import { hashSecret } from './key-secret.ts';
 
 const options = { now: () => 1_000, randomBytes };
 

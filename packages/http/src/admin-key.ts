@@ -2,9 +2,9 @@
 import { DEFAULT_WORKSPACE, SCOPES } from '@gantry/protocol';
 import type { KeyRecord, Store, Write } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
-import { hashSecret, isLiveKey } from './auth.ts';
+import { isLiveKey } from './auth.ts';
 import type { AuditKey, KeyEvent } from './key-audit.ts';
-import { newKeyId, newPrincipal, newSecret } from './key-secret.ts';
+import { hashSecret, newKeyId, newPrincipal, newSecret } from './key-secret.ts';
 import { type Environment, type Read, SettingsError } from './setting-readers.ts';
 
 export const DEFAULT_TENANT = 'default';
@@ -48,6 +48,8 @@ export interface AdminKeyOptions {
 export interface AdminKey {
   /** A new key, to be shown once. */
   readonly created?: string;
+  /** A key of the operator that works. */
+  readonly record: KeyRecord;
   /** Records that the key was shown, so that later starts create no other. */
   shown(): Promise<void>;
 }
@@ -88,7 +90,8 @@ export async function ensureAdminKey(
   const stored = keys.filter((key) => key.keyId !== ENVIRONMENT_KEY_ID && isAdmin(key, at));
   const changed = stored.filter(isOutdated).map((key) => ({ ...key, scopes: ADMIN_SCOPES }));
   changed.push(...stored.filter((key) => isForgotten(key, at)).map((key) => ({ ...key, revokedAt: at })));
-  changed.push(...environmentKey(keys, await givenKey(store, adminKey, at), at));
+  const given = await givenKey(store, adminKey, at);
+  changed.push(...environmentKey(keys, given, at));
   const secret =
     adminKey === undefined && stored.every(({ name }) => name === UNSHOWN_NAME)
       ? newSecret(DEFAULT_TENANT, randomBytes)
@@ -105,6 +108,7 @@ export async function ensureAdminKey(
   if (puts.length > 0) await put(puts, audit ? events.map(audit) : []);
   return {
     ...(secret !== undefined && { created: secret }),
+    record: made[0] ?? given ?? stored.find((key) => !isForgotten(key, at)) ?? stored[0]!,
     shown: async () => {
       if (made.length > 0) await put(made.map((key) => ({ ...key, name: SHOWN_NAME })));
     },

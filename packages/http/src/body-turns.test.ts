@@ -6,8 +6,8 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openSqlite } from '@gantry/store';
 import { pino } from 'pino';
-import { hashSecret } from './auth.ts';
 import { type Api, callerOf } from './context.ts';
+import { hashSecret } from './key-secret.ts';
 import { randomBytes } from './random-bytes.ts';
 import { createServer } from './server.ts';
 

@@ -35,12 +35,15 @@ export interface Caller extends Owner {
 
 interface ApiRequest extends FastifyRequest {
   caller: Caller | null;
+  /** By which the cache of keys knows the key or the session; null without one. */
+  credential: string | null;
   traceparent: string;
 }
 
 /** `decorateRequest` gives every request these fields, so that its shape never changes. */
 export function decorateRequests(app: Api): void {
   app.decorateRequest('caller', null);
+  app.decorateRequest('credential', null);
   app.decorateRequest('traceparent', '');
 }
 
@@ -49,6 +52,12 @@ const own = (request: unknown): ApiRequest => request as ApiRequest;
 export function setCaller(request: unknown, caller: Caller): void {
   own(request).caller = caller;
 }
+
+export function setCredential(request: unknown, credential: string): void {
+  own(request).credential = credential;
+}
+
+export const credentialOf = (request: unknown): string | null => own(request).credential;
 
 /** The caller of a public route is null. */
 export const knownCaller = (request: unknown): Caller | null => own(request).caller;

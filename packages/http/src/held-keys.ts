@@ -7,7 +7,8 @@
  */
 import type { OpenwopError } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
-import { ended, secretHashOf, unauthenticated } from './auth.ts';
+import { endOf } from './auth.ts';
+import { credentialOf } from './context.ts';
 import type { KeyCache } from './key-cache.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -31,19 +32,21 @@ export function createHeldKeys(cache: KeyCache, now: () => number): HeldKeys {
   const held = new Map<string, Held>();
   let timer: NodeJS.Timeout | undefined;
 
-  async function check(hash: string, one: Held): Promise<void> {
-    const key = cache.recall(hash) ?? (await cache.load(hash));
-    const why = key ? ended(key.record, now()) : unauthenticated();
-    one.dueAt = key?.record.expiresAt ?? Number.POSITIVE_INFINITY;
+  async function check(credential: string, one: Held): Promise<void> {
+    const key = cache.recall(credential) ?? (await cache.load(credential));
+    const why = endOf(key, now());
+    one.dueAt = Math.min(
+      ...[key?.record.expiresAt, key?.sessionEndsAt].map((at) => at ?? Number.POSITIVE_INFINITY),
+    );
     if (!why) return;
-    if (held.get(hash) === one) held.delete(hash);
+    if (held.get(credential) === one) held.delete(credential);
     for (const end of one.ends) end(why);
   }
 
   async function checkAll(which: (one: Held) => boolean): Promise<void> {
     const due = [...held].filter(([, one]) => which(one));
-    const tries = due.map(([hash, one]) =>
-      check(hash, one).catch(() => {
+    const tries = due.map(([credential, one]) =>
+      check(credential, one).catch(() => {
         one.dueAt = now() + AGAIN_MS;
       }),
     );
@@ -64,16 +67,16 @@ export function createHeldKeys(cache: KeyCache, now: () => number): HeldKeys {
 
   return {
     hold(request, end) {
-      const hash = secretHashOf(request);
-      if (hash === null) return () => {};
-      const one = held.get(hash) ?? { ends: new Set(), dueAt: Number.POSITIVE_INFINITY };
-      held.set(hash, one);
+      const credential = credentialOf(request);
+      if (credential === null) return () => {};
+      const one = held.get(credential) ?? { ends: new Set(), dueAt: Number.POSITIVE_INFINITY };
+      held.set(credential, one);
       one.ends.add(end);
       void checkAll((each) => each === one);
       return () => {
         one.ends.delete(end);
-        if (one.ends.size > 0 || held.get(hash) !== one) return;
-        held.delete(hash);
+        if (one.ends.size > 0 || held.get(credential) !== one) return;
+        held.delete(credential);
         if (held.size === 0) clearTimeout(timer);
       };
     },

@@ -7,12 +7,22 @@ export {
   DEFAULT_TENANT,
   ensureAdminKey,
 } from './admin-key.ts';
-export { bearerSecret, hashSecret, isLiveKey } from './auth.ts';
+export { bearerSecret, endOf, isLiveKey } from './auth.ts';
 export { parseBody } from './body.ts';
+export {
+  type BrowserSessions,
+  foreignPage,
+  type SessionId,
+  sessionIdOf,
+  sessionOf,
+  sessionValue,
+  setSessionCookie,
+} from './browser-session.ts';
 export {
   type Api,
   type Caller,
   callerOf,
+  credentialOf,
   knownCaller,
   setCaller,
   traceparentOf,
@@ -22,7 +32,8 @@ export type { HeldKeys } from './held-keys.ts';
 export { Html, html } from './html.ts';
 export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from './idempotency.ts';
 export type { AuditKey } from './key-audit.ts';
-export { liveTenant } from './key-secret.ts';
+export type { CachedKey, KeyCache } from './key-cache.ts';
+export { hashSecret, liveTenant } from './key-secret.ts';
 export { ROTATION_GRACE_SECONDS } from './key-service.ts';
 export { keyRoutes } from './keys.ts';
 export { listen, openWarnings } from './listening.ts';

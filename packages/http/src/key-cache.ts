@@ -2,7 +2,8 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { KeyRecord, RecordReads } from '@gantry/store';
-import { isLiveKey } from './auth.ts';
+import { endOf } from './auth.ts';
+import { type BrowserSessions, sessionIn } from './browser-session.ts';
 import type { Caller } from './context.ts';
 
 /** How long a change of a key by another process may go unnoticed here. */
@@ -13,12 +14,15 @@ const UNKNOWN_MAX = 10_000;
 export interface CachedKey {
   readonly record: KeyRecord;
   readonly caller: Caller;
+  /** The end of the session that stands for the key. */
+  readonly sessionEndsAt?: number;
 }
 
+/** Keys by their credential: the hash of their secret, or `sessionCredential`. */
 export interface KeyCache {
   /** Undefined if the store must be read; null if there is no such key. */
-  recall(hash: string): CachedKey | null | undefined;
-  load(hash: string): Promise<CachedKey | null>;
+  recall(credential: string): CachedKey | null | undefined;
+  load(credential: string): Promise<CachedKey | null>;
   /** Call after any change of a key, by this process or another one. */
   clear(): void;
   /** Called after each such change. */
@@ -30,46 +34,71 @@ interface Remembered<T> {
   readonly until: number;
 }
 
-function remember<T>(map: Map<string, Remembered<T>>, max: number, hash: string, entry: Remembered<T>): void {
-  map.delete(hash);
+function remember<T>(
+  map: Map<string, Remembered<T>>,
+  max: number,
+  credential: string,
+  entry: Remembered<T>,
+): void {
+  map.delete(credential);
   if (map.size >= max) map.delete(map.keys().next().value!);
-  map.set(hash, entry);
+  map.set(credential, entry);
 }
 
 const sameHash = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** Known and unknown keys have separate caches: guesses never evict a real key. `used` hears of valid keys. */
+interface KeyCacheOptions {
+  /** Hears of valid keys. */
+  readonly used?: (key: KeyRecord) => void;
+  readonly sessions?: Pick<BrowserSessions, 'find'> | undefined;
+}
+
+/** Known and unknown keys have separate caches: guesses never evict a real key. */
 export function createKeyCache(
   records: Pick<RecordReads, 'keyByHash'>,
   now: () => number,
-  used: (key: KeyRecord) => void = () => {},
+  { used, sessions }: KeyCacheOptions = {},
 ): KeyCache {
   const known = new Map<string, Remembered<CachedKey>>();
   const unknown = new Map<string, Remembered<null>>();
   const listeners: (() => void)[] = [];
   /** Counts changes: a key that was read before a change must not be remembered after it. */
   let changes = 0;
+
+  async function findKey(hash: string): Promise<CachedKey | null> {
+    const record = await records.keyByHash(hash);
+    if (record === null || !sameHash(record.hash, hash)) return null;
+    const { keyId, tenant, workspace, principal, scopes } = record;
+    const caller = { keyId, tenant, workspace, principal, scopes: new Set(scopes) };
+    return { record, caller };
+  }
+
+  async function find(credential: string): Promise<CachedKey | null> {
+    const id = sessionIn(credential);
+    if (id === null) return findKey(credential);
+    const session = (await sessions?.find(id)) ?? null;
+    const key = session && (await findKey(session.keyHash));
+    return key && { ...key, sessionEndsAt: session.endsAt };
+  }
+
   return {
-    recall(hash) {
-      const entry = known.get(hash) ?? unknown.get(hash);
+    recall(credential) {
+      const entry = known.get(credential) ?? unknown.get(credential);
       return entry !== undefined && entry.until > now() ? entry.value : undefined;
     },
-    async load(hash) {
+    async load(credential) {
       const seen = changes;
-      const record = await records.keyByHash(hash);
+      const value = await find(credential);
       const until = seen === changes ? now() + REMEMBERED_MS : 0;
-      if (record === null || !sameHash(record.hash, hash)) {
-        known.delete(hash);
-        remember(unknown, UNKNOWN_MAX, hash, { value: null, until });
-        return null;
+      if (value === null) {
+        known.delete(credential);
+        remember(unknown, UNKNOWN_MAX, credential, { value, until });
+      } else {
+        unknown.delete(credential);
+        remember(known, KNOWN_MAX, credential, { value, until });
       }
-      if (isLiveKey(record, now())) used(record);
-      const { keyId, tenant, workspace, principal, scopes } = record;
-      const caller = { keyId, tenant, workspace, principal, scopes: new Set(scopes) };
-      const value = { record, caller };
-      unknown.delete(hash);
-      remember(known, KNOWN_MAX, hash, { value, until });
+      if (value && !endOf(value, now())) used?.(value.record);
       return value;
     },
     clear() {

@@ -1,5 +1,7 @@
 /** The format of keys, and the tenant of test keys. */
 
+import { hash } from 'node:crypto';
+
 const LIVE_PREFIX = 'gk_';
 const TEST_PREFIX = 'gk_test_';
 const SECRET_BYTES = 32;
@@ -11,6 +13,9 @@ export const isTestTenant = (tenant: string): boolean => tenant.endsWith(TEST_TE
 export const testTenant = (tenant: string): string => `${tenant}${TEST_TENANT_SUFFIX}`;
 export const liveTenant = (tenant: string): string =>
   isTestTenant(tenant) ? tenant.slice(0, -TEST_TENANT_SUFFIX.length) : tenant;
+
+/** Secrets are stored only as this: they are random, so that nobody finds them by trying. */
+export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
 
 type RandomBytes = (count: number) => Uint8Array;
 

@@ -2,12 +2,20 @@
 import { type CreateKeyRequest, isoTime, isRoleScope, type KeySummary, OpenwopError } from '@gantry/protocol';
 import type { KeyRecord, Store, Write } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
-import { hashSecret, isLiveKey } from './auth.ts';
+import { isLiveKey } from './auth.ts';
 import type { Caller } from './context.ts';
 import type { Answer, RecordAnswer } from './idempotency.ts';
 import type { AuditKey, KeyEvent } from './key-audit.ts';
 import type { KeyCache } from './key-cache.ts';
-import { isTestTenant, liveTenant, newKeyId, newPrincipal, newSecret, testTenant } from './key-secret.ts';
+import {
+  hashSecret,
+  isTestTenant,
+  liveTenant,
+  newKeyId,
+  newPrincipal,
+  newSecret,
+  testTenant,
+} from './key-secret.ts';
 
 export const ROTATION_GRACE_SECONDS = 86_400;
 

@@ -30,7 +30,7 @@ export interface ServerProcess<Server extends ServedProcess> {
   /** The output of `--help`. */
   readonly usage: () => string;
   readonly create: () => Promise<Server>;
-  readonly greet: (server: Server, url: string) => readonly string[];
+  readonly greet: (server: Server, url: string) => readonly string[] | Promise<readonly string[]>;
 }
 
 /** Exit codes: 1 the server could not start or continue, 2 a setting is wrong. */
@@ -68,7 +68,7 @@ export async function runServerProcess<Server extends ServedProcess>({
       stop(() => process.exit(1));
     });
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal());
-    await print(greet(server, await server.start()));
+    await print(await greet(server, await server.start()));
     await server.greeted?.();
   } catch (error) {
     fail(error);

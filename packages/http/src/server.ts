@@ -11,6 +11,7 @@ import type { AccessRules } from './access.ts';
 import { authenticate, authenticateIfPresent } from './auth.ts';
 import { parseBody } from './body.ts';
 import { createBodyTurns } from './body-turns.ts';
+import type { BrowserSessions } from './browser-session.ts';
 import {
   type Api,
   decorateRequests,
@@ -49,6 +50,8 @@ export interface ServerOptions {
   readonly unserved?: readonly { readonly path: RegExp; readonly capability?: string }[];
   /** Applied to errors before they are sent to a known caller. */
   readonly redact?: Redact;
+  /** Where browsers may sign in. */
+  readonly sessions?: BrowserSessions;
   /** A page for people at an address without a route; undefined if the request should get an error. */
   readonly page?: (request: FastifyRequest, reply: FastifyReply) => Promise<string> | undefined;
   /** Writes what happens to keys. */
@@ -67,11 +70,11 @@ export interface Server {
 
 /** Routes are added to `app` afterwards. Each must have an access rule, or the server does not start. */
 export function createServer(options: ServerOptions): Server {
-  const { store, now, log, turns = createTurns() } = options;
+  const { store, now, log, sessions, turns = createTurns() } = options;
   const app = createApp(options, turns);
   const routes = createRoutes(options.access);
-  const keys = createKeyCache(store.records, now, keyUses(options));
-  const auth = { keys, turns, now };
+  const keys = createKeyCache(store.records, now, { used: keyUses(options), sessions });
+  const auth = { keys, turns, now, sessions };
   decorateRequests(app);
   traceRequests(app, options);
   logRequests(app, log);

@@ -36,6 +36,7 @@ export { closedObject, optional, Values } from './schema.ts';
 export { schemaErrors } from './schema-errors.ts';
 export * from './scope.ts';
 export * from './seldom.ts';
+export * from './session.ts';
 export * from './stream.ts';
 export * from './usage.ts';
 export * from './wire.ts';

@@ -9,6 +9,11 @@ export const ACCESS: AccessRules = {
   'GET /.well-known/openwop': 'public',
   'GET /schemas/envelopes/{file}': 'public',
   'GET /v1/openapi.json': 'public',
+  // The body is the credential
+  'POST /v1/host/gantry/session': 'public',
+  'GET /v1/host/gantry/session': [],
+  'DELETE /v1/host/gantry/session': [],
+  'POST /v1/host/gantry/session/links': [],
   'GET /v1/host/gantry/workflow-schema.json': 'public',
   'POST /v1/host/gantry/workflows:check': ['workflows:write'],
   'GET /v1/workflows/{workflowId}': ['manifest:read'],

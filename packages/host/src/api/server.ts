@@ -14,6 +14,7 @@ import {
 } from '@gantry/protocol';
 import { KEYS_CHANGED } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
+import { SESSION_KIND } from '../console/sessions.ts';
 import { keyAudit } from '../credentials/act.ts';
 import { hostMetrics } from '../metrics.ts';
 import { ACCESS } from './access.ts';
@@ -44,6 +45,7 @@ import { changesRoute } from './resource-changes.ts';
 import { resourceRoutes } from './resources.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
+import { sessionRoutes } from './session.ts';
 import { eventsRoute } from './sse.ts';
 import { triggerSubscriptionRoutes } from './trigger-subscriptions.ts';
 import { usageRoutes } from './usage.ts';
@@ -108,12 +110,14 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     unserved: UNSERVED,
     page: deps.console.page,
     audit,
+    sessions: { originOf: deps.originOf, find: deps.services.sessions.find },
     redact: (tenant, value) => deps.redactions.of(tenant).redactJson(value),
   });
   const waiting = createWaiting(deps.runtime);
 
   healthRoutes(app, deps);
   deps.console.routes(app);
+  sessionRoutes(app, deps, keys);
   discoveryRoute(app, deps);
   envelopeSchemaRoute(app);
   openapiRoute(app, deps.info, routes);
@@ -137,7 +141,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   if (deps.seams) (await import('./seams/seams.ts')).seamRoutes(app, deps, deps.services);
 
   const unwatch = await deps.store.watch(({ kinds, missed }) => {
-    if (missed || kinds.includes(KEYS_CHANGED)) keys.clear();
+    if (missed || kinds.includes(KEYS_CHANGED) || kinds.includes(SESSION_KIND)) keys.clear();
   });
   app.addHook('onClose', unwatch);
   app.addHook('preClose', async () => {
