@@ -1,9 +1,9 @@
 /** All components in all states, as people get them: read by axe, used by keyboard. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { openBrowser, type WatchedPage, watchedPage } from '../../http/src/testing/browser.ts';
+import { problemsOf } from './audit.ts';
 import { servedGallery } from './gallery.ts';
 
 const DESK = { viewport: { width: 1280, height: 800 } };
@@ -29,21 +29,6 @@ async function opened(browser: Browser, origin: string, path: string, options: o
 }
 
 type Open = (path: string, options: object) => Promise<WatchedPage>;
-
-/** Ariakit keeps the focus in a dialog with elements that pass it on, and puts layers beside the landmarks. */
-const AUDIT = `axe.run({ exclude: [['[data-focus-trap]']] }, {
-  resultTypes: ['violations'],
-  rules: { region: { enabled: document.querySelector('.layer, .dialog') === null } },
-})`;
-
-/** What axe finds, and whether one has to scroll sideways. */
-async function problemsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>(AUDIT);
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-  return isWide ? [...found, 'scrolls sideways'] : found;
-}
 
 const LAYERS = ['Menu', 'Confirm'];
 

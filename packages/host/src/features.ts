@@ -1,6 +1,7 @@
 /** The features of this host, in the order in which they open. A new one is a folder and a line here. */
 import type { Ai } from './ai/ai.ts';
 import { artifactsFeature, workingCopiesFeature } from './artifacts/feature.ts';
+import { sessionsFeature } from './console/sessions.ts';
 import type { Order, ServicesOf } from './feature.ts';
 import { heartbeatsFeature } from './heartbeats/feature.ts';
 import type { Parts } from './parts.ts';
@@ -24,6 +25,7 @@ export const FEATURES = [
   heartbeatsFeature,
   artifactsFeature,
   workingCopiesFeature,
+  sessionsFeature,
 ] as const;
 
 'in order' satisfies Order<typeof FEATURES, FeatureParts>;

@@ -16,7 +16,6 @@ import { createModelGate } from './ai/model-gate.ts';
 import { modelSource } from './ai/model-source.ts';
 import { readAiConfig } from './ai/providers/config.ts';
 import { Providers } from './ai/providers/providers.ts';
-import { Sessions } from './console/sessions.ts';
 import { secretEcho } from './credentials/conformance-secret.ts';
 import { type Credentials, createCredentials } from './credentials/credentials.ts';
 import { externalStores } from './credentials/external-stores.ts';
@@ -77,7 +76,6 @@ export async function createServices(options: ServicesOptions) {
     messaging.committed(group);
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
-  const sessions = new Sessions({ ...options, changes });
   const envelopes = new Envelopes(changes, store.entries);
   const conformance = conformanceOf(settings);
   const { tasks, programs } = conformance ?? {};
@@ -113,7 +111,7 @@ export async function createServices(options: ServicesOptions) {
   const noticeMs = settings.databaseUrl === undefined ? 0 : KEY_NOTICE_MS;
   const rekey = createRekey({ ...options, changes, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
   const envelopesPort = createEnvelopesPort({ ...options, ...models, envelopes });
-  const asked = { ...models, sessions, prompts, envelopes, envelopesPort, interruptTokens, conformance };
+  const asked = { ...models, prompts, envelopes, envelopesPort, interruptTokens, conformance };
   const background = { features, runtime, webhooks, triggers, messaging, oauth, rekey };
   const timed = [features, triggers, messaging];
   // Subscriptions before runs: runs that continue immediately may have events to deliver

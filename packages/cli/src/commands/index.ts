@@ -17,6 +17,7 @@ import { explain } from './explain.ts';
 import { fork } from './fork.ts';
 import { heartbeats } from './heartbeats.ts';
 import { keys } from './keys.ts';
+import { open } from './open.ts';
 import { pack } from './pack/pack.ts';
 import { pause } from './pause.ts';
 import { registry } from './registry/registry.ts';
@@ -35,6 +36,7 @@ import { workflows } from './workflows.ts';
 
 const WRITTEN: readonly Command[] = [
   start,
+  open,
   run,
   runs,
   events,

@@ -21,19 +21,15 @@ function choice<Name extends 'theme' | 'density' | 'zone'>(
   };
 }
 
+export const lookChoices = (look: Look): Choice[] => [
+  choice('theme', THEMES, look),
+  choice('density', DENSITIES, look),
+  choice('zone', ZONES, look),
+];
+
 /** How the console looks in this browser. */
 export function LookMenu() {
   const look = useLook();
-  return (
-    <Menu
-      end
-      label={texts.menu}
-      button={<IconButton label={texts.menu} icon={Settings2} />}
-      groups={[
-        choice('theme', THEMES, look),
-        choice('density', DENSITIES, look),
-        choice('zone', ZONES, look),
-      ]}
-    />
-  );
+  const button = <IconButton label={texts.menu} icon={Settings2} />;
+  return <Menu end label={texts.menu} button={button} groups={lookChoices(look)} />;
 }

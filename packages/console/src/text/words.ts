@@ -116,18 +116,31 @@ export const words = {
     most: (value: string) => `most ${value}`,
   },
 
+  person: { menu: 'You and this browser', signOut: 'Sign out' },
+
+  signIn: {
+    title: 'Sign in to Gantry',
+    key: 'API key',
+    action: 'Sign in',
+    other: 'Or let the command line open a page that is signed in:',
+    command: 'npx gantry open',
+    again: 'Sign in again',
+    kept: 'Your session has ended. What you typed is still there.',
+  },
+
   start: {
     title: 'Start',
-    lead: 'This host is running.',
+    lead: 'This host is running',
     version: 'Version',
     address: 'Address',
-    state: 'State',
-    ready: 'Ready for work',
-    operations: 'Operations',
-    discovery: 'What it can do',
-    cli: 'Everything can be done with the command line until its page is here.',
+    key: 'Your key',
+    tenant: 'Tenant',
+    scopes: 'May',
+    cli: 'Start a run, and watch it:',
     command: 'npx gantry run hello --input name=Ada --watch',
-    unreachable: 'The host cannot be reached. What is shown may be old.',
+    unreachable:
+      'The host does not answer. What you see may be old; it is renewed as soon as the host is back.',
+    away: 'The host does not answer.',
     missing: 'There is no page at this address.',
     back: 'Go to the start page',
   },

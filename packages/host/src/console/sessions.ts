@@ -14,6 +14,7 @@ import {
   systemCaller,
 } from '@gantry/resources';
 import type { KeyRecord } from '@gantry/store';
+import { feature } from '../feature.ts';
 import type { Parts } from '../parts.ts';
 
 export const LIFETIME_MS = 7 * 86_400_000;
@@ -155,3 +156,9 @@ export class Sessions {
     return { value, id: sessionIdOf(value)! };
   }
 }
+
+export const sessionsFeature = feature({
+  name: 'sessions',
+  kinds: [sessions, links],
+  open: (parts: Pick<Parts, 'changes' | 'store' | 'now' | 'randomBytes'>) => new Sessions(parts),
+});
