@@ -28,7 +28,7 @@ async function served(t: TestContext, browser: Browser): Promise<Served> {
       return (await api.request({ method: 'POST', url: KEYS, payload, headers })).json();
     },
     async open(path) {
-      const watched = await watchedPage(browser, origin);
+      const watched = await watchedPage(browser, origin, { reducedMotion: 'reduce' });
       await watched.page.goto(origin + path);
       return watched;
     },
@@ -63,6 +63,7 @@ async function asksAgain(page: Page): Promise<void> {
 async function deepLink(api: Served): Promise<void> {
   const { key } = await api.newKey();
   const { page, complaints } = await api.open('/nowhere?view=log');
+  await page.getByLabel('API key').waitFor();
   assert.deepEqual(await problemsOf(page), []);
   await page.getByLabel('API key').fill('half a k');
   await asksAgain(page);

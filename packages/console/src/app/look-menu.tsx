@@ -2,16 +2,12 @@ import { Settings2 } from 'lucide-react';
 import { IconButton } from '../look/button.tsx';
 import { useLook } from '../look/clock.ts';
 import { type Choice, Menu } from '../look/menu.tsx';
-import { changeLook, DENSITIES, type Look, THEMES, ZONES } from '../look/preferences.ts';
+import { changeLook, DENSITIES, KEYS, type Look, THEMES, ZONES } from '../look/preferences.ts';
 import { words } from '../text/words.ts';
 
 const texts = words.look;
 
-function choice<Name extends 'theme' | 'density' | 'zone'>(
-  name: Name,
-  values: readonly Look[Name][],
-  look: Look,
-): Choice {
+function choice<Name extends keyof Look>(name: Name, values: readonly Look[Name][], look: Look): Choice {
   return {
     name,
     label: texts[name],
@@ -25,6 +21,7 @@ export const lookChoices = (look: Look): Choice[] => [
   choice('theme', THEMES, look),
   choice('density', DENSITIES, look),
   choice('zone', ZONES, look),
+  choice('keys', KEYS, look),
 ];
 
 /** How the console looks in this browser. */

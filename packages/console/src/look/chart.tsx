@@ -2,6 +2,7 @@ import { useId } from 'react';
 import { words } from '../text/words.ts';
 import { useLook } from './clock.ts';
 import { moment } from './format.ts';
+import { Ago } from './time.tsx';
 
 export interface Point {
   readonly at: number;
@@ -46,7 +47,7 @@ export function Chart({ title, points, format }: ChartProps) {
         {line.length > 1 && <path className="line" d={`M${line.join('L')}`} />}
       </svg>
       <div className="range quiet small">
-        <span>{points[0] && moment(points[0].at, zone)}</span>
+        <span>{points[0] && <Ago at={points[0].at} />}</span>
         <span className="number">{words.chart.most(format(highest))}</span>
         <span>{words.chart.now}</span>
       </div>

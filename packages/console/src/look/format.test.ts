@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ago, agoChangesIn, bytes, cost, duration, shortId } from './format.ts';
+import { ago, agoChangesIn, cost, duration, shortId } from './format.ts';
 
 const HOUR = 3_600_000;
 
@@ -16,17 +16,21 @@ test('ages count down and up, and are renewed exactly when their text changes', 
   assert.equal(ago(0, 3 * HOUR), '3h ago');
   assert.equal(ago(40_000, 0), 'in 40s');
   const time = fc.integer({ min: 0, max: 90 * 24 * HOUR });
-  fc.assert(
-    fc.property(time, time, (at, now) => {
-      const ms = agoChangesIn(at, now);
-      assert.ok(ms > 0);
-      assert.equal(ago(at, now), ago(at, now + Math.max(0, ms - 1)));
-    }),
-  );
+  const property = fc.property(time, time, (at, now) => {
+    const ms = agoChangesIn(at, now);
+    assert.ok(ms > 0);
+    assert.equal(ago(at, now), ago(at, now + Math.max(0, ms - 1)));
+  });
+  fc.assert(property, {
+    examples: [
+      [17, 17],
+      [1_017, 17],
+      [17, 1_017],
+    ],
+  });
 });
 
-test('sizes, costs and ids are short', () => {
-  assert.deepEqual([0, 900, 4_200, 262_144, 5e9].map(bytes), ['0B', '900B', '4.2kB', '262kB', '5GB']);
+test('costs and ids are short', () => {
   assert.deepEqual([0, 0.004, 0.03, 1234.5].map(cost), ['$0.00', '<$0.01', '$0.03', '$1,234.50']);
   assert.equal(shortId('run_01m7gq90vvym6e2adc9249prdm'), 'run_01m7…prdm');
   assert.equal(shortId('nightly'), 'nightly');

@@ -54,7 +54,8 @@ export function ago(at: number, now: number): string {
   const ms = at - now;
   const size = Math.abs(ms);
   const [unit, unitMs] = UNITS.find(([, each]) => size >= each) ?? UNITS[3]!;
-  return relative().format(Math.trunc(ms / unitMs), unit);
+  // Negative zero is "0s ago", which stays when the moment has passed
+  return relative().format(Math.trunc(ms / unitMs) || -0, unit);
 }
 
 /** When the text of `ago` changes next. */
@@ -91,19 +92,6 @@ export const count = (value: number): string => plain().format(value);
 export function cost(usd: number): string {
   if (usd > 0 && usd < 0.01) return `<${money().format(0.01)}`;
   return money().format(usd);
-}
-
-const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
-
-/** @example bytes(262_144) // '262kB' */
-export function bytes(size: number): string {
-  let at = 0;
-  let value = size;
-  while (value >= 1_000 && at < SIZES.length - 1) {
-    value /= 1_000;
-    at++;
-  }
-  return inUnit(value, SIZES[at]!, at === 0 || value >= 10 ? 0 : 1);
 }
 
 const HEAD = 8;

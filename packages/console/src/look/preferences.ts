@@ -3,17 +3,18 @@
 export const THEMES = ['system', 'light', 'dark'] as const;
 export const DENSITIES = ['compact', 'relaxed'] as const;
 export const ZONES = ['local', 'utc'] as const;
+export const KEYS = ['on', 'off'] as const;
 
 export interface Look {
   readonly theme: (typeof THEMES)[number];
   readonly density: (typeof DENSITIES)[number];
   readonly zone: (typeof ZONES)[number];
   /** Whether single keys are commands. */
-  readonly keys: boolean;
+  readonly keys: (typeof KEYS)[number];
 }
 
 const NAME = 'gantry-look';
-const USUAL: Look = { theme: 'system', density: 'compact', zone: 'local', keys: true };
+const USUAL: Look = { theme: 'system', density: 'compact', zone: 'local', keys: 'on' };
 
 const oneOf = <T extends string>(values: readonly T[], value: unknown, usual: T): T =>
   values.find((each) => each === value) ?? usual;
@@ -29,7 +30,7 @@ function read(): Look {
       theme: oneOf(THEMES, kept.theme, USUAL.theme),
       density: oneOf(DENSITIES, kept.density, USUAL.density),
       zone: oneOf(ZONES, kept.zone, USUAL.zone),
-      keys: kept.keys !== false,
+      keys: oneOf(KEYS, kept.keys, USUAL.keys),
     };
   } catch {
     return USUAL;

@@ -1,10 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { words } from '../text/words.ts';
 import { Button } from './button.tsx';
 import { useLook } from './clock.ts';
 import { count } from './format.ts';
 import { useMedia } from './media.ts';
+import { look } from './preferences.ts';
 
 export interface Column<Row> {
   readonly key: string;
@@ -72,14 +73,20 @@ function Grid<Row>({ props, isNarrow, height }: GridProps<Row>) {
   });
   const shown = isNarrow ? columns.filter(({ place }) => place !== undefined) : columns;
   const tracks = [...(onPick ? ['16px'] : []), ...shown.map(({ width }) => width)].join(' ');
+  const wanted = useRef<number>(undefined);
   const focusRow = (at: number): void => {
-    const next = Math.min(rows.length - 1, Math.max(0, at));
-    setActive(next);
-    virtual.scrollToIndex(next);
-    requestAnimationFrame(() =>
-      scroller.current?.querySelector<HTMLElement>(`[aria-rowindex="${next + 2}"]`)?.focus(),
-    );
+    wanted.current = Math.min(rows.length - 1, Math.max(0, at));
+    setActive(wanted.current);
+    virtual.scrollToIndex(wanted.current);
   };
+  // A row far away is there only after the list has scrolled, which renders again
+  useEffect(() => {
+    if (wanted.current === undefined) return;
+    const row = scroller.current?.querySelector<HTMLElement>(`[aria-rowindex="${wanted.current + 2}"]`);
+    if (!row) return;
+    wanted.current = undefined;
+    row.focus({ preventScroll: true });
+  });
   return (
     <div className="grid-frame">
       <div
@@ -172,6 +179,7 @@ function pressed<Row>(
 ): void {
   const target = event.target as HTMLElement;
   if (target.getAttribute('role') !== 'row' || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key.length === 1 && event.key !== ' ' && look().keys === 'off') return;
   const row = rows[active];
   const moves: Record<string, number> = {
     ArrowDown: active + 1,
@@ -267,8 +275,8 @@ function Waiting<Row>({
   return (
     <div className="grid-row" aria-hidden style={style}>
       {hasPick && <span />}
-      {columns.map(({ key }) => (
-        <span key={key} className="skeleton" />
+      {columns.map(({ key, kind }) => (
+        <span key={key} className={`skeleton ${kind ?? ''}`} />
       ))}
     </div>
   );

@@ -10,13 +10,8 @@ export const words = {
   copyId: (id: string) => `Copy ${id}`,
   close: 'Close',
   cancel: 'Cancel',
-  remove: 'Remove',
   retry: 'Try again',
-  undo: 'Undo',
-  more: 'More actions',
-  choose: 'Choose',
   nothingFound: 'Nothing found',
-  now: 'now',
   title: (...parts: string[]) => [...parts, 'Gantry'].join(' · '),
 
   keys: { escape: 'Esc', search: 'Ctrl K' },
@@ -45,7 +40,7 @@ export const words = {
     open: (count: number) => `${count} open`,
   },
 
-  search: { open: 'Search', place: 'Search or type a command', find: 'Find a run, a workflow or a command' },
+  search: { open: 'Search', place: 'Search or type a command' },
 
   look: {
     menu: 'Settings of this browser',
@@ -60,6 +55,8 @@ export const words = {
     local: 'Local time',
     utc: 'UTC',
     keys: 'Single-key commands',
+    on: 'On',
+    off: 'Off',
   },
 
   filter: {
@@ -81,7 +78,6 @@ export const words = {
     pickMatching: (count: string) => `Select all ${count}`,
     clear: 'Clear selection',
     fresh: (count: string) => `${count} new`,
-    loading: 'Loading',
   },
 
   json: {
