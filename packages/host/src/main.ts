@@ -39,7 +39,7 @@ async function consoleLines(host: Host): Promise<string[]> {
       ? ['Open the console (works once, within 10 minutes):', `  ${await host.signInUrl()}`]
       : [];
   process.stderr.write(
-    `gantry: ${problem} Browsers cannot use this host; run \`node scripts/bundle.mjs\`.\n`,
+    `gantry: ${problem}\nBrowsers cannot use this host. Run \`node scripts/bundle.mjs\`.\n`,
   );
   return [];
 }
