@@ -9,7 +9,9 @@ function issuesOf(typeId: string, config: object): string[] {
     return [];
   } catch (error) {
     assert.ok(error instanceof DefinitionError);
-    return error.issues.map(({ path, message, fix = '' }) => `${path} ${message}. ${fix}`);
+    return error.issues.map(
+      ({ path, message, fix }) => `${path} ${[message, fix].filter(Boolean).join('. ')}`,
+    );
   }
 }
 
@@ -19,7 +21,7 @@ describe('members of a config', () => {
       '/nodes/0/config/requiredAprovals core.approvalGate has no setting requiredAprovals. Did you mean requiredApprovals?',
     ]);
     assert.deepEqual(issuesOf('core.delay', { delayMs: 1, ['x'.repeat(10_000)]: 1 }), [
-      `/nodes/0/config/${'x'.repeat(64)} core.delay has no setting ${'x'.repeat(64)}. `,
+      `/nodes/0/config/${'x'.repeat(64)} core.delay has no setting ${'x'.repeat(64)}`,
     ]);
     assert.deepEqual(issuesOf('core.approvalGate', { requiredApprovals: 0 }), [
       '/nodes/0/config/requiredApprovals must be >= 1',
