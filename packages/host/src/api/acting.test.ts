@@ -1,8 +1,13 @@
 /** Who a run acts as: the caller that asked for it, as long as a key of that caller is valid. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { JsonObject, NewKey } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
 import { onEachDatabase } from '../testing/each-database.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
 import { type ApiTest, apiTest, assertError, three } from './testing/api-test.ts';
 
 const SCOPES = ['runs:create', 'runs:read', 'workflows:write', 'credentials:manage'];
@@ -216,3 +221,57 @@ onEachDatabase(
     assert.deepEqual(errors.map(([, code]) => code).sort(), ['secret_access_denied', undefined]);
   },
 );
+
+onEachDatabase('the model key of a principal is not sent after its key was revoked', async (t, settings) => {
+  const sent: unknown[] = [];
+  const answer = {
+    id: 'c',
+    model: 'm',
+    created: 1,
+    choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }],
+  };
+  const server = createServer((request, response) => {
+    sent.push(request.headers.authorization);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${JSON.stringify(answer)}\n\ndata: [DONE]\n\n`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const folder = await temporaryFolder();
+  t.after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await folder.remove();
+  });
+  const { port } = server.address() as AddressInfo;
+  const lab = { id: 'lab', url: `http://127.0.0.1:${port}/v1`, models: ['m'], credential: 'model' };
+  await writeFile(`${folder.path}/ai.json`, JSON.stringify({ endpoints: [lab] }));
+  const ask = { provider: 'lab', model: 'm', prompt: 'Hello' };
+  const asking = workflow('asking', [
+    node('gate', 'core.approvalGate', { title: 'Go on?' }),
+    node('ask', 'core.ai.callPrompt', ask),
+  ]);
+  const api = await apiTest(t, {
+    settings: { ...settings, ai: `${folder.path}/ai.json` },
+    workflows: [asking],
+  });
+  const ann = await person(api, 'ann');
+  const key = {
+    ref: 'model',
+    kind: 'bearer',
+    scope: 'user',
+    audiences: ['127.0.0.1'],
+    value: 'sk_live_0123',
+  };
+  await ann.post('/v1/host/gantry/credentials', key);
+  const begin = { workflowId: 'asking' };
+  const runs = [await ann.post('/v1/runs', begin), await ann.post('/v1/runs', begin)];
+  const ends: unknown[] = [];
+  for (const { runId } of runs) {
+    await api.post(`/v1/runs/${runId}/interrupts/gate`, { resumeValue: { action: 'accept' } });
+    const { status, error } = await api.ended(String(runId));
+    ends.push(status, Object(error).code);
+    await api.request({ method: 'DELETE', url: `/v1/host/gantry/keys/${ann.keyId}` });
+  }
+  assert.deepEqual(ends, ['completed', undefined, 'failed', 'credential_unavailable']);
+  assert.deepEqual(sent, ['Bearer sk_live_0123']);
+});

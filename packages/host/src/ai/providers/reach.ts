@@ -79,5 +79,5 @@ const unusable =
   (ref: string) =>
   (error: unknown): never => {
     if (!(error instanceof OpenwopError)) throw error;
-    throw new ModelFailure('key-rejected', `The credential ${ref} cannot be used (${error.code}).`);
+    throw new ModelFailure('key-rejected', `The credential ${ref} cannot be used: ${error.message}`);
   };
