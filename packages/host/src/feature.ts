@@ -11,10 +11,14 @@ import type { Api, Idempotency } from '@gantry/http';
 import type { Wire } from '@gantry/protocol';
 import type { RecordKind } from '@gantry/resources';
 import type { CommitGroup, Write } from '@gantry/store';
+import type { FastifyRequest } from 'fastify';
+import { changesRoute, type FeedDeps } from './api/resource-changes.ts';
 import type { AnyService } from './api/resource-route.ts';
 import { resourceRoutes, type Warnings } from './api/resources.ts';
+import type { Executor } from './runtime/outside-work.ts';
+import type { Outbox } from './runtime/runtime.ts';
 
-/** A kind whose record type does not matter here, or the name of entries that are not records. */
+/** A kind of whatever record type, or the name of entries that are not records. */
 export type AnyKind = RecordKind<never> | string;
 
 /** What the host calls on a service that has it. */
@@ -25,6 +29,8 @@ interface Lifetime {
   stop?(): Promise<void>;
   /** Deletes what is no longer needed; answers how much. */
   sweep?(): Promise<number>;
+  /** Deletes what belongs to a run that somebody deletes. */
+  forgetRun?(tenant: string, runId: string): Promise<void>;
 }
 
 /** `P`: what it needs, parts of the host and services of features before it. `S`: its service. */
@@ -34,6 +40,45 @@ export interface Feature<N extends string, P, S extends object> {
   open(parts: P): S | Promise<S>;
   /** Resources whose routes, OpenAPI and access follow from their wire. */
   resources?(service: S, parts: P): readonly (readonly [Wire, AnyService, Warnings?])[];
+  /** Routes that the protocol defines differently. */
+  routes?(app: Api, service: S, http: Http, parts: P): void;
+  /** Executors of node types, by type. They and the outbox are for the runtime, so the feature opens before it. */
+  executors?(service: S, parts: P): Readonly<Record<string, Executor>>;
+  outbox?(service: S): Outbox;
+}
+
+export interface Http extends FeedDeps {
+  readonly idempotency: Idempotency;
+  /** The origin of absolute URLs in answers. */
+  readonly originOf: (request: Pick<FastifyRequest, 'protocol' | 'host'>) => string;
+}
+
+/** What features offer to the runtime. */
+export class Offers {
+  #executors: Record<string, Executor> = {};
+  readonly #outboxes: Outbox[] = [];
+  #isTaken = false;
+
+  add({ name, executors, outbox }: AnyFeature, service: object, parts: object): void {
+    if (!executors && !outbox) return;
+    if (this.#isTaken) throw new Error(`${name} offers work to the runtime, so it has to open before it`);
+    this.#executors = { ...this.#executors, ...executors?.(service, parts as never) };
+    if (outbox) this.#outboxes.push(outbox(service));
+  }
+
+  take(): { readonly executors: Readonly<Record<string, Executor>>; readonly outbox: Outbox } {
+    this.#isTaken = true;
+    const outboxes = this.#outboxes;
+    return {
+      executors: this.#executors,
+      outbox: {
+        writes: (facts, events) => outboxes.flatMap((each) => each.writes(facts, events)),
+        committed: () => {
+          for (const each of outboxes) each.committed();
+        },
+      },
+    };
+  }
 }
 
 /** Infers what a feature needs and what it offers. */
@@ -70,6 +115,7 @@ interface Opened {
 
 export class Features<L extends readonly AnyFeature[]> {
   readonly #list: L;
+  readonly kinds: readonly AnyKind[];
   readonly #opened: Opened[] = [];
   /** By kind. */
   readonly #hooks = new Map<string, Lifetime>();
@@ -78,18 +124,21 @@ export class Features<L extends readonly AnyFeature[]> {
   constructor(list: L) {
     this.#list = list;
     checkKinds(list);
+    this.kinds = list.flatMap(({ kinds }) => kinds);
   }
 
   /** F1, F4. `Order` has checked that `parts` and the services before it are what each feature needs. */
   async open(parts: object): Promise<ServicesOf<L>> {
     const services: Record<string, object> = {};
+    const offers = new Offers();
     try {
       for (const of of this.#list) {
-        const given = { ...parts, ...services };
+        const given = { ...parts, offers, kinds: this.kinds, ...services };
         const service: Lifetime & object = await of.open(given as never);
         services[of.name] = service;
         this.#opened.push({ of, service, parts: given });
-        if (service.committed) for (const kind of of.kinds) this.#hooks.set(nameOf(kind), service);
+        offers.add(of, service, given);
+        if (service.committed) for (const kind of of.kinds) this.#hooks.set(kindName(kind), service);
       }
     } catch (error) {
       await this.stop();
@@ -126,10 +175,18 @@ export class Features<L extends readonly AnyFeature[]> {
     return swept;
   }
 
-  routes(app: Api, idempotency: Idempotency): void {
-    for (const { of, service, parts } of this.#opened)
-      for (const [wire, served, warnings] of of.resources?.(service, parts as never) ?? [])
-        resourceRoutes(app, wire, served, idempotency, warnings);
+  async forgetRun(tenant: string, runId: string): Promise<void> {
+    for (const { service } of this.#opened) await service.forgetRun?.(tenant, runId);
+  }
+
+  routes(app: Api, http: Http): void {
+    for (const { of, service, parts } of this.#opened) {
+      for (const [wire, served, warnings] of of.resources?.(service, parts as never) ?? []) {
+        resourceRoutes(app, wire, served, http.idempotency, warnings);
+        if (served.kind.feed) changesRoute(app, http, wire, served.kind);
+      }
+      of.routes?.(app, service, http, parts as never);
+    }
   }
 
   async #startAll(): Promise<void> {
@@ -137,7 +194,7 @@ export class Features<L extends readonly AnyFeature[]> {
   }
 }
 
-const nameOf = (kind: AnyKind): string => (typeof kind === 'string' ? kind : kind.kind);
+export const kindName = (kind: AnyKind): string => (typeof kind === 'string' ? kind : kind.kind);
 
 const entryKind = (write: Write): string | undefined =>
   write.kind === 'putEntry' ? write.entry.kind : write.kind === 'deleteEntry' ? write.key.kind : undefined;
@@ -146,7 +203,7 @@ const entryKind = (write: Write): string | undefined =>
 function checkKinds(list: readonly AnyFeature[]): void {
   const owners = new Map<string, string>();
   for (const { name, kinds } of list)
-    for (const kind of kinds.map(nameOf)) {
+    for (const kind of kinds.map(kindName)) {
       const other = owners.get(kind);
       if (other !== undefined)
         throw new Error(`Records of the kind ${kind} belong to ${other} and to ${name}`);

@@ -1,46 +1,36 @@
 /** Creates and connects all parts of the host. */
 
-import { KNOWN_PROVIDERS } from '@gantry/ai';
 import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
 import { type AdminKey, drained, ensureAdminKey, listen, randomBytes } from '@gantry/http';
-import { createTurns, type Turns } from '@gantry/limiter';
+import { createTurns } from '@gantry/limiter';
 import { given } from '@gantry/protocol';
-import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
+import { Changes } from '@gantry/resources';
+import { CommitPipeline, openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
-import { lateEnvelopes } from './ai/envelopes-port.ts';
-import type { ModelGate } from './ai/model-gate.ts';
-import { lateModels } from './ai/models-port.ts';
-import { namedBySettings, peersOf } from './ai/providers/advertisement.ts';
-import { readAiConfig } from './ai/providers/config.ts';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import { signInUrl } from './api/session.ts';
 import { type Console, createConsole } from './console/console.ts';
 import { keyAudit } from './credentials/act.ts';
-import type { Credentials } from './credentials/credentials.ts';
-import { httpCredentials, secretsPort } from './credentials/secrets-port.ts';
 import { createDataDir } from './data-dir.ts';
+import { Features } from './feature.ts';
+import { FEATURES, type HostParts, type Services } from './features.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
-import { nodeSecrets } from './packs/node-controls/node-secrets.ts';
-import { createPacks } from './packs/packs.ts';
 import type { Parts } from './parts.ts';
+import { keyScopes } from './principals.ts';
 import { processLog } from './redaction/process-log.ts';
 import { createRedactions } from './redaction/redactions.ts';
 import { sealedJournal } from './redaction/sealed-journal.ts';
 import type { LeaseTerms } from './runtime/claims.ts';
-import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
-import { createServices, type Services, type ServicesOptions } from './services.ts';
+import { startRetention } from './runtime/retention.ts';
 import type { Settings } from './settings.ts';
-import { type StoreHealth, watchStore } from './store-health.ts';
+import { watchStore } from './store-health.ts';
 import { PublicAddress } from './surfaces/public-address.ts';
-import { openSurfaces, type Surfaces } from './surfaces/surfaces.ts';
-import { createToolCalls } from './tools/tools.ts';
+import type { Surfaces } from './surfaces/surfaces.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
 import { honouredFixtures } from './workflows/fixtures.ts';
-import { loadWorkflowsFolder } from './workflows/folder.ts';
-import { createWorkflows } from './workflows/workflows.ts';
 
 /** Ceilings of every run; its own options can only lower them. */
 const RUN_LIMITS = {
@@ -52,8 +42,6 @@ const API_LIMITS = { maxRequestBodyBytes: 1_048_576, sseSubscribersMax: 10_000 }
 
 const SHARED_LEASE: LeaseTerms = { ttlMs: 15_000, renewEveryMs: 5_000 };
 const SOLE_LEASE: LeaseTerms = { ...SHARED_LEASE, renewEveryMs: null };
-/** Another process may serve the same database, so its registrations must become visible here soon. */
-const SHARED_DATABASE_CACHE_MS = 2_000;
 
 export interface HostOptions {
   readonly settings: Settings;
@@ -72,7 +60,7 @@ export interface HostOptions {
 export interface Host {
   readonly app: FastifyInstance;
   /** Started with `start`, or separately by callers that send requests without a port. */
-  readonly services: Services;
+  readonly services: Services & Pick<Parts, 'redactions'> & Pick<Features<[]>, 'start' | 'stop'>;
   readonly adminKey: AdminKey;
   /** Workflow ids from the workflows folder. */
   readonly served: readonly string[];
@@ -113,9 +101,9 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const log = options.log ?? processLog(redactions, settings, options.logTo);
   await createDataDir(settings.dataDir);
   const lease = options.lease ?? (isShared(settings) ? SHARED_LEASE : SOLE_LEASE);
-  const opening = options.store ?? (await openStore(settings));
-  opened.push(() => opening.close());
-  const health = watchStore({ store: opening, log, renewEveryMs: lease.renewEveryMs });
+  const plain = options.store ?? (await openStore(settings));
+  opened.push(() => plain.close());
+  const health = watchStore({ store: plain, log, renewEveryMs: lease.renewEveryMs });
   // Processes that share a database must agree on due times and expired leases
   const now = options.now ?? health.store.now ?? Date.now;
   const masterKey = await openMasterKey({ settings, store: health.store, now, log });
@@ -133,90 +121,37 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     egress: egressOf(settings, now),
     address,
     publicUrl: () => address.url,
-  };
-  // Services are created after the surfaces, but before any node runs
-  const credentials = (): Credentials => services.credentials;
-  const surfaces = await openSurfaces({
-    ...base,
-    masterKey,
-    secrets: secretsPort(credentials),
-    credentials: httpCredentials({ ...base, credentials }),
-    tools: createToolCalls(base),
-    publicUrl: () => address.known(),
-    messages: { dispatch: (...message) => services.messaging.messages.dispatch(...message) },
-    models: lateModels(() => services.ai),
-    envelopes: lateEnvelopes(() => services.envelopesPort),
-    prompts: { get: (...prompt) => services.prompts.get(...prompt) },
-    invocationRetentionMs: INVOCATION_RETENTION_MS,
-  });
-  opened.push(surfaces.close);
-  const models = modelPeers(settings);
-  const connections = () => services.oauth.nodes;
-  const secrets = nodeSecrets({ credentials, connections, aiProviders: AI_PROVIDERS });
-  const packs = createPacks({ ...base, surfaces, secrets, facts: familyFacts(settings), ...models.forPacks });
-  // Workflows that are loaded next may use the packs of the settings.
-  await packs.prepare();
-  const workflows = createWorkflows({ store, packs, now, cacheMs: cacheMsOf(settings) });
-  const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
-  const adminKey = await openAdminKey(base);
-  const retentionMs = settings.retentionDays * SECONDS_PER_DAY * 1_000;
-  const failed = Promise.withResolvers<Error>();
-  const services: Services = await createServices({
-    ...base,
-    masterKey,
-    workflows,
-    packs,
-    surfaces,
-    retentionMs,
     randomBytes,
-    runtime: runtimeOptions(base, failed.resolve),
-  });
-  models.use(services);
-  const console = createConsole(options.consoleFolder);
-  const face = await serve(base, { services, workflows, console, masterKey, served, retentionMs });
-  const greeting = { adminKey, greeted: adminKey.shown, served, signInUrl: linkOf(base, services, adminKey) };
-  return { ...face, ...greeting, services, failed: failed.promise };
-}
-
-const linkOf =
-  ({ publicUrl }: Base, { sessions }: Services, { record }: AdminKey) =>
-  async (): Promise<string> =>
-    signInUrl(publicUrl(), (await sessions.link(record)).value);
-
-const cacheMsOf = (settings: Settings): number =>
-  isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;
-
-const AI_PROVIDERS = KNOWN_PROVIDERS.map(({ id }) => id);
-
-const openAdminKey = ({ settings, store, now }: Base): Promise<AdminKey> => {
+    scopesOf: keyScopes(store, now),
+    retentionMs: settings.retentionDays * SECONDS_PER_DAY * 1_000,
+    facts: familyFacts(settings),
+  };
+  const features = new Features(FEATURES);
+  const pipeline = new CommitPipeline(store, features.committed);
+  const changes = new Changes({ store, pipeline, now, randomBytes, sealer: masterKey });
+  const failed = Promise.withResolvers<Error>();
+  const opening: HostParts = { ...base, masterKey, pipeline, changes, ...runTerms(base, failed.resolve) };
+  const services = await features.open(opening);
+  opened.push(() => features.stop());
   const audit = keyAudit({ now, randomBytes });
-  return ensureAdminKey(store, { ...settings, now, randomBytes, audit });
-};
-
-/** Packs of the settings are installed before the services exist. */
-function modelPeers({ aiKeys, ai, testSeams }: Settings) {
-  let services: Pick<Services, 'providers' | 'modelGate'> | undefined;
-  const advertised = async () =>
-    services ? services.providers.advertised() : namedBySettings(aiKeys, readAiConfig(ai));
-  const modelGate: ModelGate = async (...asked) => services?.modelGate(...asked);
+  const adminKey = await ensureAdminKey(store, { ...settings, now, randomBytes, audit });
+  const console = createConsole(options.consoleFolder);
+  const face = await serve(base, { services, features, console, masterKey });
+  const { served } = services.workflows;
   return {
-    forPacks: { models: async () => peersOf(await advertised(), testSeams), modelGate },
-    use: (opened: NonNullable<typeof services>) => {
-      services = opened;
-    },
+    ...face,
+    services: { ...services, redactions, start: () => features.start(), stop: () => features.stop() },
+    adminKey,
+    greeted: adminKey.shown,
+    served,
+    signInUrl: async () => signInUrl(address.url, (await services.sessions.link(adminKey.record)).value),
+    failed: failed.promise,
   };
 }
 
-interface Base extends Pick<Parts, 'store' | 'redactions' | 'now' | 'log'> {
-  readonly settings: Settings;
-  readonly address: PublicAddress;
-  /** Known once the host listens, unless the settings name it. */
-  readonly publicUrl: () => string;
-  readonly health: StoreHealth;
-  readonly lease: LeaseTerms;
-  readonly turns: Turns;
-  readonly egress: EgressByPurpose;
-}
+type Made = 'masterKey' | 'changes' | 'pipeline' | 'limits' | 'onLeaseLost';
+
+type Base = Omit<HostParts, Made>;
 
 const egressOf = (
   { egressAllow: allow, dnsServers, outOfAudience }: Settings,
@@ -240,20 +175,16 @@ function budgetLimits({ budgetMaxTokens, budgetMaxCostUsd, budgetEnforce }: Sett
   };
 }
 
-const runtimeOptions = (
-  { lease, settings }: Base,
-  fail: (why: Error) => void,
-): ServicesOptions['runtime'] => ({
+const runTerms = ({ lease, settings }: Base, fail: (why: Error) => void) => ({
   limits: { ...RUN_LIMITS, ...budgetLimits(settings) },
   lease,
   onLeaseLost: () => fail(new Error('the lease of this process is no longer in the database')),
 });
 
-interface Wired extends Pick<ApiDeps, 'workflows' | 'masterKey'> {
+interface Wired extends Pick<ApiDeps, 'masterKey'> {
   readonly console: Console;
   readonly services: Services;
-  readonly served: readonly string[];
-  readonly retentionMs: number;
+  readonly features: Features<typeof FEATURES>;
 }
 
 /** The HTTP API, and the start and stop of the host. */
@@ -262,11 +193,12 @@ async function serve(
   wired: Wired,
 ): Promise<Pick<Host, 'app' | 'consoleProblem' | 'sweep' | 'start' | 'stop'>> {
   const { settings, store, address, now, log } = base;
-  const { services, served, retentionMs } = wired;
+  const { services, features } = wired;
+  const { workflows, runtime } = services;
   const retention = startRetention({
     sweep: store.retention,
-    others: [services.surfaces, services.packs, services.credentials, services.rekey],
-    retentionMs,
+    others: [features],
+    retentionMs: base.retentionMs,
     now,
     log,
   });
@@ -277,14 +209,14 @@ async function serve(
     ...base,
     ...wired,
     registry,
-    randomBytes,
-    runtime: services.runtime,
+    workflows,
+    runtime,
     seams: settings.testSeams,
     originOf: ({ protocol, host }) => settings.publicUrl ?? `${protocol}://${host}`,
     info: {
-      ...familyFacts(settings),
+      ...base.facts,
       version: HOST_VERSION,
-      fixtures: honouredFixtures(served, settings),
+      fixtures: honouredFixtures(workflows.served, settings),
       limits: { ...RUN_LIMITS, ...API_LIMITS, ...budgetLimits(settings) },
     },
     isReady: () => ready,
@@ -297,7 +229,7 @@ async function serve(
     await drained(app.close());
     await registry?.stop();
     try {
-      await services.stop();
+      await features.stop();
     } finally {
       base.egress.close();
       await store.close();
@@ -309,7 +241,7 @@ async function serve(
     sweep: retention.run,
     async start() {
       const url = await address.opened(async () => {
-        await services.start();
+        await features.start();
         await registry?.start();
         return listen(app, settings);
       });

@@ -105,7 +105,16 @@ test('another process opens what the new key sealed, and a move that was cut off
     const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
     const changes = new Changes({ store, pipeline, now: clock, randomBytes, sealer: masterKey });
     const log = pino({ level: 'silent' });
-    const options = { masterKey, store, changes, now: clock, log, noticeMs: 30_000, journalsMs: DAY_MS };
+    const options = {
+      masterKey,
+      store,
+      changes,
+      now: clock,
+      log,
+      noticeMs: 30_000,
+      journalsMs: DAY_MS,
+      kinds: [credentials],
+    };
     const rekey = createRekey(options);
     await rekey.start();
     t.after(async () => {

@@ -11,16 +11,13 @@
 
 import { OpenwopError, type RekeyStep } from '@gantry/protocol';
 import { fromEntry, openSecret, type RecordKind, type Stored, systemCaller } from '@gantry/resources';
-import type { Entry, EntryKey, Store } from '@gantry/store';
-import { contextOf, credentials } from './credentials/credential.ts';
+import type { EntryKey, Store } from '@gantry/store';
+import { rekeyRoutes } from './api/operator.ts';
+import { type AnyKind, feature } from './feature.ts';
 import { type DatabaseKeys, type KeyRing, keyIdOf, newRootKey, ROOT } from './master-key.ts';
-import { authorizations } from './oauth/authorization.ts';
-import { oauthClients } from './oauth/oauth-client.ts';
-import { refreshContext } from './oauth/token-versions.ts';
 import type { Parts } from './parts.ts';
-import { givenSecrets } from './redaction/given-secrets.ts';
-import { triggers } from './triggers/trigger.ts';
-import { webhooks } from './webhooks/webhook.ts';
+import { INVOCATION_RETENTION_MS } from './runtime/retention.ts';
+import type { Settings } from './settings.ts';
 
 export interface RekeyOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly masterKey: KeyRing;
@@ -29,6 +26,7 @@ export interface RekeyOptions extends Pick<Parts, 'changes' | 'now' | 'log'> {
   readonly noticeMs: number;
   /** How long the journal of a run is kept. */
   readonly journalsMs: number;
+  readonly kinds: readonly AnyKind[];
 }
 
 const PAGE = 100;
@@ -36,45 +34,6 @@ const PAGE = 100;
 const STEP_MS = 2_000;
 /** Old keys stay for 31 days. After leaks there may be many in one day; the limit only bounds what is kept. */
 const KEYS_MAX = 100;
-
-/** The record with its sealed texts replaced by the results of `again`. */
-type SealedAgain<R extends object> = (
-  stored: Stored<R>,
-  again: (sealed: string, context: string) => string,
-) => R;
-
-/** A kind of record with sealed texts, including the fields that its literal lists as `secret`. */
-interface SealedKind {
-  readonly name: string;
-  sealAnew(options: RekeyOptions, entry: Entry): Promise<Sealing>;
-}
-
-const sealedKind = <R extends object>(
-  kind: RecordKind<R>,
-  sealedAgain: SealedAgain<R> = ({ record }) => record,
-): SealedKind => ({
-  name: kind.kind,
-  sealAnew: (options, entry) => sealAnew(options, sealedAgain, fromEntry(kind, entry)),
-});
-
-const KINDS: readonly SealedKind[] = [
-  sealedKind(credentials, (stored, again) => ({
-    ...stored.record,
-    versions: stored.record.versions.map(({ material, refreshSealed, ...rest }) => ({
-      ...rest,
-      material:
-        'sealed' in material ? { sealed: again(material.sealed, contextOf(stored, rest.version)) } : material,
-      ...(refreshSealed !== undefined && {
-        refreshSealed: again(refreshSealed, refreshContext(stored, rest.version)),
-      }),
-    })),
-  })),
-  sealedKind(webhooks),
-  sealedKind(triggers),
-  sealedKind(oauthClients),
-  sealedKind(authorizations),
-  sealedKind(givenSecrets),
-];
 
 export type Rekey = ReturnType<typeof createRekey>;
 
@@ -150,45 +109,52 @@ interface Passed {
 /** K2. */
 async function pass(options: RekeyOptions, cursor: string | undefined, until: number): Promise<Passed> {
   const { store, now } = options;
+  const kinds = options.kinds.filter(isSealed);
   const counts = { current: 0, resealed: 0, unreadable: 0 };
-  let [at, after] = readCursor(cursor);
-  for (; at < KINDS.length; at++, after = null) {
-    const of = KINDS[at]!;
+  let after = readCursor(cursor);
+  for (const kind of kinds.slice(
+    Math.max(
+      0,
+      kinds.findIndex((each) => each.kind === after?.kind),
+    ),
+  )) {
     for (let more = true; more; ) {
-      const page = await store.entries.all(of.name, after, PAGE);
-      for (const entry of page) counts[await of.sealAnew(options, entry)]++;
+      const page = await store.entries.all(kind.kind, after, PAGE);
+      for (const entry of page) counts[await sealAnew(options, fromEntry(kind, entry))]++;
       after = page.at(-1) ?? null;
       more = page.length === PAGE;
       const { resealed, unreadable } = counts;
       if (more && after && now() > until)
-        return { resealed, unreadable, next: JSON.stringify([at, after.tenant, after.id]) };
+        return { resealed, unreadable, next: JSON.stringify([after.kind, after.tenant, after.id]) };
     }
+    after = null;
   }
   return { resealed: counts.resealed, unreadable: counts.unreadable };
 }
 
+const isSealed = (kind: AnyKind): kind is RecordKind<object> =>
+  typeof kind !== 'string' && (kind.secret !== undefined || kind.reseal !== undefined);
+
 /** An invalid cursor starts the pass again. */
-function readCursor(cursor = ''): [kind: number, after: EntryKey | null] {
-  const [, at, tenant, id] = /^\[(\d),("[^"]*"),("[^"]*")\]$/.exec(cursor) ?? [];
-  const of = KINDS[Number(at)];
-  if (!of || tenant === undefined || id === undefined) return [0, null];
-  return [Number(at), { kind: of.name, tenant: JSON.parse(tenant), id: JSON.parse(id) }];
+function readCursor(cursor = ''): EntryKey | null {
+  const [, ...texts] = /^\[("[^"]*"),("[^"]*"),("[^"]*")\]$/.exec(cursor) ?? [];
+  const [kind, tenant, id] = texts.map((text): string => JSON.parse(text));
+  return kind === undefined || tenant === undefined || id === undefined ? null : { kind, tenant, id };
 }
 
 type Sealing = 'current' | 'resealed' | 'unreadable';
 
 async function sealAnew<R extends object>(
   { masterKey, changes }: RekeyOptions,
-  sealedAgain: SealedAgain<R>,
   listed: Stored<R>,
 ): Promise<Sealing> {
-  const before = sealedAnew(masterKey, sealedAgain, listed);
+  const before = sealedAnew(masterKey, listed);
   if (before.sealing !== 'resealed') return before.sealing;
   const caller = systemCaller('rekey', listed);
   return changes.run(caller, async (change) => {
     const stored = await change.find(listed.kind, listed.id);
     if (!stored) return 'current';
-    const { sealing, record } = sealedAnew(masterKey, sealedAgain, stored);
+    const { sealing, record } = sealedAnew(masterKey, stored);
     if (sealing === 'resealed') change.reseal(stored, record);
     return sealing;
   });
@@ -196,7 +162,6 @@ async function sealAnew<R extends object>(
 
 function sealedAnew<R extends object>(
   masterKey: KeyRing,
-  sealedAgain: SealedAgain<R>,
   stored: Stored<R>,
 ): { readonly sealing: Sealing; readonly record: R } {
   const found = new Set<Sealing>();
@@ -204,10 +169,11 @@ function sealedAnew<R extends object>(
     found.add(text === null ? 'unreadable' : 'resealed');
     return text;
   };
-  const record = sealedAgain(stored, (sealed, context) => {
+  const again = (sealed: string, context: string): string => {
     const text = masterKey.isCurrent(sealed) ? null : opened(masterKey.open(sealed, context));
     return text === null ? sealed : masterKey.seal(text, context);
-  });
+  };
+  const record = { ...stored.record, ...stored.kind.reseal?.(stored.record, stored, again) } as R;
   // The change seals them
   const texts = (stored.kind.secret ?? []).flatMap((field) => {
     const kept: unknown = record[field];
@@ -220,3 +186,21 @@ function sealedAnew<R extends object>(
   const sealing = order.find((each) => found.has(each)) ?? 'current';
   return { sealing, record: { ...record, ...Object.fromEntries(texts) } };
 }
+
+/** Longer than a process continues after it has lost the database. */
+const NOTICE_MS = 30_000;
+
+interface Needs extends Omit<RekeyOptions, 'noticeMs' | 'journalsMs'> {
+  readonly settings: Pick<Settings, 'databaseUrl'>;
+}
+
+/** First, so that this process knows a new key before it seals anything. */
+export const rekeyFeature = feature({
+  name: 'rekey',
+  kinds: [ROOT.kind],
+  open({ settings, ...parts }: Needs) {
+    const noticeMs = settings.databaseUrl === undefined ? 0 : NOTICE_MS;
+    return createRekey({ ...parts, noticeMs, journalsMs: INVOCATION_RETENTION_MS });
+  },
+  routes: (app, rekey) => rekeyRoutes(app, rekey),
+});

@@ -28,6 +28,12 @@ export interface RecordKind<R extends object> {
   readonly ref?: (record: R) => string;
   /** Fields of type `Secret` that are sealed before they are stored; `openSecret` opens them. */
   readonly secret?: readonly (keyof R & string)[];
+  /** For sealed texts elsewhere: the fields that have some, with each text replaced by the result of `again`. */
+  readonly reseal?: (
+    record: R,
+    of: Pick<EntryKey, 'tenant' | 'id'>,
+    again: (sealed: string, context: string) => string,
+  ) => Partial<Record<keyof R, unknown>>;
   readonly dueAt?: (record: R) => number | null;
   readonly expiresAt?: (record: R, now: number) => number | null;
   /** Its last change is stored beside the record. */

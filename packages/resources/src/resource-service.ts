@@ -51,7 +51,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   }
 
   /** Of its entries and its feed. */
-  get kind(): Pick<RecordKind<R>, 'kind' | 'boundary'> {
+  get kind(): Pick<RecordKind<R>, 'kind' | 'boundary' | 'feed'> {
     return this.#resource;
   }
 

@@ -23,7 +23,7 @@ const SERIES = 'core.ai';
 
 export interface CoreAiDeps extends EnvelopeDeps {
   readonly modelGate: ModelGate;
-  readonly prompts: () => PromptLibrary;
+  readonly prompts: PromptLibrary;
   /** Of the seams. */
   readonly programs: MockPrograms | undefined;
 }
@@ -89,7 +89,7 @@ function promptsOf(
 ): Promise<NodePrompts> {
   const { runId, workflowId, owner } = facts;
   const at = new Date(now()).toISOString();
-  return nodePrompts(prompts(), {
+  return nodePrompts(prompts, {
     tenant: owner.tenant,
     nodeId,
     config,

@@ -27,12 +27,6 @@ export const createEnvelopesPort = (deps: EnvelopesPortDeps): EnvelopesPort => (
   },
 });
 
-/** Surfaces are created before the services. */
-export const lateEnvelopes = (port: () => EnvelopesPort): EnvelopesPort => ({
-  generate: (...call) => port().generate(...call),
-  await: (...call) => port().await(...call),
-});
-
 async function generate(deps: EnvelopesPortDeps, input: GenerateInput, call: WriteCall): Promise<Answer> {
   const { invocation } = call;
   const { method, fingerprint } = invocation;

@@ -52,7 +52,7 @@ interface Judged extends Prior {
 
 const openOf = (runId: string, envelopeType: string): string => JSON.stringify([runId, envelopeType]);
 
-const judged: RecordKind<Judged> = {
+export const judged: RecordKind<Judged> = {
   kind: 'envelope',
   idPrefix: 'env',
   index: { open: ({ runId, envelopeType, isOpen }) => (isOpen ? openOf(runId, envelopeType) : null) },

@@ -10,8 +10,8 @@ import { given, type ModelUsage, type Owner, workspaceKey } from '@gantry/protoc
 import type { EntryKey, Store, Write } from '@gantry/store';
 import { reservedBy } from '../runtime/invocation-log.ts';
 
-const KIND = 'ledger';
-const USAGE = 'usage';
+export const LEDGER = 'ledger';
+export const USAGE = 'usage';
 const DAY_MS = 86_400_000;
 /** How long the counters of a day are kept. */
 const KEPT_MS = 400 * DAY_MS;
@@ -44,7 +44,7 @@ export interface Ceilings {
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-const keyOf = (tenant: string, id: string, kind = KIND): EntryKey => ({ kind, tenant, id });
+const keyOf = (tenant: string, id: string, kind = LEDGER): EntryKey => ({ kind, tenant, id });
 
 export const runCounter = (tenant: string, root: string, dimension: string): EntryKey =>
   keyOf(tenant, `run/${root}/${dimension}`);

@@ -11,7 +11,7 @@ import type { EntryKey, Store, Write } from '@gantry/store';
 import { mediaArtifact } from '../artifacts/artifact-record.ts';
 import type { CallingNode } from './planned-call.ts';
 
-const KIND = 'media';
+export const MEDIA = 'media';
 const ID_BYTES = 24;
 /** Of the artifact: readers of the run see its id, so it differs from the id that reads media without a key. */
 const NAME_BYTES = 12;
@@ -45,7 +45,7 @@ export interface MediaStoreOptions {
   readonly now: () => number;
 }
 
-const keyOf = (tenant: string, id: string): EntryKey => ({ kind: KIND, tenant, id });
+const keyOf = (tenant: string, id: string): EntryKey => ({ kind: MEDIA, tenant, id });
 
 export class MediaStore {
   readonly #options: MediaStoreOptions;

@@ -1,6 +1,6 @@
 /** Calls of pack code to models, through the call gate. */
 import { invalid, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { assertSameCall, MODEL_METHODS, type ModelsPort, type WriteCall } from '@gantry/surfaces';
+import { assertSameCall, type ModelsPort, type WriteCall } from '@gantry/surfaces';
 import type { Ai, Asked, AskingNode } from './ai.ts';
 import { stopOf } from './call-budget.ts';
 import { type ChatAsk, chatAnswer } from './chat.ts';
@@ -41,15 +41,6 @@ export function createModelsPort(
     },
   };
 }
-
-/** Surfaces are created before the services. */
-export const lateModels = (ai: () => Pick<Ai, 'models'>): ModelsPort => {
-  const late = MODEL_METHODS.map((name) => [
-    name,
-    (input: never, call: WriteCall) => ai().models[name](input, call),
-  ]);
-  return Object.fromEntries(late);
-};
 
 /** The code gets the error but cannot handle it: the run ends, or waits for a person. */
 function stopped({ caller }: WriteCall, error: BudgetExhausted): OpenwopError {

@@ -8,7 +8,7 @@ import { AUTHORIZE, type OAuth } from '../oauth/oauth.ts';
 import { connectedPage, consentPage, failedPage, goingPage, problemPage } from '../oauth/pages.ts';
 import { PAGE_HEADERS, refuseOtherSites } from '../page.ts';
 import { IfMatch, matchingOf } from './resource-route.ts';
-import { changed, resourceRoutes } from './resources.ts';
+import { changed } from './resources.ts';
 
 const CONNECTIONS = '/v1/host/gantry/connections';
 const CLIENTS = '/v1/host/gantry/oauth-clients';
@@ -39,8 +39,6 @@ const CALLBACK = { summary: 'Where the provider sends the person back to', param
 
 export function connectionRoutes(app: Api, oauth: OAuth, idempotency: Idempotency): void {
   const { clients, connections } = oauth;
-  resourceRoutes(app, oauthClientsWire, clients, idempotency);
-  resourceRoutes(app, connectionsWire, connections, idempotency);
 
   app.post(CLIENTS, { schema: CONFIGURE }, (request, reply) =>
     changed(request, reply, idempotency, (caller) => clients.configure(caller, request.body), clients.digest),

@@ -6,11 +6,12 @@ import type { Store } from '@gantry/store';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Console } from '../console/console.ts';
+import type { Features } from '../feature.ts';
+import type { FEATURES, Services } from '../features.ts';
 import type { MasterKey } from '../master-key.ts';
 import type { MountedRegistry } from '../mounted-registry.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import type { Services } from '../services.ts';
 import type { StoreHealth } from '../store-health.ts';
 
 export interface HostInfo {
@@ -32,7 +33,8 @@ export interface ApiDeps {
   readonly turns?: Turns;
   readonly runtime: Runtime;
   readonly workflows: Workflows;
-  readonly services: Omit<Services, 'runtime' | 'start' | 'stop'>;
+  readonly services: Omit<Services, 'runtime'>;
+  readonly features: Pick<Features<typeof FEATURES>, 'routes' | 'forgetRun'>;
   readonly registry: Pick<MountedRegistry, 'access' | 'routes' | 'testNamespace'> | undefined;
   /** Whether the routes for the public conformance suite are served. */
   readonly seams: boolean;

@@ -1,7 +1,7 @@
 /** What the generated routes of resources share: paths, callers, versions, and refusals of unknown names. */
 import { callerOf } from '@gantry/http';
 import { didYouMean, invalid, type Owner, type Table } from '@gantry/protocol';
-import { type Caller, type Matching, personCaller, type Shown } from '@gantry/resources';
+import { type Caller, type Matching, personCaller, type RecordKind, type Shown } from '@gantry/resources';
 import type { EntryFilter } from '@gantry/store';
 import type { FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
@@ -26,6 +26,7 @@ export interface AnyService {
   actAll(caller: Caller, name: string, input: unknown): Promise<unknown>;
   remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
   readonly digest: ((text: string) => string) | undefined;
+  readonly kind: Pick<RecordKind<never>, 'kind' | 'boundary' | 'feed'>;
 }
 
 /** `claim` identifies the idempotency record of the answer. */

@@ -92,13 +92,12 @@ const BULK_CANCEL = {
 };
 
 function deleteRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { store, services, log } = deps;
+  const { store, features, log } = deps;
   app.delete(HOST_RUN_URL, { schema: DELETE }, (request, reply) => {
     const { runId } = request.params;
     const { tenant, keyId } = callerOf(request);
     return idempotency.answer(request, reply, `DELETE /v1/host/gantry/runs/${runId}`, async () => {
-      const others = [services.surfaces, services.triggers.deadLetters];
-      const deleted = await deleteRun({ store, others }, { tenant, runId });
+      const deleted = await deleteRun({ store, others: [features] }, { tenant, runId });
       if (!deleted) throw missingRun(deps, runId);
       log.info({ tenant, runId, keyId, runs: deleted.length }, 'run deleted');
       return { status: 200, body: JSON.stringify({ deleted }), recorded: false };

@@ -1,29 +1,14 @@
 /** The HTTP API of the host: all routes on one server. */
 
-import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
-import {
-  actsWire,
-  connectorsWire,
-  credentialsWire,
-  deadLettersWire,
-  ErrorEnvelope,
-  heartbeatsWire,
-  OpenwopError,
-  schedulesWire,
-  webhooksWire,
-} from '@gantry/protocol';
+import { type Api, createServer, keyRoutes } from '@gantry/http';
+import { ErrorEnvelope, OpenwopError } from '@gantry/protocol';
 import { KEYS_CHANGED } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import { SESSION_KIND } from '../console/sessions.ts';
 import { keyAudit } from '../credentials/act.ts';
-import { hostMetrics } from '../metrics.ts';
 import { ACCESS } from './access.ts';
-import { aiRoutes } from './ai.ts';
-import { artifactSchemaRoute } from './artifact-schemas.ts';
 import { artifactRoutes } from './artifacts.ts';
-import { blobLinkRoutes } from './blob-links.ts';
 import { chainRoutes } from './chains.ts';
-import { connectionRoutes } from './connections.ts';
 import type { ApiDeps } from './context.ts';
 import { debugBundleRoute } from './debug-bundle.ts';
 import { diffRoute } from './diff.ts';
@@ -34,22 +19,14 @@ import { ancestryRoute, explainRoute } from './explain.ts';
 import { forkRoute } from './fork.ts';
 import { healthRoutes } from './health.ts';
 import { heartbeatEventsRoute } from './heartbeat-events.ts';
-import { ingestRoute } from './ingest.ts';
 import { interruptLinkRoutes } from './interrupt-links.ts';
 import { interruptRoutes } from './interrupts.ts';
 import { openapiRoute } from './openapi.ts';
-import { rekeyRoutes, sandboxRoutes, surfaceRoutes } from './operator.ts';
-import { packRoutes } from './packs.ts';
-import { promptRoutes } from './prompts.ts';
-import { changesRoute } from './resource-changes.ts';
-import { resourceRoutes } from './resources.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
 import { sessionRoutes } from './session.ts';
 import { eventsRoute } from './sse.ts';
-import { triggerSubscriptionRoutes } from './trigger-subscriptions.ts';
 import { usageRoutes } from './usage.ts';
-import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
 
 const DECLINED = { summary: 'Served by hosts that are a registry too', response: { 404: ErrorEnvelope } };
@@ -60,37 +37,6 @@ function declinedListings(app: Api): void {
     app.get(url, { schema: DECLINED }, async () => {
       throw new OpenwopError('not_implemented');
     });
-}
-
-function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { features, webhooks, credentials, oauth, messaging, triggers, packs, surfaces } = deps.services;
-  const { now } = deps;
-  webhookRoutes(app, webhooks.service, idempotency);
-  features.routes(app, idempotency);
-  resourceRoutes(app, credentialsWire, credentials.service, idempotency);
-  connectionRoutes(app, oauth, idempotency);
-  resourceRoutes(app, actsWire, credentials.acts, idempotency);
-  resourceRoutes(app, connectorsWire, messaging.connectors, idempotency);
-  triggerSubscriptionRoutes(app, triggers.service, deps.originOf, idempotency);
-  ingestRoute(app, triggers.ingest);
-  resourceRoutes(app, deadLettersWire, triggers.deadLetters.service, idempotency);
-  changesRoute(app, deps, schedulesWire, deps.services.schedules.service.kind);
-  changesRoute(app, deps, heartbeatsWire, deps.services.heartbeats.service.kind);
-  changesRoute(app, deps, webhooksWire, webhooks.service.kind);
-  changesRoute(app, deps, connectorsWire, messaging.connectors.kind);
-  changesRoute(app, deps, deadLettersWire, triggers.deadLetters.service.kind);
-  aiRoutes(app, deps.services.providers, deps.services.ai);
-  packRoutes(app, packs.service, idempotency);
-  const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
-  surfaceRoutes(app, { health: surfaces.health, metrics });
-  sandboxRoutes(app, packs.sandboxes);
-  rekeyRoutes(app, deps.services.rekey);
-  blobLinkRoutes(app, surfaces, now);
-  promptRoutes(app, deps.services.prompts, idempotency);
-  artifactRoutes(app, deps, idempotency);
-  artifactSchemaRoute(app, packs.records);
-  if (deps.registry) deps.registry.routes(app);
-  else declinedListings(app);
 }
 
 /** Routes of the protocol that this host does not advertise. */
@@ -137,7 +83,10 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   explainRoute(app, deps);
   usageRoutes(app, deps, deps.services.ai);
   keyRoutes(app, { ...deps, cache: keys, audit }, idempotency);
-  serviceRoutes(app, deps, idempotency);
+  artifactRoutes(app, deps, idempotency);
+  deps.features.routes(app, { ...deps, idempotency });
+  if (deps.registry) deps.registry.routes(app);
+  else declinedListings(app);
   if (deps.seams) (await import('./seams/seams.ts')).seamRoutes(app, deps, deps.services);
 
   const unwatch = await deps.store.watch(({ kinds, missed }) => {

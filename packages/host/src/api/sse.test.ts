@@ -1,4 +1,5 @@
 /** Streams over real sockets. */
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { createConsole } from '../console/console.ts';
+import { Features } from '../feature.ts';
 import { openMasterKey } from '../master-key.ts';
 import { createRedactions } from '../redaction/redactions.ts';
 import { node, workflow } from '../testing/definitions.ts';
@@ -268,6 +270,7 @@ test('past its limit the host opens no stream and says when to come back', async
   const app = await createApi({
     runtime: api.host.services.runtime,
     services: api.host.services,
+    features: new Features([]),
     console: createConsole(),
     seams: false,
     registry: undefined,

@@ -10,7 +10,7 @@ import Type from 'typebox';
 import type { TriggerService } from '../triggers/trigger-service.ts';
 import type { ApiDeps } from './context.ts';
 import { IfMatch, matchingOf, personOf } from './resource-route.ts';
-import { changed, resourceRoutes } from './resources.ts';
+import { changed } from './resources.ts';
 import { unknownPaths } from './unknown-names.ts';
 
 const URL = '/v1/trigger-subscriptions';
@@ -41,8 +41,6 @@ export function triggerSubscriptionRoutes(
   originOf: ApiDeps['originOf'],
   idempotency: Idempotency,
 ): void {
-  resourceRoutes(app, wire, service, idempotency);
-
   app.post(URL, { schema: REGISTER }, (request, reply) => {
     warn(reply, unknownPaths(request.body));
     return changed(request, reply.code(201), idempotency, (caller) =>

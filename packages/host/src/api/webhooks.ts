@@ -12,7 +12,7 @@ import Type from 'typebox';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { LINK_SCOPE } from './interrupt-links.ts';
 import { IfMatch, matchingOf } from './resource-route.ts';
-import { changed, resourceRoutes } from './resources.ts';
+import { changed } from './resources.ts';
 
 const URL = '/v1/webhooks';
 /** Ids contain no colon: a verb follows it. */
@@ -49,8 +49,6 @@ function checkTenant(request: unknown, named: string | undefined): void {
 }
 
 export function webhookRoutes(app: Api, service: WebhookService, idempotency: Idempotency): void {
-  resourceRoutes(app, webhooksWire, service, idempotency);
-
   // The URL is checked before the rest of the body, as clients expect
   const judgeUrl = async (request: FastifyRequest): Promise<void> => {
     const url: unknown = Object(request.body).url;

@@ -8,7 +8,7 @@ import type { Redactions } from '../redaction/redactions.ts';
 import type { CredentialReach, Credentials } from './credentials.ts';
 
 export interface CarriedSecretsOptions {
-  readonly credentials: () => Pick<Credentials, 'reach'>;
+  readonly credentials: Pick<Credentials, 'reach'>;
   readonly redactions: Pick<Redactions, 'of'>;
   readonly now: () => number;
 }
@@ -21,7 +21,7 @@ export const carriedSecrets =
     const secrets = texts.flatMap((text) => [...redactor.found(text)]);
     const decisions = new Map<string, EgressDecision>();
     for (const label of new Set(secrets.map((secret) => secret.label)))
-      decisions.set(label, decided(label, await credentials().reach(tenant, label), new URL(url), now()));
+      decisions.set(label, decided(label, await credentials.reach(tenant, label), new URL(url), now()));
     // Credentials may have a value or a part in common, which may go to the audiences of each of them
     const isAllowed = ({ label }: SecretValue): boolean => decisions.get(label)?.decision === 'allowed';
     const allowed = secrets.filter(isAllowed);

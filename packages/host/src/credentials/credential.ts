@@ -80,6 +80,16 @@ export const credentials: RecordKind<CredentialRecord> = {
   max: CREDENTIAL_LIMITS.perTenantMax,
   /** Credentials of a run end with it, so they do not count. */
   counts: ({ scope }) => scope !== 'run',
+  reseal: ({ versions }, of, again) => ({
+    versions: versions.map(({ material, refreshSealed, ...rest }) => ({
+      ...rest,
+      material:
+        'sealed' in material ? { sealed: again(material.sealed, contextOf(of, rest.version)) } : material,
+      ...(refreshSealed !== undefined && {
+        refreshSealed: again(refreshSealed, refreshContext(of, rest.version)),
+      }),
+    })),
+  }),
 };
 
 const userReader = (workspace: string, principal: string | null): string =>
@@ -125,6 +135,9 @@ export function accessOf(
 
 export const contextOf = ({ tenant, id }: Pick<StoredCredential, 'tenant' | 'id'>, version: number): string =>
   `credential/${tenant}/${id}/${version}`;
+
+export const refreshContext = (of: Pick<StoredCredential, 'tenant' | 'id'>, version: number): string =>
+  `${contextOf(of, version)}/refresh`;
 
 /** `stripe@2` is version 2 of `stripe`. */
 export function parseRef(text: string): { readonly ref: string; readonly version: number | undefined } {

@@ -37,7 +37,7 @@ export interface TokenRenewal {
 }
 
 export interface CredentialsOptions extends CredentialServices, Pick<Parts, 'changes' | 'log'> {
-  readonly given: Pick<GivenSecrets, 'give' | 'sweep'>;
+  readonly given: Pick<GivenSecrets, 'give'>;
   readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
   readonly scopesOf: ScopesOf;
@@ -97,7 +97,6 @@ export function createCredentials(options: CredentialsOptions) {
     /** The credential that a node requires by its own name for it. */
     required: requiredCredential(store, now),
     /** Deletes values that pack code received and that no run holds any longer. */
-    sweep: () => options.given.sweep(),
     /** For requests that only the host sends. `ref` may name a version: `stripe@2`. */
     async open(owner: Owner, ref: string, use: CredentialUse = {}): Promise<EgressCredential> {
       const one = await find({ owner, ref, runId: use.runId });

@@ -47,7 +47,11 @@ interface Given {
   readonly count: number;
 }
 
-const GIVEN: RecordKind<Given> = { kind: 'secrets-given', idPrefix: 'sg', endsWithRun: ({ runId }) => runId };
+export const secretsGiven: RecordKind<Given> = {
+  kind: 'secrets-given',
+  idPrefix: 'sg',
+  endsWithRun: ({ runId }) => runId,
+};
 const WINDOW_MS = 60_000;
 const { revealedPerMinuteMax: GIVEN_MAX } = CREDENTIAL_LIMITS;
 
@@ -93,8 +97,8 @@ export function createReveal({
 }
 
 async function count(change: Change, runId: string): Promise<void> {
-  const before = await change.find(GIVEN, runId);
-  if (!before) return void change.create(GIVEN, { runId, since: change.now, count: 1 }, runId);
+  const before = await change.find(secretsGiven, runId);
+  if (!before) return void change.create(secretsGiven, { runId, since: change.now, count: 1 }, runId);
   const { since, count: given } = before.record;
   if (since + WINDOW_MS <= change.now) change.update(before, { since: change.now, count: 1 });
   else if (given < GIVEN_MAX) change.update(before, { count: given + 1 });

@@ -16,7 +16,7 @@ const PAGE = 500;
 
 export interface RetryServices {
   readonly runs: Pick<Store['runs'], 'events'>;
-  readonly runtime: () => Pick<Runtime, 'prepare' | 'read'>;
+  readonly runtime: Pick<Runtime, 'prepare' | 'read'>;
   readonly prepareFork: PrepareFork;
 }
 
@@ -57,7 +57,7 @@ async function forkRun(
   { runs, runtime, prepareFork }: RetryServices,
 ): Promise<DeadLetterRetry> {
   const key = { tenant: change.caller.tenant, runId: sourceRunId };
-  const source = await runtime().read(key);
+  const source = await runtime.read(key);
   const fromSeq = await lastEntryOf(runs, key, nodeId);
   if (!source || fromSeq === null)
     throw new OpenwopError('not_found', { message: 'The run is no longer kept.' });
@@ -66,7 +66,7 @@ async function forkRun(
     fromSeq,
     changes: { owner: runOwnerOf(change.caller) },
   });
-  const fork = await runtime().prepare(prepared);
+  const fork = await runtime.prepare(prepared);
   change.start(fork);
   return { type: 'run', runId: fork.runId, sourceRunId };
 }

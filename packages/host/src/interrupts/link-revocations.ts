@@ -12,7 +12,7 @@ interface Revocation {
   readonly until: number;
 }
 
-const revocations: RecordKind<Revocation> = {
+export const revocations: RecordKind<Revocation> = {
   kind: 'link-revocation',
   idPrefix: 'lrv',
   expiresAt: ({ until }) => until,

@@ -126,7 +126,7 @@ const callerOf = (tenant: string): Caller => systemCaller(ACTOR, { tenant });
 const TIMES_KEPT_MS = 7 * 86_400_000;
 
 /** The times of recent sends of a connector within its window, oldest first, shared by all processes. */
-const sendTimes: RecordKind<{ readonly times: readonly number[] }> = {
+export const sendTimes: RecordKind<{ readonly times: readonly number[] }> = {
   kind: 'connector-times',
   idPrefix: 'cnt',
   expiresAt: (_, now) => now + TIMES_KEPT_MS,

@@ -5,7 +5,7 @@ import type { CommitGroup, Store } from '@gantry/store';
 import type { TokenRenewal } from '../credentials/credentials.ts';
 import { packConnections } from '../packs/connections/connections.ts';
 import { packs as installations } from '../packs/pack-record.ts';
-import type { Packs } from '../packs/packs.ts';
+import type { PackRecords } from '../packs/pack-records.ts';
 import type { Parts } from '../parts.ts';
 import type { ScopesOf } from '../principals.ts';
 import type { Redactions } from '../redaction/redactions.ts';
@@ -21,7 +21,7 @@ import { createTokenClient, type TokenClient } from './token-client.ts';
 
 export interface OAuthOptions extends Pick<Parts, 'changes' | 'masterKey' | 'now' | 'randomBytes'> {
   readonly store: Pick<Store, 'entries' | 'watch'>;
-  readonly packs: Pick<Packs, 'records' | 'onChanged'>;
+  readonly packRecords: PackRecords;
   readonly egress: EgressByPurpose;
   readonly redactions: Pick<Redactions, 'note'>;
   readonly publicUrl: () => string;
@@ -34,7 +34,7 @@ export const AUTHORIZE = '/v1/host/gantry/authorize';
 export type OAuth = ReturnType<typeof createOAuth>;
 
 export function createOAuth(options: OAuthOptions) {
-  const { store, publicUrl, packs, egress, redactions, masterKey: sealer } = options;
+  const { store, publicUrl, packRecords, egress, redactions, masterKey: sealer } = options;
   const { entries } = store;
   /** The URL of a page of this host. */
   const urlOf = (path: string): string => `${publicUrl().replace(/\/$/, '')}${path}`;
@@ -49,7 +49,7 @@ export function createOAuth(options: OAuthOptions) {
         note: (value, label) => redactions.note(tenant, value, label),
       });
   const clientFor = clientOver(egress.for('oauth'));
-  const described = packConnections(packs.records);
+  const described = packConnections(packRecords);
   const clients = new OAuthClients({ ...options, entries, sealer, connections: described, redirectUri });
   const providers = oauthProviders(described, clients);
   const authorizing = new Authorizing({ ...options, providers });
@@ -67,7 +67,7 @@ export function createOAuth(options: OAuthOptions) {
   const noticed = (kinds: readonly string[]): void => {
     if (kinds.some((kind) => ADVERTISED_BY.includes(kind))) revision += 1;
   };
-  packs.onChanged(() => noticed([installations.kind]));
+  packRecords.onChanged(() => noticed([installations.kind]));
   let unwatch: (() => Promise<void>) | undefined;
   return {
     clients,
@@ -85,7 +85,7 @@ export function createOAuth(options: OAuthOptions) {
       get revision(): number {
         return revision;
       },
-      list: () => advertisedProviders(packs.records, providers),
+      list: () => advertisedProviders(packRecords, providers),
     },
     urlOf,
     committed(group: CommitGroup): void {

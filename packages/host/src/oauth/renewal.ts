@@ -28,7 +28,7 @@ interface RenewalRecord {
   readonly until: number;
 }
 
-const renewals: RecordKind<RenewalRecord> = {
+export const renewals: RecordKind<RenewalRecord> = {
   kind: 'oauth-refresh',
   idPrefix: 'oar',
   expiresAt: ({ until }) => until + HELD_MS,

@@ -5,6 +5,7 @@ import {
   type CredentialVersion,
   contextOf,
   credentials,
+  refreshContext,
   type StoredCredential,
   withVersion,
 } from '../credentials/credential.ts';
@@ -17,9 +18,6 @@ const LATE_SHARE = 0.2;
 const LATE_MS_MAX = 60_000;
 
 type Sealing = Pick<MasterKey, 'seal' | 'open'>;
-
-export const refreshContext = (of: Pick<StoredCredential, 'tenant' | 'id'>, version: number): string =>
-  `${contextOf(of, version)}/refresh`;
 
 /** Stores the tokens that a person or a client received; they replace all earlier ones. */
 export async function putTokens(

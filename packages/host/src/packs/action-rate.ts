@@ -5,6 +5,8 @@ import type { Store } from '@gantry/store';
 import { pause, systemClock } from '../runtime/clock.ts';
 import { takeToken, untilTokenMs } from '../runtime/token-bucket.ts';
 
+export const ACTION_RATE = 'action-rate';
+
 /** Resolves when the action may be dispatched. */
 export async function actionTurn(
   { store, now }: { readonly store: Pick<Store, 'commit' | 'entries'>; readonly now: () => number },
@@ -13,7 +15,7 @@ export async function actionTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const id = hash('sha256', `${packName}\0${typeId}`, 'base64url');
-  const key = { kind: 'action-rate', tenant, id };
+  const key = { kind: ACTION_RATE, tenant, id };
   for (;;) {
     signal.throwIfAborted();
     const [result] = await store.commit([[takeToken(rateLimit, key, now())]]);

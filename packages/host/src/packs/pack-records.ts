@@ -23,10 +23,19 @@ export class PackRecords {
   readonly #content: Store['records']['content'];
   /** Content never changes under its integrity, so the cache is never stale. */
   readonly #versions = new Map<string, VersionRecord>();
+  readonly #listeners: (() => void)[] = [];
 
   constructor({ entries, records }: Pick<Store, 'entries' | 'records'>) {
     this.#entries = entries;
     this.#content = (hash) => records.content(hash);
+  }
+
+  /** Called when the packs that serve a workflow may have changed. */
+  readonly onChanged = (listener: () => void): void => void this.#listeners.push(listener);
+
+  /** To be called after installed packs changed. */
+  changed(): void {
+    for (const hear of this.#listeners) hear();
   }
 
   /** Own installations before the shared ones, last installed first. */

@@ -15,7 +15,7 @@ import { CodeFolders } from './code-folders.ts';
 import type { NodeSecrets } from './node-controls/node-secrets.ts';
 import { createOffer, type OfferOptions } from './offer.ts';
 import { packExecutor } from './pack-executor.ts';
-import { PackRecords } from './pack-records.ts';
+import type { PackRecords } from './pack-records.ts';
 import { PackService } from './pack-service.ts';
 import { Receipts } from './receipts.ts';
 import { registryPacks } from './registry-packs.ts';
@@ -27,6 +27,7 @@ import { unusedContent } from './unused-content.ts';
 import { workflowPins } from './workflow-pins.ts';
 
 export interface PacksOptions {
+  readonly records: PackRecords;
   readonly store: Pick<Store, 'commit' | 'entries' | 'records'>;
   readonly settings: Settings;
   readonly surfaces: Surfaces;
@@ -54,9 +55,7 @@ export interface PackLimits {
 }
 
 export function createPacks(options: PacksOptions) {
-  const { store, settings, surfaces, egress, now } = options;
-  const listeners: (() => void)[] = [];
-  const records = new PackRecords(store);
+  const { records, store, settings, surfaces, egress, now } = options;
   const folders = new CodeFolders(settings.dataDir, records);
   const sandboxes = new Sandboxes(options);
   const remotes = new RemotePacks({ egress: egress.for('remote-pack'), ...REMOTES, now });
@@ -71,9 +70,6 @@ export function createPacks(options: PacksOptions) {
     models: options.models,
     hasPython: async () => (await sandboxes.python()) !== undefined,
   });
-  const changed = (): void => {
-    for (const hear of listeners) hear();
-  };
   const trust = loadedOnce(() => loadTrust(settings));
   const { registries } = settings;
   const registry = registryPacks({ settings, egress, trust, offer });
@@ -84,7 +80,7 @@ export function createPacks(options: PacksOptions) {
     receipts,
     surfaces: Object.keys(surfaces.families),
     workflowPins: (tenant) => workflowPins(store.records, tenant),
-    changed,
+    changed: () => records.changed(),
     registry,
     registries,
   });
@@ -105,8 +101,7 @@ export function createPacks(options: PacksOptions) {
       surfaces: surfaces.membersFor,
     }),
     ...bindingOf(records),
-    /** Called when the packs that serve a workflow may have changed. */
-    onChanged: (listener: () => void): void => void listeners.push(listener),
+    onChanged: records.onChanged,
     /** Removes leftovers and installs the packs of the settings. Called before workflows are loaded. */
     async prepare() {
       await folders.clean();

@@ -20,7 +20,7 @@ interface DayRecord {
   readonly surfaces: Counts;
 }
 
-const receipts: RecordKind<DayRecord> = {
+export const receipts: RecordKind<DayRecord> = {
   kind: 'pack-receipt',
   idPrefix: 'pack-receipt',
   ref: ({ name }) => name,

@@ -30,7 +30,7 @@ import type { HostTrust } from './trust.ts';
 export const BY_SETTING = 'setting:GANTRY_PACKS';
 
 /** The resolution of the current list, once all packs were installed or left out for lack of a grant. */
-const keptPlans: RecordKind<KeptPlan> = { kind: 'pack-plan', idPrefix: 'pack-plan' };
+export const keptPlans: RecordKind<KeptPlan> = { kind: 'pack-plan', idPrefix: 'pack-plan' };
 const NAMED = /^((?:core|vendor|community|private|local)(?:\.[A-Za-z0-9_-]+)+)(?:@(.+))?$/;
 
 interface KeptPack extends ChosenPack {

@@ -94,8 +94,8 @@ test('the room of a value is free when its credential and its last run are gone'
   assert.equal(made.statusCode, 201, made.body);
   await api.registered(workflow('resolves', [node('a', TYPE, { ref: 'kept' })]));
   await api.ended(await api.start('resolves'));
-  const { credentials } = api.host.services;
-  assert.equal(await credentials.sweep(), 0);
+  const { given } = api.host.services;
+  assert.equal(await given.sweep(), 0);
   assert.equal(await shown(api, value), '[REDACTED:gone]');
   aheadMs = 31 * 86_400_000;
   await api.host.sweep();

@@ -38,7 +38,7 @@ export const givenSecrets: RecordKind<GivenSecret> = {
 };
 
 /** A run that received a value, with a reference to it. */
-const givenRuns: RecordKind<{ readonly runId: string; readonly given: string }> = {
+export const givenRuns: RecordKind<{ readonly runId: string; readonly given: string }> = {
   kind: 'given-run',
   idPrefix: 'gr',
   ref: ({ given }) => given,

@@ -15,7 +15,7 @@ import type { Entry, RunKey, Store, Write } from '@gantry/store';
 import { type Clock, systemClock } from './clock.ts';
 import type { Executor } from './outside-work.ts';
 
-const KIND = 'suspect';
+export const SUSPECT = 'suspect';
 const LIFE_MS = 60_000;
 const ONE_AT_A_TIME_FROM = 2;
 /** By then the run was taken over or has ended. */
@@ -117,7 +117,7 @@ class Suspect {
   constructor(options: PoisonOptions, { tenant, runId }: RunKey, { nodeId, visit, attempt }: Execution) {
     this.#options = options;
     this.#runId = runId;
-    this.#key = { kind: KIND, tenant, id: `${runId}/${visit}/${attempt}/${hash('sha256', nodeId)}` };
+    this.#key = { kind: SUSPECT, tenant, id: `${runId}/${visit}/${attempt}/${hash('sha256', nodeId)}` };
   }
 
   /** Unclean ends, the last one included. */

@@ -16,6 +16,7 @@ import type { Executor } from './outside-work.ts';
 import { OwnedElsewhereError, StaleRunError } from './run-errors.ts';
 import type { Task } from './run-task.ts';
 
+export const THROWN = 'thrown';
 const TIMES_MAX = 3;
 const COUNTED_MS = 3_600_000;
 
@@ -50,7 +51,7 @@ async function count(
   { tenant, runId }: RunKey,
   { nodeId, visit, attempt }: Execution,
 ): Promise<number> {
-  const key = { kind: 'thrown', tenant, id: `${runId}/${visit}/${attempt}/${hash('sha256', nodeId)}` };
+  const key = { kind: THROWN, tenant, id: `${runId}/${visit}/${attempt}/${hash('sha256', nodeId)}` };
   const result = await pipeline.commit([{ kind: 'adjust', key, delta: 1, expiresAt: now() + COUNTED_MS }]);
   return (result.won && result.values?.[0]) || 1;
 }

@@ -50,10 +50,10 @@ async function world(t: TestContext, more: Partial<Settings> = {}) {
 
 /** Answers what `work` did, which begins when the services do. */
 async function started<T>(host: Host, work: () => Promise<T>): Promise<{ origin: string; done: T }> {
-  const { services } = host;
-  const { start } = services;
+  const { runtime } = host.services;
+  const start = runtime.start.bind(runtime);
   let under: Promise<T> | undefined;
-  Object.assign(services, {
+  Object.assign(runtime, {
     start() {
       under = work();
       return start();

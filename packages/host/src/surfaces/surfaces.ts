@@ -68,7 +68,7 @@ export interface Surfaces
   metrics(): Promise<string>;
   /** Deletes expired data. */
   sweep(): Promise<number>;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** Signs cursors and delivery tokens, including those of triggers. */
@@ -115,7 +115,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     forgetRun: opened.forgetRun,
     metrics: async () => `${metrics.text()}${backendMetrics(await opened.health())}`,
     sweep: () => opened.sweep(now()),
-    close: () => opened.close(),
+    stop: () => opened.close(),
   };
 }
 

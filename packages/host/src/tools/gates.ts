@@ -43,6 +43,8 @@ export const scopeGate = (scopesOf: ScopesOf): ToolHook => ({
   },
 });
 
+export const TOOL_RATE = 'tool-rate';
+
 /** A token bucket for each principal and tool, with a burst of `perMinute`. */
 export function rateGate(
   perMinute: number,
@@ -51,7 +53,7 @@ export function rateGate(
 ): ToolHook {
   const limit = { requests: perMinute, perSeconds: 60 };
   const keyOf = ({ tenant, principal = '', tool }: GatedCall) => ({
-    kind: 'tool-rate',
+    kind: TOOL_RATE,
     tenant,
     id: hash('sha256', `${tool.name}\0${principal}`, 'base64url'),
   });

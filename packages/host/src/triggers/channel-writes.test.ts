@@ -69,7 +69,7 @@ test('workflows without such triggers leave no notes once that is known', async 
   const facts = (await rig.ended((await rig.runIds())[0]!)).run.facts;
   const events = await rig.store.runs.events(TENANT, facts.runId, 0, 100);
   assert.ok(events.some(({ type }) => type === 'channel.written'));
-  assert.deepEqual(rig.triggers.outbox.writes(facts, events), []);
+  assert.deepEqual(rig.outbox.writes(facts, events), []);
   assert.equal((await rig.runIds()).length, 1);
 });
 

@@ -25,7 +25,7 @@ import { deliveries, deliveryView } from './delivery.ts';
 import { type RetryPolicy, retryPolicyOf } from './retry.ts';
 
 /** Finds the tenant of an id: events arrive without one. */
-const TRIGGER_ADDRESS = 'trigger-address';
+export const TRIGGER_ADDRESS = 'trigger-address';
 /** Finds the subscriptions that listen to a topic. */
 export const TRIGGER_LISTENER = 'trigger-listener';
 const CHANGES_KEPT = 20;

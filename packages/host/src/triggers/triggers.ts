@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from '@gantry/protocol';
 import type { RecordKind, Stored } from '@gantry/resources';
 import type { CommitGroup } from '@gantry/store';
 import { createCursors, deliveryTokens, type QueuePort } from '@gantry/surfaces';
-import { createDeadLetters, deadLetterWrites } from '../dead-letters/dead-letter.ts';
+import { deadLetterWrites, type Retention } from '../dead-letters/dead-letter.ts';
 import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
 import type { Parts } from '../parts.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -14,7 +14,7 @@ import type { Admitting } from '../workflows/admission.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
 import { Attachments, type AttachmentsOptions, kept, wanted } from './attachments.ts';
 import { fireChannel } from './channel-firing.ts';
-import { ChannelWrites, channelFirings, channelNotes } from './channel-writes.ts';
+import { ChannelWrites, type ChannelWritesOptions, channelFirings, channelNotes } from './channel-writes.ts';
 import { deliveries } from './delivery.ts';
 import { type DispatchOptions, dispatch, stored } from './dispatch.ts';
 import { createIngest } from './ingest.ts';
@@ -24,8 +24,9 @@ import { TriggerService } from './trigger-service.ts';
 import { createTriggerSync } from './trigger-sync.ts';
 
 export interface TriggersOptions extends Parts {
-  /** Asked for only when something is due: the runtime itself needs the outbox. */
-  readonly runtime: () => Pick<Runtime, 'create' | 'prepare' | 'read'>;
+  readonly runtime: Pick<Runtime, 'create' | 'prepare' | 'read'>;
+  /** Of the outbox, which opens before the runtime. */
+  readonly channelWrites: ChannelWrites;
   readonly workflows: Admitting & Pick<WorkflowsWithPlans, 'planOf'>;
   /** Where messages that start runs come from. Without one, nothing listens. */
   readonly queue?: Pick<QueuePort, 'subscribe' | 'health'>;
@@ -43,11 +44,25 @@ const NO_QUEUE: Pick<QueuePort, 'subscribe' | 'health'> = {
   health: async () => {},
 };
 
+export interface TriggerOutboxOptions extends ChannelWritesOptions, Retention {}
+
+/** What events of runs leave for triggers, in their commit. */
+export function createTriggerOutbox(options: TriggerOutboxOptions) {
+  const channelWrites = new ChannelWrites(options);
+  const outbox: Outbox = {
+    writes: (facts, events) => [
+      ...channelWrites.writes(facts, events),
+      ...deadLetterWrites(options, facts, events),
+    ],
+    committed: () => {},
+  };
+  return { channelWrites, outbox };
+}
+
 export type Triggers = ReturnType<typeof createTriggers>;
 
 export function createTriggers(options: TriggersOptions) {
-  const { queue = NO_QUEUE } = options;
-  const channelWrites = new ChannelWrites(options);
+  const { queue = NO_QUEUE, channelWrites } = options;
   const dispatching = dispatchOptions(options);
   const source = createQueueSource(options, dispatching);
   const onChanged = (): void => void source.refresh();
@@ -60,13 +75,6 @@ export function createTriggers(options: TriggersOptions) {
     atOnce: FETCHES_AT_ONCE,
     turn: (key) => attachments.turn(key),
   });
-  const outbox: Outbox = {
-    writes: (facts, events) => [
-      ...channelWrites.writes(facts, events),
-      ...deadLetterWrites(options, facts, events),
-    ],
-    committed: () => {},
-  };
   const clock = <R extends object>(kind: RecordKind<R>, onDue: (due: Stored<R>) => Promise<unknown>) =>
     new DueClock({ ...options, kind, onDue });
   const clocks = [
@@ -78,9 +86,7 @@ export function createTriggers(options: TriggersOptions) {
   ];
 
   return {
-    outbox,
     service: new TriggerService({ ...options, onChanged, queueHealth: () => queue.health() }),
-    deadLetters: createDeadLetters(options),
     ingest: createIngest(options),
     /** To be called after a definition was registered, with its note in that commit (`syncNote`). */
     syncTriggers: (tenant: string, { id: workflowId }: Pick<WorkflowDefinition, 'id'>) =>
@@ -110,7 +116,6 @@ export function createTriggers(options: TriggersOptions) {
 
 const dispatchOptions = (options: TriggersOptions): DispatchOptions => ({
   ...options,
-  runtime: { create: (...args) => options.runtime().create(...args) },
   random: () => (options.randomBytes(1)[0] ?? 0) / 255,
 });
 

@@ -24,7 +24,7 @@ import type { Store } from '@gantry/store';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { SecretVariable } from '../../credentials/external-stores.ts';
 import type { ChosenModel, WantedModel } from '../model-source.ts';
-import { advertisement } from './advertisement.ts';
+import { advertisement, namedBySettings, peersOf } from './advertisement.ts';
 import type { AiConfig } from './config.ts';
 import { type KeyChoice, type KeyChoices, keyChoices } from './key-choice.ts';
 import { offerKeys } from './key-offers.ts';
@@ -61,6 +61,7 @@ export class Providers {
   readonly #table: ReadonlyMap<string, Provider>;
   readonly #keys: KeyChoices;
   readonly #probes: Probes;
+  #isStarted = false;
   #told: { readonly at: number; readonly advertised: Promise<JsonObject> } | undefined;
 
   constructor(options: ProvidersOptions) {
@@ -130,6 +131,13 @@ export class Providers {
     return advertised;
   }
 
+  /** Names of peer dependencies that models satisfy. Before the start those that the settings name. */
+  async peers(testSeams: boolean): Promise<readonly [string, readonly string[]][]> {
+    const { keys } = this.#options;
+    const told = this.#isStarted ? await this.advertised() : namedBySettings(keys, this.#config);
+    return peersOf(told, testSeams);
+  }
+
   /** Why the provider, or any if none is named, cannot serve a chat; null when it can. Makes no request. */
   async lacks(owner: Owner, name: string | undefined): Promise<string | null> {
     try {
@@ -151,6 +159,7 @@ export class Providers {
   /** Creates credentials for the keys in the environment. */
   async start(): Promise<void> {
     const { keys, credentials } = this.#options;
+    this.#isStarted = true;
     if (keys.length === 0) return;
     const set = KNOWN_PROVIDERS.flatMap((provider) => {
       const variable = provider.variables.find((name) => keys.some((key) => key.name === name));

@@ -59,8 +59,8 @@ export interface SeamServices {
   readonly packs: Packs;
   readonly prompts: PromptLibrary;
   readonly envelopes: Envelopes;
-  readonly envelopesPort: EnvelopesPort;
-  readonly conformance?: { readonly tasks: EnvelopeTasks; readonly programs: MockPrograms } | undefined;
+  readonly coreAi: { readonly envelopesPort: EnvelopesPort };
+  readonly conformance: { readonly tasks?: EnvelopeTasks; readonly programs?: MockPrograms };
   readonly providers: Providers;
   readonly ai: Pick<Ai, 'models' | 'media'>;
   readonly oauth: OAuth;
@@ -99,12 +99,12 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   toolHookSeam(app, deps);
   const aliases: Aliases = new Map();
   runLogSeams(app, deps, drive, { runless, aliases });
-  const { envelopes, envelopesPort, ai, providers, conformance } = services;
-  if (conformance) {
-    const { tasks, programs } = conformance;
+  const { envelopes, coreAi, ai, providers } = services;
+  const { tasks, programs } = services.conformance;
+  if (tasks && programs) {
     envelopeSeams(app, drive, { envelopes, tasks }, aliases, toggles);
     emitSeams(app, drive, tasks, aliases);
-    modelSeams(app, drive, { tasks, models: ai.models, envelopesPort, now: deps.now });
+    modelSeams(app, drive, { tasks, models: ai.models, ...coreAi, now: deps.now });
     mediaSeams(app, drive, { tasks, media: ai.media });
     mockSeams(app, programs);
   }

@@ -24,8 +24,8 @@ const KINDS: Readonly<Record<string, readonly CredentialKind[]>> = {
 };
 
 export interface NodeSecretsOptions {
-  readonly credentials: () => Pick<Credentials, 'required' | 'reveal'>;
-  readonly connections: () => Pick<NodeConnections, 'signIn'>;
+  readonly credentials: Pick<Credentials, 'required' | 'reveal'>;
+  readonly connections: Pick<NodeConnections, 'signIn'>;
   /** As the host advertises them. */
   readonly aiProviders: readonly string[];
 }
@@ -38,23 +38,23 @@ export const nodeSecrets =
     const values: Record<string, JsonObject> = {};
     const give = async (name: string, ref: string, by: string): Promise<void> => {
       const about = { runId, nodeId, pack, type: 'credential.resolved', purpose: `${by}: ${name}` } as const;
-      const { credential, value, expiresAt } = await revealed(credentials().reveal(owner, ref, about), name);
+      const { credential, value, expiresAt } = await revealed(credentials.reveal(owner, ref, about), name);
       const ends = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
       values[name] = { kind: credential.record.kind, value, ...ends };
     };
     for (const { id, kind, provider, scope = 'tenant' } of needs.secrets) {
       if (kind === 'ai-provider' && !aiProviders.includes(provider ?? '')) throw noProvider(provider ?? '');
       const wanted = { name: id, provider, scope, kinds: KINDS[kind] };
-      const { id: ref } = await credentials().required(owner, wanted, runId);
+      const { id: ref } = await credentials.required(owner, wanted, runId);
       secretRefs[id] = { ref, kind, scope };
     }
     for (const { key, scope = 'tenant' } of needs.credentials) {
-      const { id: ref } = await credentials().required(owner, { name: key, scope }, runId);
+      const { id: ref } = await credentials.required(owner, { name: key, scope }, runId);
       await give(key, ref, 'requiredCredentials');
     }
     if (needs.auth) {
       const { provider } = needs.auth;
-      const { id: ref, record } = await connections().signIn(needs.auth, node);
+      const { id: ref, record } = await connections.signIn(needs.auth, node);
       secretRefs[provider] = { ref, kind: 'oauth-token', scope: record.scope };
       await give(provider, ref, 'auth');
     }

@@ -16,7 +16,7 @@ import { currentDefinition, notesOf, runTenantOf } from '../definition-sync.ts';
 import { wantedSubscriptions } from '../definition-triggers.ts';
 import { readTrigger, TRIGGER_LISTENER, type Wanted } from '../trigger.ts';
 
-const marks: RecordKind<object> = { kind: 'trigger-queue-mark', idPrefix: 'mark' };
+export const queueMarks: RecordKind<object> = { kind: 'trigger-queue-mark', idPrefix: 'mark' };
 const MARK_ID = 'queues';
 const LISTED_MAX = 1_000;
 
@@ -65,7 +65,7 @@ async function room(
   now: number,
   change: (count: Count) => Count,
 ): Promise<Write[]> {
-  const before = await readRecord(store.entries, marks, tenant, MARK_ID);
+  const before = await readRecord(store.entries, queueMarks, tenant, MARK_ID);
   const count = await countOf(store, tenant);
   const after = totalOf(change(count));
   const limit = TRIGGER_LIMITS.queuesPerTenantMax;
@@ -74,7 +74,7 @@ async function room(
       message: `A tenant can have ${limit} subscriptions to queues, and this would make it ${after}. Delete a subscription, or remove queue triggers from a workflow first.`,
       details: { limit },
     });
-  return [putting(marks, { tenant, id: MARK_ID }, {}, { before, now })];
+  return [putting(queueMarks, { tenant, id: MARK_ID }, {}, { before, now })];
 }
 
 /** I2. */

@@ -42,7 +42,7 @@ export async function takeMessage(
   const event = { payload, headers: { ...headers }, messageId: receiptOf(tenant, messageId) };
   const dedupKey = hash('sha256', `queue\0${topic}\0${messageId}`, 'hex').slice(0, 32);
   const state = { status: 'pending', event, dueAt } as const;
-  const create = withRoom(clock, signal, runtime.create);
+  const create = withRoom(clock, signal, (...args) => runtime.create(...args));
   await dispatch(
     { ...options, runtime: { create } },
     {

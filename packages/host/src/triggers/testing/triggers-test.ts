@@ -10,6 +10,7 @@ import {
   type JsonObject,
   SCOPES,
   type TriggerSubscriptionCreated,
+  triggerSubscriptionsWire,
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import { Changes } from '@gantry/resources';
@@ -21,16 +22,17 @@ import { ingestRoute } from '../../api/ingest.ts';
 import { resourceRoutes } from '../../api/resources.ts';
 import { assertPublic } from '../../api/testing/api-test.ts';
 import { triggerSubscriptionRoutes } from '../../api/trigger-subscriptions.ts';
+import { createDeadLetters } from '../../dead-letters/dead-letter.ts';
 import { openMasterKey } from '../../master-key.ts';
 import { createRedactions } from '../../redaction/redactions.ts';
 import { LocalRuntime } from '../../runtime/local-runtime.ts';
 import { PoisonGuard } from '../../runtime/poison.ts';
-import type { ReadRun, ResolvedWorkflow, Runtime } from '../../runtime/runtime.ts';
+import type { Outbox, ReadRun, ResolvedWorkflow, Runtime } from '../../runtime/runtime.ts';
 import { node, workflow } from '../../testing/definitions.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { noPackExecutor, noPacks } from '../../testing/no-packs.ts';
 import { createWorkflows } from '../../workflows/workflows.ts';
-import { createTriggers, type Triggers, type TriggersOptions } from '../triggers.ts';
+import { createTriggerOutbox, createTriggers, type Triggers, type TriggersOptions } from '../triggers.ts';
 
 /** Shows what its nodes see of the event. */
 export const echo = workflow(
@@ -66,6 +68,7 @@ export interface TestClock {
 export interface TriggersTest {
   readonly store: Store;
   readonly triggers: Triggers;
+  readonly outbox: Outbox;
   readonly runtime: LocalRuntime;
   readonly clock: TestClock;
   register(definition: WorkflowDefinition, tenant?: string): Promise<void>;
@@ -111,16 +114,9 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     (options.create?.() ?? runtime.create.bind(runtime))(...args);
   const pipeline = new CommitPipeline(store, (group) => triggers.committed(group));
   const shared = { store, pipeline, now, randomBytes, redactions: createRedactions() };
-  const triggers = createTriggers({
-    ...shared,
-    changes: new Changes({ ...shared, sealer: masterKey }),
-    workflows,
-    masterKey,
-    log: LOG,
-    retentionMs: RETENTION_MS,
-    attachments: options.attachments ?? NO_ATTACHMENTS,
-    runtime: () => ({ create, prepare: runtime.prepare.bind(runtime), read: runtime.read.bind(runtime) }),
-  });
+  const changes = new Changes({ ...shared, sealer: masterKey });
+  const parts = { ...shared, changes, workflows, masterKey, log: LOG, retentionMs: RETENTION_MS };
+  const { outbox, channelWrites } = createTriggerOutbox(parts);
   const runtime: LocalRuntime = await LocalRuntime.open({
     poison: new PoisonGuard({ store, endsMax: 0, now }),
     packExecutor: noPackExecutor,
@@ -128,7 +124,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     dataDir,
     log: LOG,
     limits: LIMITS,
-    outbox: triggers.outbox,
+    outbox,
     planOf: workflows.planOf,
     resolve: workflows.resolve,
     inflightCap: options.inflightCap ?? 100,
@@ -136,8 +132,15 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     lease: { ttlMs: 60_000, renewEveryMs: null },
     onLeaseLost: () => {},
   });
+  const triggers: Triggers = createTriggers({
+    ...parts,
+    channelWrites,
+    attachments: options.attachments ?? NO_ATTACHMENTS,
+    runtime: { create, prepare: runtime.prepare.bind(runtime), read: runtime.read.bind(runtime) },
+  });
+  const { service: letters } = createDeadLetters({ ...parts, runtime });
   await runtime.start();
-  const app = await createApp(store, triggers, now);
+  const app = await createApp(store, { ...triggers, letters }, now);
   let stopped = false;
   const stop = async (): Promise<void> => {
     if (stopped) return;
@@ -150,6 +153,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   return {
     store,
     triggers,
+    outbox,
     runtime,
     clock,
     stop,
@@ -176,8 +180,12 @@ async function ownFolder(t: TestContext): Promise<string> {
   return folder.path;
 }
 
+interface Served extends Triggers {
+  readonly letters: ReturnType<typeof createDeadLetters>['service'];
+}
+
 /** The keys `all` and, of another tenant, `other`. */
-async function createApp(store: Store, triggers: Triggers, now: () => number): Promise<Api> {
+async function createApp(store: Store, triggers: Served, now: () => number): Promise<Api> {
   for (const [name, tenant] of [
     ['all', TENANT],
     ['other', 'globex'],
@@ -202,8 +210,9 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     access: ACCESS,
     maxRequestBodyBytes: 1_048_576,
   });
+  resourceRoutes(app, triggerSubscriptionsWire, triggers.service, idempotency);
   triggerSubscriptionRoutes(app, triggers.service, () => 'http://127.0.0.1', idempotency);
-  resourceRoutes(app, deadLettersWire, triggers.deadLetters.service, idempotency);
+  resourceRoutes(app, deadLettersWire, triggers.letters, idempotency);
   ingestRoute(app, triggers.ingest);
   await app.ready();
   return app;
