@@ -65,6 +65,11 @@ const SOAKS = {
     files: 'packages/host/src/ai/stream-floods.test.ts',
     rounds: 1,
   },
+  'lying-provider': {
+    about: 'all lies of a provider, in every dialect, on both databases',
+    files: 'packages/host/src/ai/lying-provider.test.ts',
+    rounds: 1,
+  },
   readers: {
     about: 'event streams that nobody reads from, as many as rounds',
     files: 'packages/host/src/api/slow-readers.test.ts',

@@ -14,6 +14,7 @@ const SLICE_BYTES = 8 * 1024;
 /** What the library and the log of the run need for it afterwards, in promises. */
 const EVENT_MS = 0.02;
 const BYTE_MS = 0.02 / 1024;
+const LINE_FEED = Buffer.from('\n');
 /** How long what may follow the content is waited for, such as the usage. */
 const AFTER_MS = 5_000;
 /** What a server sends after the answer is read for so long, so that its connection can be kept. */
@@ -36,6 +37,7 @@ export function answerStream(body: ReadableStream<Uint8Array>, terms: Terms): Re
         else controller.close();
       } catch (error) {
         terms.onBreak(error);
+        void answer.cancel(error).catch(() => {});
         throw error;
       }
     },
@@ -49,6 +51,7 @@ class AnswerStream {
   readonly #decoder = new TextDecoder();
   /** Read from the connection, and not yet in a turn. */
   #bytes: Uint8Array = new Uint8Array();
+  #isDone = false;
   #afterTimer: NodeJS.Timeout | undefined;
 
   constructor(reader: ReadableStreamDefaultReader<Uint8Array>, terms: Terms) {
@@ -67,8 +70,10 @@ class AnswerStream {
       }
       if (this.#bytes.byteLength === 0) {
         const { done, value } = await this.#reader.read();
-        if (done) return undefined;
-        this.#bytes = value;
+        if (done && this.#isDone) return undefined;
+        this.#isDone = done;
+        // Some servers end with one line feed too few
+        this.#bytes = value ?? LINE_FEED;
       }
       const passed = await turns.take(tenant, () => this.#slice());
       if (passed !== '') return Buffer.from(passed);

@@ -102,6 +102,8 @@ const early = () => new ModelFailure('broken', 'The answer of the provider ended
 const ANSWER_CHARS_MIN = 256 * 1024;
 const ANSWER_CHARS_MAX = 8 * 1024 * 1024;
 const CHARS_PER_TOKEN_MAX = 32;
+/** No tokenizer has longer tokens in a whole text. */
+const TOKEN_CHARS_MAX = 64;
 
 /** The state of one answer while it is read. */
 class Reading {
@@ -110,20 +112,21 @@ class Reading {
   #model: string;
   #hasContent = false;
   #calls = 0;
-  #charsLeft: number;
+  #chars = 0;
+  readonly #charsMax: number;
 
   constructor({ model, maxOutputTokens }: ModelRequest, names: ToolNames) {
     this.#model = model;
     this.#names = names;
     const asked = Math.max(ANSWER_CHARS_MIN, maxOutputTokens * CHARS_PER_TOKEN_MAX);
-    this.#charsLeft = Math.min(ANSWER_CHARS_MAX, asked);
+    this.#charsMax = Math.min(ANSWER_CHARS_MAX, asked);
   }
 
   take(part: LanguageModelV4StreamPart): readonly StreamPart[] {
     const sources = sourcesIn(part);
     const told = this.#told(part);
-    for (const each of told) if ('text' in each) this.#charsLeft -= each.text.length;
-    if (this.#charsLeft < 0)
+    for (const each of told) if ('text' in each) this.#chars += each.text.length;
+    if (this.#chars > this.#charsMax)
       throw new ModelFailure('broken', 'The provider sends more than it was asked for.');
     return sources ? [{ type: 'sources', sources }, ...told] : told;
   }
@@ -149,7 +152,7 @@ class Reading {
         throw failureOfPart(part.error);
       case 'finish': {
         const finish = this.#finish(part.finishReason);
-        const usage = usageOf(part.usage);
+        const usage = usageOf(part.usage, this.#chars);
         return [{ type: 'end', finish, model: this.#model, ...(usage && { usage }) }];
       }
       default:
@@ -208,12 +211,12 @@ function argumentsOf(input: string): Pick<ToolCallPart, 'arguments' | 'broken'> 
 }
 
 /** One count that cannot be, such as more cached tokens than tokens, makes all of them doubtful. */
-function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
+function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, chars: number): Usage | undefined {
   if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined;
   const counts = [...Object.values(inputTokens), ...Object.values(outputTokens)];
   if (!counts.every((count) => count === undefined || isCount(count))) return undefined;
-  // Servers that do not count tokens send zeros where their dialect requires numbers
-  if (inputTokens.total === 0 && outputTokens.total === 0) return undefined;
+  // Servers that do not count tokens send zeros where their dialect requires numbers; libraries do where one is missing
+  if (inputTokens.total === 0 || outputTokens.total * TOKEN_CHARS_MAX < chars) return undefined;
   return {
     inputTokens: inputTokens.total,
     outputTokens: outputTokens.total,

@@ -19,7 +19,7 @@ import { type Clock, pause } from '../runtime/clock.ts';
 import { CallClaims, type CallClaimsOptions, type Claimed, channelOf, closed, idOf } from './call-claims.ts';
 import { type Cost, costOfFailure, failureOf, recordOf, settlement, told } from './call-record.ts';
 import { ChunkFeed } from './chunk-feed.ts';
-import { settling } from './ledger.ts';
+import { adjusting, settling } from './ledger.ts';
 import type { MediaStore } from './media-store.ts';
 import type {
   Attempted,
@@ -209,7 +209,10 @@ export class ModelCalls {
         throw node.signal.reason;
       }
       if (!(attempted instanceof ModelFailure)) throw attempted;
-      if (call.once && attempted.kind === 'broken') throw inDoubt(call);
+      if (attempted.kind === 'broken') {
+        await this.#chargeExcess(node, claimed, ends({}, cost));
+        if (call.once) throw inDoubt(call);
+      }
       const next = nextAfter(attempted, tried);
       if (next.kind === 'failed') {
         const failure = failureOf(call, attempted, next);
@@ -234,6 +237,15 @@ export class ModelCalls {
       tried.waits++;
       tried.waitedMs += next.waitMs;
     }
+  }
+
+  /** A broken try stays claimed with its reservation; what arrived may have cost more. */
+  async #chargeExcess(node: CallingNode, { account, reserved }: Claimed, { spent }: RecordedCall) {
+    const tokens = Math.max(0, spent.tokens - reserved.tokens);
+    const cost = Math.max(0, spent.cost - reserved.cost);
+    if (tokens + cost === 0) return;
+    const lease = leaseOf(node.epoch, this.#options.now());
+    await this.#options.pipeline.commit([lease, ...adjusting(account, { tokens, cost })]);
   }
 
   async #once(

@@ -88,6 +88,8 @@ const SOURCES = [
   { url: 'https://www.b.example/2', title: 'Second' },
   { url: 'https://www.b.example/3' },
 ];
+const dollars = (cost: unknown): string => Number(cost).toFixed(4);
+
 /** With what one search costs there, and the 1,000 tokens of the answer. */
 const MODELS = {
   anthropic: ['claude-sonnet-5-5', 0.02],
@@ -97,7 +99,7 @@ const MODELS = {
 
 test('each family searches the web, once', async () => {
   const { servers } = await shared();
-  const usage = { inputTokens: 0, outputTokens: 1_000 };
+  const usage = { inputTokens: 1, outputTokens: 1_000 };
   for (const [id, [model]] of Object.entries(MODELS)) {
     const server = servers[id as keyof typeof MODELS];
     // The first try fails within the answer, so a second is made
@@ -123,8 +125,8 @@ test('each family searches the web, once', async () => {
     });
   assert.equal(sent(), before + 6);
   assert.deepEqual(
-    payloadsOf(events, 'provider.usage').map(({ model, costEstimateUsd }) => [model, costEstimateUsd]),
-    Object.values(MODELS).map((each) => [...each]),
+    payloadsOf(events, 'provider.usage').map(({ model, costEstimateUsd: cost }) => [model, dollars(cost)]),
+    Object.values(MODELS).map(([model, cost]) => [model, dollars(cost)]),
   );
   assert.equal(payloadsOf(events, 'output.chunk').length, 0);
   const replay = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });

@@ -75,7 +75,7 @@ test('media are kept by a run, and read by their address in its tenant alone', a
 test('a prefix that the provider keeps is read by its tenant alone, and changes only the cost', async () => {
   const api = await shared();
   const question = { type: 'clarification.request', payload: { questions: [{ id: 'q', question: 'Why?' }] } };
-  api.server.play('m', Array(5).fill({ text: JSON.stringify(question) }));
+  api.server.play('m', Array(5).fill({ text: JSON.stringify(question, null, 1) }));
   const asked = {
     provider: 'lab',
     model: 'm',
