@@ -106,7 +106,7 @@ describe('a rejection says who and why', () => {
 describe('title and description of a gate', () => {
   const inputs = {
     title: formula("'Pay ' + string(variables.amount) + ' to ' + variables.seller + '?'"),
-    description: formula("'Account ' + variables.seller"),
+    description: formula("'Account ' + variables.seller + '.'"),
     artifactData: formula('{"seller": variables.seller, "amount": variables.amount}'),
   };
   const variables = [
@@ -119,7 +119,7 @@ describe('title and description of a gate', () => {
   test('take expressions, as inputs; the rendered text is recorded', () => {
     const trial = paying({ config: { title: 'Pay?' } });
     const { title, description } = trial.run.interrupts.get('gate')!.data;
-    assert.deepEqual([title, description], ['Pay 500 to bob?', 'Account bob']);
+    assert.deepEqual([title, description], ['Pay 500 to bob?', 'Account bob.']);
     assert.equal(trial.payload('approval.requested').title, 'Pay 500 to bob?');
     assert.match(summary(trial), /"Pay 500 to bob\?".* It is about: Account bob; seller: bob, amount: 500\./);
     assertSound(trial);

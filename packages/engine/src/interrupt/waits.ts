@@ -47,7 +47,9 @@ function subjectOf({ data }: Interrupt): string {
   const content = lines.join(', ').replaceAll(':, ', ': ');
   const texts = [textAt(data, 'description'), content].filter((text) => text !== '');
   if (texts.length === 0) return '';
-  return ` It is about: ${texts.map((text) => text.slice(0, TEXT_MAX)).join('; ')}.`;
+  // A description is often a sentence with its own full stop
+  const words = texts.map((text) => text.slice(0, TEXT_MAX).replace(/[.;\s]+$/, '')).join('; ');
+  return ` It is about: ${words}.`;
 }
 
 const trimmed = (line: string): string => line.trim();
